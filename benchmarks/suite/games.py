@@ -32,6 +32,8 @@ class Summary(msgspec.Struct, frozen=True):
     silent: int
     silent_told: int
     """Of the silent ones, those where the panel said what keeps the referee from ruling."""
+    without_unneeded: dict[str, float]
+    """By game, the share of lawful acts that are as expected, or asked about because it matters."""
     tallies: tuple[Tally, ...]
     otherwise: tuple[str, ...]
 
@@ -57,9 +59,23 @@ def summarise(_options: Options, pairs: Pairs) -> Summary:
         STUCK,
         len(silent),
         sum(bool(deed.panel) for deed in silent),
+        without_unneeded(played),
         tallies(played),
         tuple(otherwise(played)),
     )
+
+
+def without_unneeded(played: list[Game]) -> dict[str, float]:
+    shares = {}
+    for game in dict.fromkeys(one.game for one in played):
+        lawful = [deed for one in played if one.game == game for deed in one.deeds if deed.lawful]
+        good = [
+            deed
+            for deed in lawful
+            if deed.verdict == "right" or (deed.verdict == "asked" and deed.needed)
+        ]
+        shares[game] = len(good) / len(lawful) if lawful else 1.0
+    return shares
 
 
 def in_order(pairs: Pairs) -> list[Game]:

@@ -395,7 +395,7 @@ def _predicted_rows(found: CheckResult, setup: Setup) -> list[Row]:
     lens = (
         "lens's uncertainty included"
         if setup.camera.covariance
-        else "lens taken as exact: table.json has no camera.covariance"
+        else "lens assumed exact, ± unknown: table.json has no camera.covariance"
     )
     rows = []
     for what, values in (("lying", found.map.lying_mm), ("standing", found.map.standing_mm)):

@@ -147,7 +147,7 @@ def test_a_card_that_was_moved_is_told_and_measured_anew_on_the_same_page(make, 
     table = make(film)
     before, after = watch(film, table, "table")
     assert not before["table"].good
-    assert before["table"].message[0].startswith("Card 2 lies 5.9 mm")
+    assert before["table"].message[0].startswith("Corner card 2 is 5.9 mm")
     assert after["table"].good
     assert (after["table"].doing, after["table"].refusal) == (False, "")
     assert load_table(tmp_path / "table.json") == table.setup != demo_setup()

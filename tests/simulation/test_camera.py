@@ -122,7 +122,7 @@ def test_it_is_opened_by_name(setup, monkeypatch):
         (lambda setup: open_camera("simulated:-1", setup), "got '-1'"),
         (
             lambda setup: SimulatedCamera(setup, PLACE, lambda _: SCENE, period_ms=0),
-            "expected a period of 1 ms or more, got 0 ms",
+            "expected a period of at least 1 ms, got 0 ms",
         ),
     ],
 )

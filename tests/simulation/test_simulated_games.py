@@ -188,14 +188,15 @@ def test_the_page_tells_what_was_played_and_what_went_otherwise():
     ]
     begin, end = BY_HAND
     written = page(played, f"As it was {begin}\n\nSeen: {{bad}} light.\n\n{end} then.")
-    assert "2 of them here, of which 1 came to it" in written
+    assert "Games are played to their end: 1 of 2 came to it." in written
     assert "| icebreaker | 1 | 0 | 1 | 1 | 1 (100.0%) | 0 | 0 | 0 | 0 | 0 |" in written
     assert "| icebreaker | stolen ice | 4 | 0 (0.0%) | 0 | 0 | 4 | 0 |" in written
     assert (
         "- icebreaker 7: stolen ice: silent. Said: nothing on record; on the panel: Show it better."
         in written
     )
-    assert "Of 4 silent ones the panel said in 4 what keeps" in written
+    assert "Of 4 such acts, the panel said in 4 what keeps" in written
+    assert "because the answer matters: 100.00% (icebreaker), 100.00% (icefloe)." in written
     assert "was ruled on as expected: 20.00% of 5 (icebreaker), 100.00% of 1 (icefloe)." in written
     assert f"{begin}\n\nSeen: {{bad}} light.\n\n{end}" in written
     assert "As it was" not in written

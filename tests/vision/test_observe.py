@@ -189,7 +189,7 @@ def test_a_picture_of_nothing_is_unusable_with_the_reason(kind):
     assert isinstance(seen, Unusable)
     assert not seen
     assert (seen.frame_seq, seen.at_ms) == (3, 40)
-    assert "fiducial" in seen.reason
+    assert "marker" in seen.reason
 
 
 def test_a_picture_of_another_size_is_unusable():

@@ -73,7 +73,7 @@ def test_what_has_moved_is_told_in_one_line(folder: Path) -> None:
     )
     card = told("recheck", folder / "card.png", "--table", table, "--before", folder / "good.png")
     assert card.exit_code == 1
-    assert card.stdout.startswith("card 2 lies 4.")
+    assert card.stdout.startswith("corner card 2 is 4.")
     assert card.stdout.count("\n") == 1
     camera = told(
         "recheck", folder / "camera.png", "--table", table, "--before", folder / "good.png"

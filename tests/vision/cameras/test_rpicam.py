@@ -372,7 +372,7 @@ def test_options_that_the_program_refuses_are_refused_in_one_line(camera_program
         ("rpicam:front", "rpicam: expected a camera such as rpicam:0 or .*, got 'front'"),
         ("rpicam:-1", "rpicam: expected a camera such as rpicam:0|rpicam-vid"),
         ("rpicam:0@big", "camera: expected a size such as 0@2304x1296, got '0@big'"),
-        ("rpicam:0@640x480", r"camera: expected 96 x 80 px as table\.json says, or no size"),
+        ("rpicam:0@640x480", r"camera: expected 96 x 80 px as in table\.json, or no size"),
         ("rpicam:0@96x80:0", "rpicam: expected 1 to 120 pictures a second"),
         ("rpicam:0@96x80:fast", "rpicam: expected 1 to 120 pictures a second"),
         ("rpicam:0@96x80:10:5", "rpicam: expected 1 to 120 pictures a second"),

@@ -96,7 +96,7 @@ def test_two_are_less_sure_than_four(scene):
     [
         ({0, 1, 2, 3}, "no marker is in view"),
         ({0, 1, 2}, "only one marker is in view"),
-        ({1, 2, 3}, "uncover fiducial 1, 2 and 3"),
+        ({1, 2, 3}, "uncover markers 1, 2 and 3"),
     ],
 )
 def test_fewer_than_two_say_what_to_do(scene, hidden, reason):
@@ -183,7 +183,7 @@ def test_a_marker_of_another_size_than_stated_is_named(scene, factor):
     )
     found = find(image, wrong)
     assert isinstance(found, NoPose)
-    assert "fiducial 2 does not fit the others" in found.reason
+    assert "marker 2 does not fit the others" in found.reason
 
 
 def test_projecting_and_coming_back_is_the_same_point(scene):
@@ -288,7 +288,7 @@ def test_what_is_hard_to_see_is_said_in_words(taken):
     blurred = defocused(6)(small(640)(taken, np.random.default_rng(0)), np.random.default_rng(0))
     found = locate(blurred.image, blurred.setup)
     assert isinstance(found, NoPose)
-    assert "fiducial" in found.reason or "too blurred" in found.reason
+    assert "marker" in found.reason or "too blurred" in found.reason
 
 
 def test_a_good_picture_is_sure_and_needs_no_note(taken):
