@@ -147,11 +147,11 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
     table.rest(by(two, cameras[2]), Checked(camera=cameras[2]))
     table.run()
     assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
-    assert table.told[held - 1].moved == ("Card 2 lies 4.1 mm from where it was.", HOLDS)
+    assert table.told[held - 1].moved == ("Corner card 2 is 4.1 mm from where it was.", HOLDS)
     assert table.told[held - 1].held
     assert (table.told[held - 1].status, table.told[held - 1].message) == ("cannot see", HOLDS)
     assert [event.message.partition(".")[0] for event in table.events(TableChecked)] == [
-        "Card 2 lies 4",
+        "Corner card 2 is 4",
         "Cards and board are back in place",
     ]
     assert (table.told[-1].moved, table.told[-1].held) == ((), False)
@@ -201,11 +201,11 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     table.run()
     refused = (
         "The table could not be measured again, so the old positions stay: expected four"
-        " flat cards, and card 1 is bent."
+        " flat corner cards, and card 1 is bent."
     )
     assert table.told[tried - 1].moved == (
-        "Card 1 lies 2.0 mm from where it was.",
-        "The board lies 12 mm from where it was.",
+        "Corner card 1 is 2.0 mm from where it was.",
+        "The board is 12 mm from where it was.",
         HOLDS,
         refused,
     )
@@ -213,7 +213,7 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     assert not table.path.with_name("table.json.bak").exists()
     assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
     assert table.events(TableChecked)[-1].message.endswith(
-        f"The board lies 12 mm from where it was. {PLAYED_ON}"
+        f"The board is 12 mm from where it was. {PLAYED_ON}"
     )
     assert table.events(TableChecked)[-1].decided_by == "players"
     assert not table.told[-1].held
@@ -230,7 +230,7 @@ def test_a_card_that_moved_is_on_record_where_it_cannot_be_measured_anew(
     table.rest(moved, elsewhere(cameras[1], cards_mm={1: 2.0}), wish="redo")
     table.run()
     (noted,) = table.events(TableChecked)
-    assert noted.message.startswith("Card 1 lies 2.0 mm from where it was.")
+    assert noted.message.startswith("Corner card 1 is 2.0 mm from where it was.")
 
 
 def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(
@@ -262,7 +262,7 @@ def test_a_table_that_cannot_be_read_is_looked_at_and_done_anew_too(table, seen,
     table.show(lost, wish="redo")
     table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
     table.run()
-    assert table.told[held - 1].moved == ("Card 3 lies 40 mm from where it was.", HOLDS)
+    assert table.told[held - 1].moved == ("Corner card 3 is 40 mm from where it was.", HOLDS)
     assert (
         table.told[held - 1].message
         == "The table cannot be read: fiducial 3 does not fit the others."

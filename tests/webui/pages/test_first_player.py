@@ -214,7 +214,7 @@ def test_the_host_corrects_a_lot_by_hand_before_the_first_move_and_players_do_no
     ]
     message = [html.unescape(one) for one in re.findall(r'name="said" value="([^"]+)"', buttons)]
     assert [json.loads(one) for one in message] == [{"begins": "red"}, {"begins": "yellow"}]
-    assert "yellow begins (set by hand)" in words(buttons)
+    assert "Yellow begins (set by hand)" in words(buttons)
     assert say(at.phones["red"], "/play", command="hear", said=message[0]).status_code == 403
     assert at.session.ledger.state.players[0] == "blue"
     assert say(at.host, "/command", command="hear", said=message[1]).status_code == 303
