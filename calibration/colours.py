@@ -35,14 +35,14 @@ from vision.assignment.colour import (
     palette_body,
     piece_light,
 )
-from vision.background.residuals import hand_over
+from vision.background.residuals import hand_is_over
 from vision.cameras.frame import Image
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.localization.fiducials_seen import expect_every_fiducial
 from vision.networks.detector import search, view_of
 from vision.pipeline import propose_candidates
-from vision.pose.candidates import SURE_CHANCE, on_their_edges
+from vision.pose.candidates import SURE_CHANCE, align_all
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
 """Standard deviations, in natural logarithms, of real dyes about the palette, in chromaticity and
@@ -121,7 +121,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
     expect_every_fiducial(camera, setup)
     photo = Photo(image, camera, setup)
     sight = search(view_of(photo), setup.colours)
-    if hand_over(sight, setup):
+    if hand_is_over(sight, setup):
         raise InputError(
             msg(
                 "expected only pyramids, but a hand or an arm is over the board; take"
@@ -129,7 +129,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
             )
         )
     sure = [one for one in propose_candidates(sight, photo) if one.chance > SURE_CHANCE]
-    spots = list(on_their_edges(sure, photo, {}).values())
+    spots = list(align_all(sure, photo, {}).values())
     bare = bare_ground(sight, [spot.best for spot in spots], photo)
     outline = setup.outline_mm()
     shown = []
@@ -138,7 +138,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
             within(outline, spot.middle_mm)
             and (light := piece_light(spot, bare, sight, photo)) is not None
         ):
-            shown.append(MeasuredPiece(spot.middle_mm, *light, spot.looked.colours))
+            shown.append(MeasuredPiece(spot.middle_mm, *light, spot.keypoints.colours))
     return sorted(shown, key=lambda one: float(one.place_mm[0]))
 
 

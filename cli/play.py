@@ -58,7 +58,7 @@ from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
-from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
+from vision.cameras.reconnect import AnnouncedCamera, frame_jpeg
 from webui import create_app, create_set_up_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -264,7 +264,7 @@ def _session(
     new_lens: bool,
 ) -> Session:
     """The session that begins with `started`, or the one of the log that is resumed."""
-    empty_jpeg = kept_jpeg(reference) if reference else None
+    empty_jpeg = frame_jpeg(reference) if reference else None
     if started is not None:
         return Session.begin(log, started, empty_jpeg=empty_jpeg)
     assert resume is not None, "what is not gone on with was begun"

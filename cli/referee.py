@@ -34,7 +34,7 @@ from table.json_data import JsonObject
 from table.table_config import load_table
 from vision.cameras.base import RECORDINGS, open_camera
 from vision.cameras.image_files import read_image
-from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
+from vision.cameras.reconnect import AnnouncedCamera, frame_jpeg
 
 INCOMPLETE = 3
 """Exit code where a recording could not be read to its end; the rest was refereed."""
@@ -118,7 +118,7 @@ def referee(
             camera.simulated,
             people,
         )
-        empty_jpeg = kept_jpeg(reference) if reference else None
+        empty_jpeg = frame_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
         live, stopping = LiveState(), threading.Event()
         # A recording can be refereed again; people at a table would rather wait until there is room

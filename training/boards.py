@@ -22,7 +22,7 @@ from table.solids import POSES
 from training.sheets import SHEET_PX, Sheet, arms_seen, disc_px, plastic
 from vision.cameras.frame import swapped
 from vision.cameras.image_files import decode_image
-from vision.geometry.piece_pose import cast_down
+from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.detector import view_of
 
@@ -97,14 +97,20 @@ def _cut(
 ) -> Iterator[Sheet]:
     eye = photo.camera.eye_mm
     corners = np.array(
-        [view.pixels(cast_down(place.piece.solid.vertices_mm, eye)) for place in layout.placed]
+        [
+            view.pixels(project_to_table(place.piece.solid.vertices_mm, eye))
+            for place in layout.placed
+        ]
     ).reshape(-1, 5, 2)
     pose = np.array([POSES.index(place.pose) for place in layout.placed], int)
     colour = np.array([COLOURS.index(place.piece.colour) for place in layout.placed], int)
     base = np.array([place.piece.solid.base_mm for place in layout.placed]) / view.step_mm
     counters = layout.slabs if photo.setup.game.counters is not None else ()
     rims = np.array(
-        [disc_px(slab, lambda points: view.pixels(cast_down(points, eye))) for slab in counters]
+        [
+            disc_px(slab, lambda points: view.pixels(project_to_table(points, eye)))
+            for slab in counters
+        ]
     ).reshape(-1, 3)
     code = view.code
     covered = np.zeros(code.shape[:2], np.uint8)

@@ -24,7 +24,7 @@ from training.sheets import Table
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks import pose_refiner
-from vision.networks.detector import relative
+from vision.networks.detector import encode_light
 from vision.networks.pose_refiner import (
     LOG_SCALES,
     OFF,
@@ -150,10 +150,10 @@ def picture_around(solid: Solid, pose: Pose, photo: Photo, paper: Array) -> Flat
     step_mm = where.step_mm * pose_refiner.BASE_PX / BASE_PX
     left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
     place = FlatView(photo.image, float(left), float(top), step_mm)
-    flat = pose_refiner.laid_flat(
+    flat = pose_refiner.rectify(
         photo.image, SIDE_PX, partial(_seen_at, place, photo), cv2.INTER_CUBIC
     )
-    return replace(place, code=relative(flat, paper))
+    return replace(place, code=encode_light(flat, paper))
 
 
 def _seen_at(view: FlatView, photo: Photo, pixels: Array) -> Array:

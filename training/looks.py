@@ -30,7 +30,7 @@ from vision.networks.keypoints import (
     VERTEX_DOUBT,
     VERTICES,
     Crop,
-    cut_of,
+    crop_of,
 )
 
 SAME_BASES, OTHER_BASES = 0.5, 0.9
@@ -67,7 +67,7 @@ def looks(sheet: Sheet) -> list[Look]:
     middles = (sheet.vertices[:, :4].mean(axis=1) + sheet.vertices[:, 4]) / 2
     out: list[Look] = []
     sight = search(view, COLOURS)
-    cuts = [*(cut_of(found, view) for found in sight.found), *_wrongly_shown(sheet, sight)]
+    cuts = [*(crop_of(found, view) for found in sight.found), *_wrongly_shown(sheet, sight)]
     for cut in cuts:
         if not ((cut.middle_px > 4) & (cut.middle_px < SHEET_PX - 5)).all():
             continue

@@ -15,12 +15,12 @@ from simulation.generate.tables import Kind
 from table.solids import Array, Pose, Solid
 from training.boards import photographs
 from training.close import WIDTHS_PX, picture_around, seen_as
-from vision.geometry.piece_pose import cast_down
+from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.detector import search, view_of
 from vision.networks.pose_refiner import BASE_PX, straight
 from vision.pipeline import propose_candidates
-from vision.pose.candidates import PoseHypothesis, doubted, on_edges
+from vision.pose.candidates import PoseHypothesis, align_readings, with_all_readings
 from vision.pose.initial_poses import COUNTED
 from vision.pose.priors import habit_of
 
@@ -79,12 +79,12 @@ def places(photo: Photo, layout: Layout) -> Iterator[Place]:
     """All that the eyes take for pieces on a photograph."""
     sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
     there = [(place.piece.solid, place.pose) for place in layout.placed]
-    for one in (doubted(laid, habit, photo) for laid in propose_candidates(sight, photo)):
+    for one in (with_all_readings(laid, habit, photo) for laid in propose_candidates(sight, photo)):
         true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
         if true is None:
             continue
         others = [photo.silhouette(solid) for k, (solid, _) in enumerate(there) if k != true]
-        tried = on_edges(one.rivals, photo, others, None)
+        tried = align_readings(one.rivals, photo, others, None)
         solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
         attempts = [
             _attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm)
@@ -95,7 +95,7 @@ def places(photo: Photo, layout: Layout) -> Iterator[Place]:
             yield Place(
                 view,
                 photo.camera.eye_mm,
-                one.looked.blur,
+                one.keypoints.blur,
                 tuple(asked for asked in attempts if asked is not None),
             )
 
@@ -123,7 +123,7 @@ def _attempt(
     guess, solid = tried.guess, tried.guess.solid
     if true is None or guess.pose != true[1]:
         return Attempt(solid, guess.pose, False)
-    seen, asked = (cast_down(one.vertices_mm, eye_mm) for one in (true[0], solid))
+    seen, asked = (project_to_table(one.vertices_mm, eye_mm) for one in (true[0], solid))
     orders = COUNTED if guess.pose == "upright" else COUNTED[:1]
     off = (
         min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders)

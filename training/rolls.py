@@ -27,7 +27,7 @@ from vision.cameras.frame import swapped
 from vision.cameras.image_files import decode_image
 from vision.dice.classifier import crop
 from vision.dice.cube_fit import Cube
-from vision.dice.reader import maybe_flat
+from vision.dice.reader import flat_candidates
 from vision.dice.top_view import TopView
 from vision.geometry.rectified_view import Photo
 
@@ -99,7 +99,7 @@ def rolls(seed: int) -> Iterator[Roll]:
             [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))],
         )
         photo = Photo(swapped(decode_image(packed.tobytes(), "a drawn picture")), camera, setup)
-        cubes, _, view = maybe_flat(photo, setup.dice_corner)
+        cubes, _, view = flat_candidates(photo, setup.dice_corner)
         for cube in cubes:
             if (pips := _pips_at(cube, flat)) is not None:
                 yield _kept(cube, view, pips)

@@ -48,8 +48,8 @@ from training.prints import PRINT_PX, printed
 from vision.cameras.frame import Image, swapped
 from vision.cameras.image_files import decode_image
 from vision.geometry.camera_model import project
-from vision.geometry.piece_pose import cast_down
-from vision.networks.detector import STEPS_A_BASE, relative
+from vision.geometry.piece_pose import project_to_table
+from vision.networks.detector import STEPS_A_BASE, encode_light
 
 SHEET_PX = 256
 """Side of a sheet."""
@@ -271,7 +271,7 @@ class Table:
         seen = [one for one in self.placed if self._in_sheet(one[0].solid)]
         discs = np.array([disc_px(disc, self._pixels) for disc in self.discs]).reshape(-1, 3)
         return Sheet(
-            relative(code, paper),
+            encode_light(code, paper),
             np.array([self._pixels(one[0].solid.vertices_mm) for one in seen]).reshape(-1, 5, 2),
             np.array([one[1] for one in seen], int),
             np.array([COLOURS.index(one[0].colour) for one in seen], int),
@@ -313,7 +313,7 @@ class Table:
         return at.astype(np.float32).reshape(2 * SHEET_PX, 2 * SHEET_PX, 2)
 
     def _pixels(self, points_mm: Array) -> Array:
-        flat = cast_down(points_mm, self.camera.eye_mm)
+        flat = project_to_table(points_mm, self.camera.eye_mm)
         return (
             np.column_stack([flat[:, 0] + self.half_mm, self.half_mm - flat[:, 1]]) / self.step_mm
         )

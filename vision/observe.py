@@ -12,7 +12,7 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 from vision.geometry.camera_model import place_covariances, refocused
 from vision.geometry.rectified_view import Photo
-from vision.geometry.uncertainty import inflate_covariance, size_told
+from vision.geometry.uncertainty import inflate_covariance, most_size_probability
 from vision.pipeline import TableReader
 from vision.results import Reading
 
@@ -110,7 +110,7 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         _with_place(left_by_edges, by_place),
         colour_probability=float(one.chances[best]),
         size_probability=min(
-            one.size_probability, size_told(guess.size, setup.sizes, left_by_edges)
+            one.size_probability, most_size_probability(guess.size, setup.sizes, left_by_edges)
         ),
         pose_probability=one.probability,
         on=on,

@@ -15,24 +15,24 @@ from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
 from table.table_config import Setup
 from vision.assignment.colour import bare_ground, coloured
-from vision.assignment.inventory import apply_piece_inventory, likeliest_of_one, with_one_target
+from vision.assignment.inventory import apply_piece_inventory, put_surplus_last, with_one_target
 from vision.background.background_model import (
     EmptyTable,
     changed_patches,
-    changes_alone,
+    detect_changes,
     empty_table,
-    only_changed,
-    surer_where_changed,
-    told_by_changes,
+    explaining_changes,
+    weigh_by_change,
+    without_unchanged,
 )
-from vision.background.residuals import RIM_CELLS, hand_over, left_over, unread
+from vision.background.residuals import RIM_CELLS, hand_is_over, unexplained_places, unread_places
 from vision.boards.counters import counters
-from vision.boards.tiles import standing
+from vision.boards.tiles import tiles_present
 from vision.cameras.frame import Frame
-from vision.dice.cover_dice import beside_pieces, find_dice, told_die, without_dice
+from vision.dice.cover_dice import find_dice, not_under_pieces, seen_die, without_dice
 from vision.dice.cube_fit import Cube
 from vision.geometry.camera_model import outline_px
-from vision.geometry.piece_pose import cast_down, silhouette
+from vision.geometry.piece_pose import project_to_table, silhouette
 from vision.geometry.rectified_view import Photo
 from vision.localization.camera_tracker import StillCamera
 from vision.networks.detector import Detection, Detections, search, view_of
@@ -44,12 +44,12 @@ from vision.networks.keypoints import (
     WORTH_ANOTHER,
     Crop,
     KeypointEstimate,
-    cut_along,
-    cut_of,
-    cuts_as,
-    look_again,
-    look_from_all_sides,
-    look_twice,
+    crop_along,
+    crop_of,
+    crops_as,
+    estimate_from_all_sides,
+    estimate_keypoints,
+    estimate_keypoints_twice,
 )
 from vision.pose.candidates import (
     SURE_CHANCE,
@@ -57,14 +57,14 @@ from vision.pose.candidates import (
     Company,
     PieceEstimate,
     PoseHypothesis,
-    doubted,
-    each_once,
-    lay,
-    on_their_edges,
-    surer_where_they_fit,
+    align_all,
+    fit_candidates,
+    raise_where_verified,
+    with_all_readings,
+    without_duplicates,
 )
-from vision.pose.pose_search import as_it_lies
-from vision.pose.priors import habit_of, has_dominant_pose, lie_as_a_rule
+from vision.pose.pose_search import lying_piece_at
+from vision.pose.priors import habit_of, has_dominant_pose, usually_lie
 from vision.results import Reading, TableReading
 
 AROUND_BOARD = 1.05
@@ -92,45 +92,49 @@ class TableReader:
         """Everything on the table in a photograph."""
         setup = photo.setup
         last = self._last if self._last is not None and self._last.is_where(photo) else None
-        sight = seen = search(view_of(photo), setup.colours, last.sight if last else None)
+        detections = seen = search(view_of(photo), setup.colours, last.detections if last else None)
         if (empty := self._empty_table(reference, photo)) is not None:
-            sight = only_changed(sight, empty)
+            detections = without_unchanged(detections, empty)
         dice = None
         if setup.cover_dice is not None and empty is not None:
             dice = (
                 last.dice
-                if last and last.dice is not None and last.board_is_still(sight)
-                else find_dice(photo, setup.cover_dice, sight, empty)
+                if last and last.dice is not None and last.board_is_still(detections)
+                else find_dice(photo, setup.cover_dice, detections, empty)
             )
-        sight = without_dice(sight, dice or [], photo)
-        still = last.still(sight) if last else []
-        known = last.spots if last else {}
-        laid = propose_candidates(sight, photo, still)
-        sure = [one for one in laid if one.chance > SURE_CHANCE]
-        measured = on_their_edges(sure, photo, known)
+        detections = without_dice(detections, dice or [], photo)
+        still = last.still(detections) if last else []
+        known = last.estimates if last else {}
+        candidates = propose_candidates(detections, photo, still)
+        sure = [one for one in candidates if one.chance > SURE_CHANCE]
+        measured = align_all(sure, photo, known)
         if measured.keys() - known.keys():
-            bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
+            bare = bare_ground(detections, [estimate.best for estimate in measured.values()], photo)
             measured = {
-                company: spot if company in known else coloured(spot, bare, sight, photo)
-                for company, spot in measured.items()
+                company: estimate
+                if company in known
+                else coloured(estimate, bare, detections, photo)
+                for company, estimate in measured.items()
             }
-        discs = counters(sight, photo, last.counters if last else ())
+        discs = counters(detections, photo, last.counters if last else ())
         self._last = _PreviousFrame(
-            last.photo if last else photo, seen, laid, measured, dice, discs
+            last.photo if last else photo, seen, candidates, measured, dice, discs
         )
-        spots, beyond = apply_piece_inventory(list(measured.values()), photo)
+        estimates, beyond = apply_piece_inventory(list(measured.values()), photo)
         if setup.game.target is not None:
-            spots = with_one_target(spots, photo)
-        pieces = [spot.best for spot in spots]
-        tiles = standing(photo, pieces, sight) if isinstance(setup.board, Tiles) else None
-        doubtful = [one.best for one in laid if one.chance <= SURE_CHANCE]
-        unexplained = left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo, RIM_CELLS)
-        left = unread(unexplained, doubtful, pieces, photo)
-        left = (*left, *(spot.middle_mm for spot in beyond))
-        readings = [_reading(spot) for spot in spots]
+            estimates = with_one_target(estimates, photo)
+        pieces = [estimate.best for estimate in estimates]
+        tiles = tiles_present(photo, pieces, detections) if isinstance(setup.board, Tiles) else None
+        doubtful = [one.best for one in candidates if one.chance <= SURE_CHANCE]
+        unexplained = unexplained_places(
+            detections, [*pieces, *(estimate.best for estimate in beyond)], photo, RIM_CELLS
+        )
+        left = unread_places(unexplained, doubtful, pieces, photo)
+        left = (*left, *(estimate.middle_mm for estimate in beyond))
+        readings = [_reading(estimate) for estimate in estimates]
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
-        told = None if dice is None else tuple(map(told_die, beside_pieces(dice, lie)))
-        return TableReading(readings, discs, hand_over(sight, setup), left, tiles, told)
+        told = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
+        return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, told)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
         """The empty table, computed once: its image stays the same during a game."""
@@ -146,9 +150,9 @@ class _PreviousFrame:
     """Detections and measurements of the last photograph."""
 
     photo: Photo
-    sight: Detections
-    laid: list[Candidate]
-    spots: dict[Company, PieceEstimate]
+    detections: Detections
+    candidates: list[Candidate]
+    estimates: dict[Company, PieceEstimate]
     dice: list[Cube] | None
     counters: tuple[SeenCounter, ...]
 
@@ -161,32 +165,32 @@ class _PreviousFrame:
         ).max()
         return bool(moved_px < MOVED_PX)
 
-    def board_is_still(self, sight: Detections) -> bool:
+    def board_is_still(self, detections: Detections) -> bool:
         """True if nothing on the board has changed, nor beside it where a die would stick out."""
         outline = self.photo.setup.outline_mm()
         middle = outline.mean(axis=0)
         return not _any_in(
-            sight.fresh, sight.view.pixels(middle + AROUND_BOARD * (outline - middle))
+            detections.fresh, detections.view.pixels(middle + AROUND_BOARD * (outline - middle))
         )
 
-    def still(self, sight: Detections) -> list[Candidate]:
+    def still(self, detections: Detections) -> list[Candidate]:
         """The pieces around which nothing has changed.
 
         If nothing has changed at all, doubtful pieces are left out: they are read again, because
         another image has other noise.
         """
-        eye, mask = self.photo.camera.eye_mm, sight.fresh
+        eye, mask = self.photo.camera.eye_mm, detections.fresh
         if not mask.any():
             doubtful = [
                 company[0]
-                for company, spot in self.spots.items()
-                if _reading(spot).probability < SURE
+                for company, estimate in self.estimates.items()
+                if _reading(estimate).probability < SURE
             ]
-            return [one for one in self.laid if one not in doubtful]
+            return [one for one in self.candidates if one not in doubtful]
         return [
             one
-            for one in self.laid
-            if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, eye)))
+            for one in self.candidates
+            if not _any_in(mask, detections.view.pixels(silhouette(one.best.solid, eye)))
         ]
 
 
@@ -208,150 +212,186 @@ def _is_set(mask: NDArray[np.uint8], pixel: Array) -> bool:
 
 
 def propose_candidates(
-    sight: Detections, photo: Photo, still: Sequence[Candidate] = ()
+    detections: Detections, photo: Photo, still: Sequence[Candidate] = ()
 ) -> list[Candidate]:
     """Pieces from detections and from leftovers of the piece mask, the most certain first.
 
     Nothing is searched for where a piece is known to be `still`.
     """
     setup, habit = photo.setup, habit_of(photo.setup).poses
-    taken = np.zeros(sight.view.code.shape[:2], bool)
+    taken = np.zeros(detections.view.code.shape[:2], bool)
     for one in still:
-        taken |= sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
+        taken |= detections.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
     found = [
         one
-        for one in sight.found
-        if not one.is_disc and not _is_set(taken, sight.view.pixels(one.middle_mm[None])[0])
+        for one in detections.found
+        if not one.is_disc and not _is_set(taken, detections.view.pixels(one.middle_mm[None])[0])
     ]
-    looked = _looked_at(found, habit, sight, photo)
-    laid = _reexamine_blurred(
-        each_once(lay(looked, habit, photo, sight), still), still, photo, sight
+    keypoints = _looked_at(found, habit, detections, photo)
+    candidates = _reexamine_blurred(
+        without_duplicates(fit_candidates(keypoints, habit, photo, detections), still),
+        still,
+        photo,
+        detections,
     )
-    laid = surer_where_changed(laid, still, sight, photo)
-    if (alone := changes_alone(laid, sight, photo)) is not None:
-        looked = _looked_at(alone.found, habit, sight, photo)
-        if lie_as_a_rule(setup) and _colours_on_board(laid, setup) < len(setup.colours):
-            looked += _looked_at_as_they_lie(changed_patches(alone, photo), sight, photo)
-        new = told_by_changes(lay(looked, habit, photo, alone), alone, sight, photo)
-        more = each_once(new, laid)
-        laid = surer_where_changed(_reexamine_blurred(more, laid, photo, alone), laid, sight, photo)
-    left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
-    if len(left):
-        zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
-        cuts = [
-            Crop(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS
-        ]
-        more = each_once(
-            lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid
+    candidates = weigh_by_change(candidates, still, detections, photo)
+    if (alone := detect_changes(candidates, detections, photo)) is not None:
+        keypoints = _looked_at(alone.found, habit, detections, photo)
+        if usually_lie(setup) and _colours_on_board(candidates, setup) < len(setup.colours):
+            keypoints += _looked_at_as_they_lie(changed_patches(alone, photo), detections, photo)
+        new = explaining_changes(
+            fit_candidates(keypoints, habit, photo, alone), alone, detections, photo
         )
-        laid = surer_where_changed(_reexamine_blurred(more, laid, photo, sight), laid, sight, photo)
-    told = likeliest_of_one(surer_where_they_fit(laid, still, photo), photo)
+        more = without_duplicates(new, candidates)
+        candidates = weigh_by_change(
+            _reexamine_blurred(more, candidates, photo, alone), candidates, detections, photo
+        )
+    left = unexplained_places(
+        detections, [one.best for one in candidates if one.chance > SURE_CHANCE], photo
+    )
+    if len(left):
+        zoom = (
+            float(np.mean([size.base_mm for size in setup.sizes]))
+            / detections.view.step_mm
+            / BASE_PX
+        )
+        cuts = [
+            Crop(place, quarter, zoom)
+            for place in detections.view.pixels(left)
+            for quarter in QUARTERS
+        ]
+        more = without_duplicates(
+            fit_candidates(
+                estimate_keypoints_twice(cuts, detections.view, setup.colours),
+                habit,
+                photo,
+                detections,
+            ),
+            candidates,
+        )
+        candidates = weigh_by_change(
+            _reexamine_blurred(more, candidates, photo, detections), candidates, detections, photo
+        )
+    told = put_surplus_last(raise_where_verified(candidates, still, photo), photo)
     return [
-        doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one
+        with_all_readings(one, habit, photo)
+        if one.keypoints.blur > UNCLEAR and one not in still
+        else one
         for one in told
     ]
 
 
 def _looked_at(
-    found: Sequence[Detection], habit: Array, sight: Detections, photo: Photo
+    found: Sequence[Detection], habit: Array, detections: Detections, photo: Photo
 ) -> list[KeypointEstimate]:
     """Keypoints of the detections.
 
     If nearly all pieces of the game have the same pose, also as if these had it.
     """
     colours = photo.setup.colours
-    looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, colours)
+    keypoints = estimate_keypoints_twice(
+        [crop_of(one, detections.view) for one in found], detections.view, colours
+    )
     if has_dominant_pose(photo.setup):
         usual = POSES[int(habit.argmax())]
         unusual = [
             one
-            for one in looked
+            for one in keypoints
             if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual
         ]
-        looked += look_again(
-            [cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, colours
+        keypoints += estimate_keypoints(
+            [cut for one in unusual for cut in crops_as(usual, one, detections.view)],
+            detections.view,
+            colours,
         )
-    return looked
+    return keypoints
 
 
-def _colours_on_board(laid: list[Candidate], setup: Setup) -> int:
+def _colours_on_board(candidates: list[Candidate], setup: Setup) -> int:
     """Number of colours with a confident piece."""
     return len(
         {
-            int(one.looked.colours.argmax())
-            for one in laid
+            int(one.keypoints.colours.argmax())
+            for one in candidates
             if one.chance >= SURE and within(setup.outline_mm(), one.best.middle_mm)
         }
     )
 
 
 def _looked_at_as_they_lie(
-    middles_mm: list[Array], sight: Detections, photo: Photo
+    middles_mm: list[Array], detections: Detections, photo: Photo
 ) -> list[KeypointEstimate]:
     """Keypoints of pieces that fit about places (2,), cropped as lying pieces.
 
     Otherwise a printed square would be taken for a base.
     """
-    lie = [guess for middle_mm in middles_mm if (guess := as_it_lies(middle_mm, photo)) is not None]
+    lie = [
+        guess for middle_mm in middles_mm if (guess := lying_piece_at(middle_mm, photo)) is not None
+    ]
     cuts = [
-        cut_along(
-            cast_down(guess.solid.vertices_mm, photo.camera.eye_mm), guess.size.base_mm, sight.view
+        crop_along(
+            project_to_table(guess.solid.vertices_mm, photo.camera.eye_mm),
+            guess.size.base_mm,
+            detections.view,
         )
         for guess in lie
     ]
-    return look_again(cuts, sight.view, photo.setup.colours)
+    return estimate_keypoints(cuts, detections.view, photo.setup.colours)
 
 
 def _reexamine_blurred(
-    laid: list[Candidate], known: Sequence[Candidate], photo: Photo, sight: Detections
+    candidates: list[Candidate], known: Sequence[Candidate], photo: Photo, detections: Detections
 ) -> list[Candidate]:
     """Pieces, those with uncertain keypoints that are not `known` examined from all sides."""
-    kept = [one for one in laid if one.looked.blur <= BLURRED or one in known]
+    kept = [one for one in candidates if one.keypoints.blur <= BLURRED or one in known]
     clearer = []
-    for one in (one for one in laid if one not in kept):
-        looked = look_from_all_sides(one.looked, sight.view, photo.setup.colours)
-        again = lay([looked], habit_of(photo.setup).poses, photo, sight)
+    for one in (one for one in candidates if one not in kept):
+        keypoints = estimate_from_all_sides(one.keypoints, detections.view, photo.setup.colours)
+        again = fit_candidates([keypoints], habit_of(photo.setup).poses, photo, detections)
         clearer += again if again and again[0].chance > SURE_CHANCE else [one]
-    return each_once(clearer, kept) if clearer else laid
+    return without_duplicates(clearer, kept) if clearer else candidates
 
 
-def _reading(spot: PieceEstimate) -> Reading:
+def _reading(estimate: PieceEstimate) -> Reading:
     """The most probable reading of a spot.
 
     It has the uncertainty that the other readings leave about place, identity and existence.
     """
-    best = spot.tried[0]
-    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried])
+    best = estimate.tried[0]
+    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in estimate.tried])
     weights /= weights.sum()
     covariance = best.covariance[:3, :3].copy()
-    for one, weight in zip(spot.tried, weights, strict=True):
+    for one, weight in zip(estimate.tried, weights, strict=True):
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
-    there = spot.chance * (
+    there = estimate.chance * (
         1.0 if best.fit is None else float(np.interp(best.fit, FIT_ODDS, SHARE_RIGHT))
     )
     told, *rivals = (
         Reading(
             one.guess,
             one.covariance[:3, :3],
-            there * _share(spot, weights, one, _stands),
-            _share(spot, weights, one, _size),
-            spot.colours,
+            there * _share(estimate, weights, one, _stands),
+            _share(estimate, weights, one, _size),
+            estimate.colours,
         )
-        for one, weight in zip(spot.tried, weights, strict=True)
+        for one, weight in zip(estimate.tried, weights, strict=True)
         if one is best or weight >= 1 - SURE
     )
-    under = None if spot.under is None else _reading(spot.under)
+    under = None if estimate.under is None else _reading(estimate.under)
     return replace(
         told, covariance=covariance, under=under, rivals=tuple(rivals), if_right=told.covariance
     )
 
 
 def _share(
-    spot: PieceEstimate, weights: Array, one: PoseHypothesis, of: Callable[[PoseHypothesis], object]
+    estimate: PieceEstimate,
+    weights: Array,
+    one: PoseHypothesis,
+    of: Callable[[PoseHypothesis], object],
 ) -> float:
     """Total weight of the readings of a spot that share a property with one of them."""
-    return float(weights[[of(other) == of(one) for other in spot.tried]].sum())
+    return float(weights[[of(other) == of(one) for other in estimate.tried]].sum())
 
 
 def _stands(one: PoseHypothesis) -> tuple[Pose, float]:

@@ -19,7 +19,7 @@ from vision.cameras.frame import Image
 from vision.geometry.camera_model import mm_per_pixel, place_shifts
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
-from vision.geometry.uncertainty import inflate_covariance, left_by_edges_mm
+from vision.geometry.uncertainty import edge_sigma_mm, inflate_covariance
 from vision.pose.edge_alignment import POOL, samples
 
 EDGE_PX = 0.75
@@ -94,9 +94,7 @@ def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:
         return None
     geometry = POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:2, :2]
     shared = Errors(photo.camera, photo.setup).shared_covariance(guess)
-    return left_by_edges_mm(piece.covariance[:2, :2] - shared) / float(
-        np.sqrt(np.trace(geometry) / 2)
-    )
+    return edge_sigma_mm(piece.covariance[:2, :2] - shared) / float(np.sqrt(np.trace(geometry) / 2))
 
 
 def radius_95(covariance: Array) -> float:

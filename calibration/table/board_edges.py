@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.solids import Array
 from vision.cameras.frame import Image
-from vision.geometry.srgb import read_light
+from vision.geometry.srgb import sample_light
 from vision.localization.fiducial_edges import LUMA, edge_offsets
 
 SHARES = np.linspace(0.14, 0.86, 7)
@@ -79,7 +79,7 @@ class BoardEdges:
 def rises(image: Image, edges_px: Array, normals_px: Array) -> bool:
     """True if the image is mostly lighter on the side that normals (n, 2) point to."""
     sides = edges_px[:, None] + np.array([-BESIDE_PX, BESIDE_PX])[:, None] * normals_px[:, None]
-    behind, ahead = (np.asarray(read_light(image, sides), float) @ LUMA).T
+    behind, ahead = (np.asarray(sample_light(image, sides), float) @ LUMA).T
     return bool(np.median(ahead - behind) > 0)
 
 
@@ -190,7 +190,7 @@ def _line_offsets(
     steps = np.arange(shifts[0] - half[-1], shifts[-1] + half[-1] + STEP_PX / 2, STEP_PX / 2)
     places = edges_px[:, None] + steps[:, None] * normals_px[:, None]
     inside = ((places >= 0) & (places <= np.array(image.shape[1::-1]) - 1)).all(axis=(1, 2))
-    profile = np.asarray(read_light(image, places), float) @ LUMA
+    profile = np.asarray(sample_light(image, places), float) @ LUMA
     middle = np.rint((shifts - steps[0]) / (STEP_PX / 2)).astype(int)
     reach = np.rint(half / (STEP_PX / 2)).astype(int)
     ahead, behind = (profile[:, middle[:, None] + sign * reach] for sign in (1, -1))

@@ -23,7 +23,7 @@ from table.solids import Array
 from table.table_config import Setup
 from vision.cameras.frame import Image
 from vision.geometry.camera_model import on_plane, place_covariance, project, shift_over_board
-from vision.localization.fiducials import locate_by
+from vision.localization.fiducials import locate_from_markers
 from vision.localization.markers import Detected, NoPose, detect_markers, own_fiducials
 
 LEAST_MM, SIGMAS = 0.7, 4.0
@@ -92,7 +92,7 @@ def recheck(image: Image, setup: Setup, before: Camera | None = None) -> Checked
     moved = look.moved(seen)
     camera = look.camera_by(seen - moved.keys())
     if camera is None:
-        located = locate_by(look.detected, image, setup)
+        located = locate_from_markers(look.detected, image, setup)
         return Checked(moved, reason="" if isinstance(located, Camera) else located.reason)
     return Checked(
         moved,
@@ -122,7 +122,7 @@ class _Look:
         )
         if not markers:
             return NoPose(phrase("no marker is in view"))
-        return locate_by(
+        return locate_from_markers(
             self.detected, self.image, msgspec.structs.replace(self.setup, fiducials=fiducials)
         )
 

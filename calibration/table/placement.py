@@ -49,7 +49,7 @@ from table.table_config import Fiducials, Lens, Marker
 from vision.cameras.frame import Image
 from vision.cameras.image_files import image_size
 from vision.geometry.camera_model import on_plane, pose_of, undistort
-from vision.localization.corner_pose import at_wrong_edges
+from vision.localization.corner_pose import wrong_edges_mask
 from vision.localization.markers import detect_markers
 
 NAMES = ("far left", "far right", "near right", "near left")
@@ -253,7 +253,7 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowle
     """Raise InputError if blur led a card's edges astray: the detected corners are elsewhere."""
     corners = card_corners(state, known.side_mm).reshape(-1, 2)
     for frame, (name, quads) in enumerate(seen):
-        wrong = at_wrong_edges(
+        wrong = wrong_edges_mask(
             project_plane(corners, state, frame, known.lens), quads.reshape(-1, 2)
         )
         if wrong.any():

@@ -27,7 +27,7 @@ from table.table_config import Fiducials, Lens, rows_of
 from vision.cameras.frame import Image
 from vision.geometry.camera_model import pose_of, project_with
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
-from vision.localization.corner_pose import at_wrong_edges
+from vision.localization.corner_pose import wrong_edges_mask
 from vision.localization.fiducial_edges import (
     BLOOM_PX,
     CLIPPED,
@@ -387,7 +387,7 @@ def _check(
     Either a fiducial is not where it should be, or not where its detected corners (4 m, 2) are, or
     the lens is unlike any camera's.
     """
-    wrong = at_wrong_edges(
+    wrong = wrong_edges_mask(
         _project(state, corner_points(list(fiducials.markers), fiducials.z_mm), size), corners_px
     )
     if wrong.any():

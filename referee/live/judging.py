@@ -60,7 +60,7 @@ from table.messages import msg, sentences
 from table.observation import Observation
 from table.table_config import Setup
 from vision.cameras.frame import Frame
-from vision.cameras.reconnect import kept_jpeg
+from vision.cameras.reconnect import frame_jpeg
 
 STILL_HAND = sentences(
     msg("Something that looks like a hand is over the board and is not moving."),
@@ -186,7 +186,7 @@ class TableJudge:
         if judged is not None and is_same_reading(judged, table.seen):
             return
         if not self.retrospective.has_reading(table.seen, self.session):
-            self.retrospective.keep(table.seen, kept_jpeg(table.frame), self.session)
+            self.retrospective.keep(table.seen, frame_jpeg(table.frame), self.session)
 
     def check_question(self, table: SettledTable) -> None:
         """Take the open question back where the table has changed so that it is answered.
@@ -215,7 +215,7 @@ class TableJudge:
             if self._record_inferred(table.seen):
                 self.judge(replace(table, ledger=self.session.ledger))
             else:
-                self.retrospective.keep(table.seen, kept_jpeg(table.frame), self.session)
+                self.retrospective.keep(table.seen, frame_jpeg(table.frame), self.session)
 
     def judge(self, table: SettledTable) -> None:
         """Judge the table, and put the verdict on record."""
@@ -304,7 +304,7 @@ class TableJudge:
         `found` is the explanation that it rests on, with the table as people corrected it; `near`
         is the question about pieces that may be misread.
         """
-        jpeg, ledger = kept_jpeg(table.frame), table.ledger
+        jpeg, ledger = frame_jpeg(table.frame), table.ledger
         rests_on = verdict.table or (found.table if found else table.seen)
         event = self._event(verdict, document(rests_on, ledger), found, near)
         if recorded_already(verdict, ledger):
@@ -393,7 +393,7 @@ class TableJudge:
         False where people said something meanwhile.
         """
         event = noticed(verdict, document(table.seen, table.ledger))
-        record = self.session.append(event, kept_jpeg(table.frame), after=table.ledger.seq)
+        record = self.session.append(event, frame_jpeg(table.frame), after=table.ledger.seq)
         if record is None:
             return False
         self.mismatch.noticed = table.seen

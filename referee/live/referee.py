@@ -27,7 +27,7 @@ from table.observation import Observation, Unusable
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort
 from vision.cameras.frame import Frame
-from vision.cameras.reconnect import CannotGoOn, frames, kept_jpeg
+from vision.cameras.reconnect import CannotGoOn, frame_jpeg, frames
 from vision.change_gate import NOT_AT_REST
 
 LAST_MS = 2**53
@@ -398,7 +398,7 @@ class Referee:
         ):
             return
         event = InputRecorded(code=stall.code, message=as_message(stall.message))
-        record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
+        record = self._session.append(event, frame_jpeg(frame), after=ledger.seq)
         if record is not None:
             self._stall_seq = record.seq
             self._judge.skip_record(ledger.seq, record.seq)
@@ -428,7 +428,7 @@ class Referee:
             return False
         event = monitor.look(frame.image, seen)
         if event is not None:
-            self._session.append(event, kept_jpeg(frame))
+            self._session.append(event, frame_jpeg(frame))
         self._tell_table(monitor)
         if monitor.setup is self._table.setup:
             return False

@@ -17,7 +17,7 @@ from referee.sessions.status import LiveState
 from table.table_config import Setup
 from vision.cameras.base import CameraPort
 from vision.cameras.frame import Frame
-from vision.cameras.reconnect import kept_jpeg
+from vision.cameras.reconnect import frame_jpeg
 from vision.change_gate import Watch
 
 
@@ -64,5 +64,5 @@ class RefereeFactory:
         """
         if not self.session.ledger.ended:
             event = reopening(before.setup, self.camera.name, datetime.now(UTC), message)
-            self.session.append(event, kept_jpeg(before.reference) if before.reference else None)
+            self.session.append(event, frame_jpeg(before.reference) if before.reference else None)
         return self.referee(before.setup, before.reference, before.inputs)

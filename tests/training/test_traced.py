@@ -22,7 +22,7 @@ from training.traced import Tracer, without_sparks
 from training.traced_bodies import opaque, shell
 from vision.geometry.camera_model import project
 from vision.geometry.rectified_view import Photo
-from vision.geometry.srgb import read_light
+from vision.geometry.srgb import sample_light
 from vision.localization.fiducials import locate
 
 WIDTH_PX, PATHS = 800, 60
@@ -61,7 +61,7 @@ def test_a_bare_table_is_as_light_as_a_drawn_one(table, bare):
         np.meshgrid(np.arange(100, 700, 20), np.arange(100, 500, 20)), axis=-1
     ).astype(float)
     traced_light, drawn_light = (
-        read_light(image, places).reshape(-1, 3).mean(axis=0) for image in (bare, drawn)
+        sample_light(image, places).reshape(-1, 3).mean(axis=0) for image in (bare, drawn)
     )
     np.testing.assert_allclose(traced_light, drawn_light, rtol=0.15)
 

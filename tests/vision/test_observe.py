@@ -21,7 +21,7 @@ from table.observation import Observation, Unusable, observation_document
 from table.solids import lying
 from table.table_config import load_table
 from tests.support.paths import SHARED
-from vision.background.residuals import RIM_CELLS, left_over
+from vision.background.residuals import RIM_CELLS, unexplained_places
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
 from vision.change_gate import READ_AGAIN, Watch
@@ -95,12 +95,12 @@ def test_what_no_piece_explains_is_told(read):
         for one in seen.pieces + seen.off_board
         if one.pose != "leaning"
     ]
-    told = {tuple(place) for place in left_over(sight, guesses, photo)}
+    told = {tuple(place) for place in unexplained_places(sight, guesses, photo)}
     found = 0
     for k in range(min(4, len(seen.pieces))):
         more = [
             place
-            for place in left_over(sight, guesses[:k] + guesses[k + 1 :], photo)
+            for place in unexplained_places(sight, guesses[:k] + guesses[k + 1 :], photo)
             if tuple(place) not in told
         ]
         found += len(more)
@@ -122,7 +122,7 @@ def test_the_rim_of_a_shadow_is_nothing_unread(read):
         cells = np.zeros_like(sight.pieces)
         cells[5 : 5 + width, 4:28] = True
         cells[5:29, 4 : 4 + width] = True
-        return len(left_over(replace(sight, pieces=cells), [], photo, rim_cells))
+        return len(unexplained_places(replace(sight, pieces=cells), [], photo, rim_cells))
 
     assert [told(1, 0), told(1, RIM_CELLS), told(2, RIM_CELLS)] == [1, 0, 1]
 

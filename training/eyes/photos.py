@@ -31,7 +31,7 @@ from vision.cameras.image_files import read_image
 from vision.geometry.camera_model import on_plane
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
-from vision.networks.detector import relative
+from vision.networks.detector import encode_light
 
 BASE_PX = 18.0
 """Pixels to the base of the smallest piece in play, at the middle of the table."""
@@ -113,10 +113,10 @@ def look_at(photo: Shows, empty: NDArray[np.uint8] | None) -> Look:
     zoom = min(zoom, 2.0)
     x0, y0, x1, y1 = (int(v) for v in (*start, *stop))
     size = tuple(int(np.ceil(side * zoom / WHOLE) * WHOLE) for side in (x1 - x0, y1 - y0))
-    shown = _scaled(relative(photo.image[y0:y1, x0:x1], photo.paper), zoom, size)
+    shown = _scaled(encode_light(photo.image[y0:y1, x0:x1], photo.paper), zoom, size)
     difference, known = np.zeros_like(shown), np.zeros((*shown.shape[:2], 1), np.float32)
     if empty is not None:
-        difference = shown - _scaled(relative(empty[y0:y1, x0:x1], photo.paper), zoom, size)
+        difference = shown - _scaled(encode_light(empty[y0:y1, x0:x1], photo.paper), zoom, size)
         known += 1.0
     look = Look(np.zeros((0,), np.float32), start, zoom)
     told = _view(photo, look, size)

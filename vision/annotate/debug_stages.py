@@ -14,16 +14,16 @@ from table.observation import Camera, Observation
 from table.solids import EDGES, Array
 from table.table_config import Setup
 from vision.annotate.photo import annotate, write_picture
-from vision.background.background_model import empty_table, only_changed
+from vision.background.background_model import empty_table, without_unchanged
 from vision.cameras.frame import Frame, Image
 from vision.geometry.camera_model import outline_px
 from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import Detections, search, view_of
-from vision.networks.keypoints import CROP_PX, cut_of, look_again
+from vision.networks.keypoints import CROP_PX, crop_of, estimate_keypoints
 from vision.observe import observe
 from vision.pipeline import propose_candidates
-from vision.pose.candidates import SURE_CHANCE, on_their_edges
+from vision.pose.candidates import SURE_CHANCE, align_all
 
 GREEN, RED, YELLOW, WHITE, GREY = (
     (90, 255, 130),
@@ -68,14 +68,14 @@ def stages(
     if not isinstance(camera, Camera):
         return
     photo = Photo(frame.image, camera, setup)
-    sight = search(view_of(photo), setup.colours)
+    detections = search(view_of(photo), setup.colours)
     empty = empty_table(reference, photo)
     if empty is not None:
-        sight = only_changed(sight, empty)
-    yield "flat", _enlarged(sight.view.code)
-    yield "finder", _finder(sight)
-    yield "second-look", _crops(sight, setup)
-    yield "edges", _edges(photo, sight)
+        detections = without_unchanged(detections, empty)
+    yield "flat", _enlarged(detections.view.code)
+    yield "finder", _finder(detections)
+    yield "second-look", _crops(detections, setup)
+    yield "edges", _edges(photo, detections)
     seen = observe(frame, setup, reference)
     if isinstance(seen, Observation):
         yield "read", annotate(frame.image, seen, setup.camera)
@@ -105,20 +105,20 @@ def _camera(image: Image, camera: Camera | None, setup: Setup) -> Image:
     return picture
 
 
-def _finder(sight: Detections) -> Image:
+def _finder(detections: Detections) -> Image:
     """The rectified view with pieces and arms tinted, and the detector's probabilities.
 
     Each detection has them in percent: upright, lying, leaning, disc.
     """
-    picture = _enlarged(sight.view.code)
+    picture = _enlarged(detections.view.code)
     size = picture.shape[1::-1]
-    for mask, colour in ((sight.pieces, GREEN), (sight.arms, RED)):
+    for mask, colour in ((detections.pieces, GREEN), (detections.arms, RED)):
         cells = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
         picture[cells] = (0.6 * picture[cells] + 0.4 * np.array(colour)).astype(np.uint8)
-    for one in sight.found:
+    for one in detections.found:
         ends = one.middle_mm + np.array([[-0.5], [0.5]]) * one.axis_mm
-        _lines(picture, _large(sight.view.pixels(ends)), YELLOW)
-        at = _large(sight.view.pixels(one.middle_mm[None]))[0]
+        _lines(picture, _large(detections.view.pixels(ends)), YELLOW)
+        at = _large(detections.view.pixels(one.middle_mm[None]))[0]
         cv2.circle(picture, (round(at[0]), round(at[1])), 4, WHITE, -1, cv2.LINE_AA)
         _write(
             picture,
@@ -130,16 +130,16 @@ def _finder(sight: Detections) -> Image:
     return picture
 
 
-def _crops(sight: Detections, setup: Setup) -> Image:
+def _crops(detections: Detections, setup: Setup) -> Image:
     """All crops side by side, with keypoints, probability of a piece and base width."""
-    cuts = [cut_of(one, sight.view) for one in sight.found if not one.is_disc]
+    cuts = [crop_of(one, detections.view) for one in detections.found if not one.is_disc]
     side = ENLARGED * CROP_PX
     sheet = np.zeros((max(1, -(-len(cuts) // CROPS_A_ROW)) * side, CROPS_A_ROW * side, 3), np.uint8)
     for k, (cut, one) in enumerate(
-        zip(cuts, look_again(cuts, sight.view, setup.colours), strict=True)
+        zip(cuts, estimate_keypoints(cuts, detections.view, setup.colours), strict=True)
     ):
-        picture = _enlarged(cut.of(sight.view.code))
-        corners = (sight.view.pixels(one.vertices_mm) - cut.affine[:, 2]) @ np.linalg.inv(
+        picture = _enlarged(cut.of(detections.view.code))
+        corners = (detections.view.pixels(one.vertices_mm) - cut.affine[:, 2]) @ np.linalg.inv(
             cut.affine[:, :2]
         ).T
         for i, j in EDGES:
@@ -156,12 +156,12 @@ def _crops(sight: Detections, setup: Setup) -> Image:
     return sheet
 
 
-def _edges(photo: Photo, sight: Detections) -> Image:
+def _edges(photo: Photo, detections: Detections) -> Image:
     """The photograph with every piece by its keypoints, grey, and by its edges, green."""
     picture = photo.image.copy()
-    laid = [one for one in propose_candidates(sight, photo) if one.chance > SURE_CHANCE]
-    placed = [spot.best for spot in on_their_edges(laid, photo, {}).values()]
-    for guesses, colour in (([one.best for one in laid], GREY), (placed, GREEN)):
+    candidates = [one for one in propose_candidates(detections, photo) if one.chance > SURE_CHANCE]
+    placed = [estimate.best for estimate in align_all(candidates, photo, {}).values()]
+    for guesses, colour in (([one.best for one in candidates], GREY), (placed, GREEN)):
         for guess in guesses:
             corners = photo.pixels(guess.solid.vertices_mm)
             for i, j in EDGES:

@@ -78,21 +78,21 @@ class BareGround(NamedTuple):
     light: Array
 
 
-def bare_ground(sight: Detections, pieces: list[Hypothesis], photo: Photo) -> BareGround:
+def bare_ground(detections: Detections, pieces: list[Hypothesis], photo: Photo) -> BareGround:
     """The ground without the detector's piece pixels and the outlines of `pieces`."""
-    h, w = sight.view.code.shape[:2]
-    shown = np.repeat(np.repeat(sight.pieces, STRIDE, axis=0), STRIDE, axis=1)[:h, :w].astype(
+    h, w = detections.view.code.shape[:2]
+    shown = np.repeat(np.repeat(detections.pieces, STRIDE, axis=0), STRIDE, axis=1)[:h, :w].astype(
         np.uint8
     )
     for piece in pieces:
         cv2.fillConvexPoly(
             shown,
-            sight.view.polygon(silhouette(piece.solid, photo.camera.eye_mm)),
+            detections.view.polygon(silhouette(piece.solid, photo.camera.eye_mm)),
             1,
             shift=SUB_BITS,
         )
     shows = np.asarray(shown == 0)
-    few = light_of(sight.view.code[::EVERY_PX, ::EVERY_PX])[shows[::EVERY_PX, ::EVERY_PX]]
+    few = light_of(detections.view.code[::EVERY_PX, ::EVERY_PX])[shows[::EVERY_PX, ::EVERY_PX]]
     return BareGround(shows, np.median(few, axis=0) if len(few) else np.ones(3))
 
 
@@ -136,30 +136,30 @@ def bodies_of(setup: Setup) -> tuple[Body, ...]:
 
 
 def coloured(
-    spot: PieceEstimate, bare: BareGround, sight: Detections, photo: Photo
+    estimate: PieceEstimate, bare: BareGround, detections: Detections, photo: Photo
 ) -> PieceEstimate:
     """The spot with probabilities of the table's colours, by its light and the ground's."""
-    shown = piece_light(spot, bare, sight, photo)
+    shown = piece_light(estimate, bare, detections, photo)
     if shown is None:
-        return spot
+        return estimate
     setup, bodies = photo.setup, bodies_of(photo.setup)
-    score = light_score(*shown, bodies) + DRAWN_DYES * np.log(spot.looked.colours + 1e-9)
+    score = light_score(*shown, bodies) + DRAWN_DYES * np.log(estimate.keypoints.colours + 1e-9)
     weight = np.exp(score - score.max())
     over = None
     if setup.game.target is not None:
         over = over_target(*shown, bodies, setup.colours.index(setup.game.target))
-    return replace(spot, colours=np.asarray(weight / weight.sum()), over_target=over)
+    return replace(estimate, colours=np.asarray(weight / weight.sum()), over_target=over)
 
 
 def piece_light(
-    spot: PieceEstimate, bare: BareGround, sight: Detections, photo: Photo
+    estimate: PieceEstimate, bare: BareGround, detections: Detections, photo: Photo
 ) -> tuple[Array, Array] | None:
     """Light of some pixels (n, 3) of a piece, and of the bare ground (2, 3).
 
     The ground is that beside the piece, and that all over the table; all relative to white paper.
     None if the piece is not visible.
     """
-    outline = sight.view.polygon(silhouette(spot.best.solid, photo.camera.eye_mm))[:, 0]
+    outline = detections.view.polygon(silhouette(estimate.best.solid, photo.camera.eye_mm))[:, 0]
     low = np.maximum((outline.min(axis=0) >> SUB_BITS) - RING_PX, 0)
     high = (outline.max(axis=0) >> SUB_BITS) + RING_PX + 2
     window = (slice(low[1], high[1]), slice(low[0], high[0]))
@@ -169,7 +169,7 @@ def piece_light(
     cv2.fillConvexPoly(part, outline - (low << SUB_BITS), 1, shift=SUB_BITS)
     inside = cv2.erode(part, np.ones((3, 3), np.uint8)) > 0
     ring = (cv2.dilate(part, np.ones((RING_PX, RING_PX), np.uint8)) > 0) & bare.shows[window]
-    light = light_of(sight.view.code[window])
+    light = light_of(detections.view.code[window])
     body = light[inside]
     if not len(body):
         return None

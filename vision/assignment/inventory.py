@@ -29,12 +29,12 @@ from vision.pose.candidates import (
     Candidate,
     PieceEstimate,
     PoseHypothesis,
+    align_readings,
     measured,
     neighbours,
-    on_edges,
     verified_on_edges,
 )
-from vision.pose.initial_poses import guesses
+from vision.pose.initial_poses import initial_poses
 from vision.pose.priors import habit_of
 from vision.pose.region_likelihood import area
 
@@ -70,7 +70,7 @@ UPRIGHT = np.array([1.0, 0.0, 0.0])
 """Probabilities of POSES for standing pieces."""
 
 
-def likeliest_of_one(laid: list[Candidate], photo: Photo) -> list[Candidate]:
+def put_surplus_last(candidates: list[Candidate], photo: Photo) -> list[Candidate]:
     """Move surplus candidates of a colour to the end, if a colour has just one piece.
 
     Among several of a colour on the board, verification helps to choose once they are measured.
@@ -80,18 +80,18 @@ def likeliest_of_one(laid: list[Candidate], photo: Photo) -> list[Candidate]:
     """
     setup = photo.setup
     if habit_of(setup).most > 1:
-        return laid
-    on_board = [one for one in laid if within(setup.outline_mm(), one.best.middle_mm)]
+        return candidates
+    on_board = [one for one in candidates if within(setup.outline_mm(), one.best.middle_mm)]
     others: set[Candidate] = set()
     elsewhere: list[Candidate] = []
     for colour in range(len(setup.colours)):
-        rivals = [one for one in on_board if one.looked.colours.argmax() == colour]
+        rivals = [one for one in on_board if one.keypoints.colours.argmax() == colour]
         if len(rivals) > 1:
             speaks = logit([one.chance for one in rivals]) + _fits(rivals, photo)
             likeliest = rivals.pop(int(speaks.argmax()))
             others |= set(rivals)
             elsewhere += [one for one in rivals if not _in_one_place(one.best, likeliest.best)]
-    return [*(one for one in laid if one not in others), *elsewhere]
+    return [*(one for one in candidates if one not in others), *elsewhere]
 
 
 def _fits(rivals: list[Candidate], photo: Photo) -> Array:
@@ -119,7 +119,7 @@ def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
 
 
 def apply_piece_inventory(
-    spots: list[PieceEstimate], photo: Photo
+    estimates: list[PieceEstimate], photo: Photo
 ) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
     """Spots, the most certain first, with colours and sizes that the game allows together.
 
@@ -127,17 +127,17 @@ def apply_piece_inventory(
     """
     setup = photo.setup
     if habit_of(setup).most == 1:
-        spots = one_of_each_colour(spots, setup)
+        estimates = one_of_each_colour(estimates, setup)
     if setup.game.pieces != "piecepack":
-        return as_many_as_there_are(spots, setup)
-    spots, beyond = as_many_as_there_are(
-        one_of_each_colour_and_size(tried_as_what_is_left(spots, photo), setup), setup
+        return split_surplus(estimates, setup)
+    estimates, beyond = split_surplus(
+        one_of_each_colour_and_size(retry_as_missing_sizes(estimates, photo), setup), setup
     )
-    return one_of_each_size(spots, setup.colours), beyond
+    return one_of_each_size(estimates, setup.colours), beyond
 
 
-def as_many_as_there_are(
-    spots: list[PieceEstimate], setup: Setup
+def split_surplus(
+    estimates: list[PieceEstimate], setup: Setup
 ) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
     """Spots, the most certain first, and the surplus on the board.
 
@@ -149,85 +149,95 @@ def as_many_as_there_are(
     kept: list[PieceEstimate] = []
     beyond: list[PieceEstimate] = []
     left = np.full(len(setup.colours), habit.most)
-    for spot in sorted(spots, key=lambda one: -float(one.colours.max())) if habit.apart else spots:
-        colour, chance = int(spot.colours.argmax()), float(spot.colours.max())
-        if not within(outline, spot.middle_mm) or (
-            habit.apart and left[colour] <= 0 and min(spot.chance, chance) >= SURE
+    for estimate in (
+        sorted(estimates, key=lambda one: -float(one.colours.max())) if habit.apart else estimates
+    ):
+        colour, chance = int(estimate.colours.argmax()), float(estimate.colours.max())
+        if not within(outline, estimate.middle_mm) or (
+            habit.apart and left[colour] <= 0 and min(estimate.chance, chance) >= SURE
         ):
-            kept.append(spot)
+            kept.append(estimate)
             continue
-        if habit.apart and chance < SURE and left[colour] <= 0 < (spot.colours * (left > 0)).max():
-            spot = replace(spot, colours=spot.colours * (left > 0))
-            colour = int(spot.colours.argmax())
+        if (
+            habit.apart
+            and chance < SURE
+            and left[colour] <= 0 < (estimate.colours * (left > 0)).max()
+        ):
+            estimate = replace(estimate, colours=estimate.colours * (left > 0))
+            colour = int(estimate.colours.argmax())
         left[colour] -= 1
-        (kept if left[colour] >= 0 else beyond).append(spot)
+        (kept if left[colour] >= 0 else beyond).append(estimate)
     return kept, beyond
 
 
-def tried_as_what_is_left(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
+def retry_as_missing_sizes(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
     """Try duplicates of one colour and size as the sizes that are missing in that colour.
 
     Piecepack pyramids are unique unless somebody cheats; the keypoints may have been too confident
     to try those sizes.
     """
-    result = list(spots)
-    outlines = [photo.silhouette(spot.best.solid) for spot in spots]
-    near = neighbours([spot.best for spot in spots], photo.setup)
-    read = [(int(spot.colours.argmax()), spot.best.size) for spot in spots]
-    for k, (spot, (colour, size)) in enumerate(zip(spots, read, strict=True)):
+    result = list(estimates)
+    outlines = [photo.silhouette(estimate.best.solid) for estimate in estimates]
+    near = neighbours([estimate.best for estimate in estimates], photo.setup)
+    read = [(int(estimate.colours.argmax()), estimate.best.size) for estimate in estimates]
+    for k, (estimate, (colour, size)) in enumerate(zip(estimates, read, strict=True)):
         if read.count((colour, size)) > 1:
             left = [
                 one
                 for one in photo.setup.sizes
                 if (colour, one) not in read
-                and all(one != other.guess.size for other in spot.tried)
+                and all(one != other.guess.size for other in estimate.tried)
             ]
-            result[k] = _tried_as(spot, left, photo, [outlines[j] for j in near[k]])
+            result[k] = _tried_as(estimate, left, photo, [outlines[j] for j in near[k]])
     return result
 
 
 def _tried_as(
-    spot: PieceEstimate, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]
+    estimate: PieceEstimate, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]
 ) -> PieceEstimate:
     """The spot with those of these sizes added whose evidence is not far behind.
 
     Each is tried in the best reading's pose.
     """
-    best, pose = spot.best, np.eye(len(POSES))[POSES.index(spot.best.pose)]
+    best, pose = estimate.best, np.eye(len(POSES))[POSES.index(estimate.best.pose)]
     itself, *others = (
-        on_edges(
-            guesses([spot.looked], [size], pose, photo.camera.eye_mm, [best.z_mm])[0],
+        align_readings(
+            initial_poses([estimate.keypoints], [size], pose, photo.camera.eye_mm, [best.z_mm])[0],
             photo,
             hidden_by,
             None,
         )[0]
         for size in (best.size, *sizes)
     )
-    level = spot.tried[0].evidence - itself.evidence
+    level = estimate.tried[0].evidence - itself.evidence
     near = (
         replace(one, evidence=one.evidence + level)
         for one in others
         if one.evidence > itself.evidence - FAR_BEHIND
     )
-    tried = (*spot.tried, *near)
-    return replace(spot, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
+    tried = (*estimate.tried, *near)
+    return replace(estimate, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
 
 
-def one_of_each_colour_and_size(spots: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
+def one_of_each_colour_and_size(
+    estimates: list[PieceEstimate], setup: Setup
+) -> list[PieceEstimate]:
     """Colour probabilities given that each colour and size exists once, as for piecepack pyramids.
 
     Each colour of a piece is scored by the best assignment of colours and sizes to all pieces that
     includes it.
     """
     pairs = [(colour, size.name) for colour in range(len(setup.colours)) for size in setup.sizes]
-    mine = [k for k, spot in enumerate(spots) if within(setup.outline_mm(), spot.middle_mm)]
+    mine = [
+        k for k, estimate in enumerate(estimates) if within(setup.outline_mm(), estimate.middle_mm)
+    ]
     if not 1 < len(mine) <= len(pairs):
-        return spots
-    score = np.array([_of_each(spots[k], pairs) for k in mine])
-    return _coloured_together(spots, mine, score, np.array([colour for colour, _ in pairs]))
+        return estimates
+    score = np.array([_of_each(estimates[k], pairs) for k in mine])
+    return _coloured_together(estimates, mine, score, np.array([colour for colour, _ in pairs]))
 
 
-def one_of_each_colour(spots: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
+def one_of_each_colour(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
     """Colour probabilities given that a colour has one piece, unless somebody errs.
 
     Only confident spots take part.  Each colour of a piece is scored by the best assignment of
@@ -236,58 +246,61 @@ def one_of_each_colour(spots: list[PieceEstimate], setup: Setup) -> list[PieceEs
     colours = np.arange(len(setup.colours))
     mine = [
         k
-        for k, spot in enumerate(spots)
-        if spot.chance >= SURE and within(setup.outline_mm(), spot.middle_mm)
+        for k, estimate in enumerate(estimates)
+        if estimate.chance >= SURE and within(setup.outline_mm(), estimate.middle_mm)
     ]
     if not 1 < len(mine) <= len(colours):
-        return spots
-    speaks = np.array([_of_colours(spots[k]) for k in mine])
+        return estimates
+    speaks = np.array([_of_colours(estimates[k]) for k in mine])
     return _coloured_together(
-        spots, mine, np.hstack([speaks, speaks + ONE_TOO_MANY]), np.tile(colours, 2)
+        estimates, mine, np.hstack([speaks, speaks + ONE_TOO_MANY]), np.tile(colours, 2)
     )
 
 
 def _coloured_together(
-    spots: list[PieceEstimate], mine: list[int], score: Array, its: NDArray[np.int_]
+    estimates: list[PieceEstimate], mine: list[int], score: Array, its: NDArray[np.int_]
 ) -> list[PieceEstimate]:
     """The spots, those at `mine` with colour probabilities by joint assignment.
 
     `score` (m, w) is the log-likelihood of assigning item w to piece m, `its` (w,) the items'
     colours.
     """
-    result = list(spots)
+    result = list(estimates)
     for row, k in enumerate(mine):
-        possible = np.flatnonzero(spots[k].colours >= LEAST_COLOUR)
+        possible = np.flatnonzero(estimates[k].colours >= LEAST_COLOUR)
         if len(possible) > 1:
-            chances = np.zeros(len(spots[k].colours))
+            chances = np.zeros(len(estimates[k].colours))
             chances[possible] = softmax(
                 [_best_way(score, row, its == colour) for colour in possible]
             )
-            result[k] = replace(spots[k], colours=chances)
+            result[k] = replace(estimates[k], colours=chances)
     return result
 
 
-def _of_colours(spot: PieceEstimate) -> Array:
+def _of_colours(estimate: PieceEstimate) -> Array:
     """Log-likelihood of each colour (c,)."""
     return np.where(
-        spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN
+        estimate.colours >= LEAST_COLOUR,
+        np.log(np.maximum(estimate.colours, LEAST_COLOUR)),
+        -FORBIDDEN,
     )
 
 
-def _of_each(spot: PieceEstimate, pairs: list[tuple[int, str]]) -> Array:
+def _of_each(estimate: PieceEstimate, pairs: list[tuple[int, str]]) -> Array:
     """Log-likelihood of each colour and size (p,)."""
-    best = _by_size(spot)
+    best = _by_size(estimate)
     untried = min(one.evidence for one in best.values()) - UNTRIED
     sizes = {name: best[name].evidence if name in best else untried for _, name in pairs}
-    colours = _of_colours(spot)
+    colours = _of_colours(estimate)
     return (
-        np.array([colours[colour] + sizes[name] for colour, name in pairs]) - spot.tried[0].evidence
+        np.array([colours[colour] + sizes[name] for colour, name in pairs])
+        - estimate.tried[0].evidence
     )
 
 
-def _by_size(spot: PieceEstimate) -> dict[str, PoseHypothesis]:
+def _by_size(estimate: PieceEstimate) -> dict[str, PoseHypothesis]:
     """The most probable tried reading of each size."""
-    return {one.guess.size.name: one for one in reversed(spot.tried)}
+    return {one.guess.size.name: one for one in reversed(estimate.tried)}
 
 
 def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
@@ -297,16 +310,18 @@ def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
     return float(score[linear_sum_assignment(-score)].sum())
 
 
-def one_of_each_size(spots: list[PieceEstimate], colours: tuple[str, ...]) -> list[PieceEstimate]:
+def one_of_each_size(
+    estimates: list[PieceEstimate], colours: tuple[str, ...]
+) -> list[PieceEstimate]:
     """The spots with no size twice in one colour, as for piecepack pyramids.
 
     The best assignment sets the sizes; the probabilities are marginals over all assignments.
     """
-    result = list(spots)
-    by_colour = np.array([int(spot.colours.argmax()) for spot in spots])
+    result = list(estimates)
+    by_colour = np.array([int(estimate.colours.argmax()) for estimate in estimates])
     for colour in range(len(colours)):
         mine = np.flatnonzero(by_colour == colour)
-        best = [_by_size(spots[k]) for k in mine]
+        best = [_by_size(estimates[k]) for k in mine]
         names = sorted({name for of in best for name in of})
         if not 1 < len(mine) <= len(names):
             continue
@@ -325,11 +340,11 @@ def one_of_each_size(spots: list[PieceEstimate], colours: tuple[str, ...]) -> li
                     for k in range(len(names))
                     if names[k] in best[row]
                 }
-                tried = (chosen, *(one for one in spots[mine[row]].tried if one is not chosen))
+                tried = (chosen, *(one for one in estimates[mine[row]].tried if one is not chosen))
                 tried = tuple(
                     replace(one, evidence=one.evidence + told[one.guess.size.name]) for one in tried
                 )
-                result[mine[row]] = replace(spots[mine[row]], tried=tried)
+                result[mine[row]] = replace(estimates[mine[row]], tried=tried)
     return result
 
 
@@ -344,7 +359,7 @@ def _shares(score: Array) -> Array:
     return np.array([np.bincount(ways[:, piece], weights, sizes) for piece in range(pieces)])
 
 
-def with_one_target(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
+def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
     """The spots with at most one of those in play the game's target, or standing over it.
 
     Each has the probability that it is, among all places where the target may be.
@@ -352,11 +367,11 @@ def with_one_target(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstim
     setup = photo.setup
     assert setup.game.target is not None
     target = setup.colours.index(setup.game.target)
-    in_play = [spot for spot in spots if within(setup.outline_mm(), spot.middle_mm)]
-    strays = [spot for spot in spots if spot not in in_play]
+    in_play = [estimate for estimate in estimates if within(setup.outline_mm(), estimate.middle_mm)]
+    strays = [estimate for estimate in estimates if estimate not in in_play]
     if not in_play:
-        return spots
-    odds = np.array([_target_odds(spot, target) for spot in in_play])
+        return estimates
+    odds = np.array([_target_odds(estimate, target) for estimate in in_play])
     hidden = range(len(in_play)) if odds.max() < IN_SIGHT else ()
     over = _over_target(in_play, target, photo, hidden)
     gains = [
@@ -364,8 +379,8 @@ def with_one_target(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstim
     ]
     chances = softmax(np.array([*odds, *gains, UNSEEN]))
     told = [
-        replace(spot, colours=_given(spot.colours, target, float(share)))
-        for spot, share in zip(in_play, chances[: len(in_play)], strict=True)
+        replace(estimate, colours=_given(estimate.colours, target, float(share)))
+        for estimate, share in zip(in_play, chances[: len(in_play)], strict=True)
     ]
     best = int(chances.argmax())
     if 0 <= best - len(in_play) < len(over):
@@ -377,23 +392,26 @@ def with_one_target(spots: list[PieceEstimate], photo: Photo) -> list[PieceEstim
 
 
 def _with_a_piece_on_it(
-    spots: list[PieceEstimate], k: int, target: int, photo: Photo
+    estimates: list[PieceEstimate], k: int, target: int, photo: Photo
 ) -> PieceEstimate:
     """The target, spot `k`, or the dyed piece that stands on it if that is likelier.
 
     Plastic that lets light through has nearly the target's colour there.
     """
-    spot = spots[k]
-    if spot.over_target is None or (by_light := _any_of(spot.over_target)) < UNLIKE_THE_TARGET:
-        return spot
-    over = _over_target(spots, target, photo, [k]).get(k)
+    estimate = estimates[k]
+    if (
+        estimate.over_target is None
+        or (by_light := _any_of(estimate.over_target)) < UNLIKE_THE_TARGET
+    ):
+        return estimate
+    over = _over_target(estimates, target, photo, [k]).get(k)
     if over is None:
-        return spot
-    colours = softmax(spot.over_target)
-    chance = float(expit(UNDER + over[0].evidence - spot.tried[0].evidence + by_light))
+        return estimate
+    colours = softmax(estimate.over_target)
+    chance = float(expit(UNDER + over[0].evidence - estimate.tried[0].evidence + by_light))
     if chance > 0.5:
-        return _raised(replace(spot, colours=colours), over, chance, target)
-    return replace(spot, colours=(1 - chance) * spot.colours + chance * colours)
+        return _raised(replace(estimate, colours=colours), over, chance, target)
+    return replace(estimate, colours=(1 - chance) * estimate.colours + chance * colours)
 
 
 def _any_of(over_target: Array) -> float:
@@ -401,12 +419,12 @@ def _any_of(over_target: Array) -> float:
     return float(logsumexp(over_target)) - math.log(len(over_target) - 1)
 
 
-def _target_odds(spot: PieceEstimate, target: int) -> float:
-    others = float(np.delete(spot.colours, target).max())
-    odds = np.log(max(float(spot.colours[target]), LEAST_CHANCE)) - np.log(
+def _target_odds(estimate: PieceEstimate, target: int) -> float:
+    others = float(np.delete(estimate.colours, target).max())
+    odds = np.log(max(float(estimate.colours[target]), LEAST_CHANCE)) - np.log(
         max(others, LEAST_CHANCE)
     )
-    return COLOURS_TOLD * float(odds) + (0.0 if spot.best.pose == "upright" else LYING)
+    return COLOURS_TOLD * float(odds) + (0.0 if estimate.best.pose == "upright" else LYING)
 
 
 def _given(chances: Array, target: int, share: float) -> Array:
@@ -417,30 +435,30 @@ def _given(chances: Array, target: int, share: float) -> Array:
 
 
 def _over_target(
-    spots: list[PieceEstimate], target: int, photo: Photo, of: Iterable[int]
+    estimates: list[PieceEstimate], target: int, photo: Photo, of: Iterable[int]
 ) -> dict[int, tuple[PoseHypothesis, ...]]:
     """For each standing spot `of` them, by index, the readings in which it is over the target."""
-    pieces = [spot.best for spot in spots]
+    pieces = [estimate.best for estimate in estimates]
     outlines = [photo.silhouette(piece.solid) for piece in pieces]
     near = neighbours(pieces, photo.setup)
     return {
-        k: _over(spots[k], target, photo, [outlines[j] for j in near[k]])
+        k: _over(estimates[k], target, photo, [outlines[j] for j in near[k]])
         for k in of
         if pieces[k].pose == "upright"
     }
 
 
 def _over(
-    spot: PieceEstimate, target: int, photo: Photo, hidden_by: list[Array]
+    estimate: PieceEstimate, target: int, photo: Photo, hidden_by: list[Array]
 ) -> tuple[PoseHypothesis, ...]:
     """Readings of the spot standing over the target, the most probable first.
 
     Their evidence is relative to that of the spot as it is.
     """
-    size, here = spot.best.size, area(spot.best.solid, photo, hidden_by)
+    size, here = estimate.best.size, area(estimate.best.solid, photo, hidden_by)
     standing, lifted = (
-        on_edges(
-            guesses([spot.looked], [size], UPRIGHT, photo.camera.eye_mm, [z_mm])[0],
+        align_readings(
+            initial_poses([estimate.keypoints], [size], UPRIGHT, photo.camera.eye_mm, [z_mm])[0],
             photo,
             hidden_by,
             here,
@@ -449,17 +467,17 @@ def _over(
     )
     above, body = lifted[0].guess, bodies_of(photo.setup)[target]
     shows = rim_gain(above.solid, replace(above, z_mm=0.0).solid, body, photo, hidden_by)
-    level = spot.tried[0].evidence - standing[0].evidence
+    level = estimate.tried[0].evidence - standing[0].evidence
     return tuple(replace(one, evidence=one.evidence + level + shows) for one in lifted)
 
 
 def _raised(
-    spot: PieceEstimate, over: tuple[PoseHypothesis, ...], chance: float, target: int
+    estimate: PieceEstimate, over: tuple[PoseHypothesis, ...], chance: float, target: int
 ) -> PieceEstimate:
     """The spot as standing over the target, with the probability that it does."""
-    beside = over[0].evidence - spot.tried[0].evidence + float(logit(1 - chance))
-    flat = (replace(one, evidence=one.evidence + beside) for one in spot.tried)
-    above = replace(spot, tried=(*over, *flat))
+    beside = over[0].evidence - estimate.tried[0].evidence + float(logit(1 - chance))
+    flat = (replace(one, evidence=one.evidence + beside) for one in estimate.tried)
+    above = replace(estimate, tried=(*over, *flat))
     return replace(above, under=_below(above, np.eye(len(above.colours))[target]))
 
 
@@ -470,7 +488,7 @@ def _below(above: PieceEstimate, colours: Array) -> PieceEstimate:
     """
     best = above.tried[0]
     return PieceEstimate(
-        above.looked,
+        above.keypoints,
         (PoseHypothesis(replace(best.guess, z_mm=0.0), best.covariance, 0.0),),
         colours,
     )

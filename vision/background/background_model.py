@@ -17,7 +17,7 @@ from vision.assignment.colour import bodies_of
 from vision.background.residuals import least_patch_mm2
 from vision.background.shadows import in_shadow
 from vision.cameras.frame import Frame, Image
-from vision.geometry.change_mask import changed, shaded
+from vision.geometry.change_mask import changed, shadow_mask
 from vision.geometry.piece_pose import silhouette
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
@@ -96,28 +96,32 @@ def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
     return EmptyTable(bare, view.code, tuple(one for one in found if one.is_disc))
 
 
-def only_changed(sight: Detections, empty: EmptyTable) -> Detections:
-    """The sight without what was there, or was taken for an arm, when the table was empty."""
-    mask = changed(sight.view.code, empty.code, SIGMAS)
+def without_unchanged(detections: Detections, empty: EmptyTable) -> Detections:
+    """The detections without what was there, or was taken for an arm, when the table was empty."""
+    mask = changed(detections.view.code, empty.code, SIGMAS)
     cells = (
-        cv2.resize(mask.astype(np.float32), sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA)
+        cv2.resize(
+            mask.astype(np.float32), detections.pieces.shape[::-1], interpolation=cv2.INTER_AREA
+        )
         > CHANGED_SHARE
     )
     found = tuple(
-        one for one in sight.found if _is_changed(one, mask, sight) or _is_new_disc(one, empty)
+        one
+        for one in detections.found
+        if _is_changed(one, mask, detections) or _is_new_disc(one, empty)
     )
     return replace(
-        sight,
+        detections,
         found=found,
-        pieces=sight.pieces & cells,
-        arms=sight.arms & cells,
+        pieces=detections.pieces & cells,
+        arms=detections.arms & cells,
         changed=mask,
-        shaded=shaded(sight.view.code, empty.code),
+        shaded=shadow_mask(detections.view.code, empty.code),
     )
 
 
-def surer_where_changed(
-    laid: list[Candidate], known: Collection[Candidate], sight: Detections, photo: Photo
+def weigh_by_change(
+    candidates: list[Candidate], known: Collection[Candidate], detections: Detections, photo: Photo
 ) -> list[Candidate]:
     """Update the probability of pieces that are not `known` by how much of their area has changed.
 
@@ -127,21 +131,21 @@ def surer_where_changed(
     only where others cast their shadows).  Pieces that are no longer probable are dropped.  With
     cover dice the probabilities stay as they are, because an undetected die changes the table too.
     """
-    if sight.changed is None or photo.setup.cover_dice is not None:
-        return laid
-    left = _but_for_arms_and_discs(sight.changed, sight)
-    sure = [one for one in laid if one.chance > SURE_CHANCE]
+    if detections.changed is None or photo.setup.cover_dice is not None:
+        return candidates
+    left = _but_for_arms_and_discs(detections.changed, detections)
+    sure = [one for one in candidates if one.chance > SURE_CHANCE]
     surer: dict[Candidate, Candidate] = {}
-    for one in sorted(laid, key=lambda one: -one.chance):
-        here = _hidden_by(one, sight, photo)
-        speaks = _speaks_for(one, left, here, sure, sight, photo)
+    for one in sorted(candidates, key=lambda one: -one.chance):
+        here = _hidden_by(one, detections, photo)
+        speaks = _speaks_for(one, left, here, sure, detections, photo)
         left[here] = 0
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(speaks)
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
         surer[one] = (
             one if one in known or beside else replace(one, chance=float(odds / (1 + odds)))
         )
-    return [surer[one] for one in laid if one in known or surer[one].chance > LEAST_CHANCE]
+    return [surer[one] for one in candidates if one in known or surer[one].chance > LEAST_CHANCE]
 
 
 def _speaks_for(
@@ -149,21 +153,21 @@ def _speaks_for(
     left: NDArray[np.uint8],
     here: NDArray[np.bool_],
     sure: Sequence[Candidate],
-    sight: Detections,
+    detections: Detections,
     photo: Photo,
 ) -> float:
     """Log odds that the unexplained changes `left` (h, w) give a piece with the area `here` (h, w).
 
     `sure` pieces cast shadows.
     """
-    assert sight.shaded is not None
+    assert detections.shaded is not None
     changes = left[here] > 0
     if not changes.any():
         return 0.0
-    shade = changes & sight.shaded[here]
-    light = shade & (sight.view.code[here].max(axis=1) > DARK_LEVEL)
-    hues = _hues(shade, here, sight, photo)
-    chances = dict(zip(photo.setup.colours, map(float, one.looked.colours), strict=True))
+    shade = changes & detections.shaded[here]
+    light = shade & (detections.view.code[here].max(axis=1) > DARK_LEVEL)
+    hues = _hues(shade, here, detections, photo)
+    chances = dict(zip(photo.setup.colours, map(float, one.keypoints.colours), strict=True))
     black, own = (
         chances.get("black", 0.0),
         sum(chance for name, chance in chances.items() if name in hues),
@@ -175,7 +179,7 @@ def _speaks_for(
     if not shadowy:
         return CHANGED_ODDS * _beyond_half(changes.mean())
     others = [other.best.solid for other in sure if other is not one]
-    thrown = shade & in_shadow(others, photo.setup.outline_mm(), here, sight)[here]
+    thrown = shade & in_shadow(others, photo.setup.outline_mm(), here, detections)[here]
     shadow = other * shade.sum() + own * thrown.sum() + black * light.sum()
     return (1 - shadowy) * CHANGED_ODDS * _beyond_half(changes.mean()) - SHADOW_ODDS * _beyond_half(
         shadow / changes.sum()
@@ -183,7 +187,7 @@ def _speaks_for(
 
 
 def _hues(
-    shade: NDArray[np.bool_], here: NDArray[np.bool_], sight: Detections, photo: Photo
+    shade: NDArray[np.bool_], here: NDArray[np.bool_], detections: Detections, photo: Photo
 ) -> set[str]:
     """Colours whose hue the shaded ground (n,) in `here` has.
 
@@ -191,7 +195,7 @@ def _hues(
     """
     if not shade.any():
         return set()
-    mean = light_of(sight.view.code[here][shade]).mean(axis=0)
+    mean = light_of(detections.view.code[here][shade]).mean(axis=0)
     bodies = zip(photo.setup.colours, bodies_of(photo.setup), strict=True)
     return {
         name
@@ -206,44 +210,48 @@ def _beyond_half(share: float) -> float:
     return max(0.0, 2 * float(share) - 1)
 
 
-def changes_alone(laid: list[Candidate], sight: Detections, photo: Photo) -> Detections | None:
+def detect_changes(
+    candidates: list[Candidate], detections: Detections, photo: Photo
+) -> Detections | None:
     """Run the detector with everything masked that has not changed.
 
     This shows pieces on ground of their own colour.  It is done only if a change as large as a
     piece on the board is explained by no confident piece, disc or arm; else None.  `changed` of the
     result is what they leave unexplained.
     """
-    if sight.changed is None:
+    if detections.changed is None:
         return None
-    left = _but_for_arms_and_discs(sight.changed, sight)
-    for one in laid:
+    left = _but_for_arms_and_discs(detections.changed, detections)
+    for one in candidates:
         if one.chance > SURE_CHANCE:
-            left[_hidden_by(one, sight, photo)] = 0
+            left[_hidden_by(one, detections, photo)] = 0
     left = np.asarray(
         cv2.morphologyEx(
-            left & sight.view.inside(photo.setup.outline_mm()), cv2.MORPH_OPEN, AROUND
+            left & detections.view.inside(photo.setup.outline_mm()), cv2.MORPH_OPEN, AROUND
         ),
         np.uint8,
     )
     _, _, boxes, _ = cv2.connectedComponentsWithStats(left, connectivity=4)
-    if boxes[1:, cv2.CC_STAT_AREA].max(initial=0) * sight.view.step_mm**2 < least_patch_mm2(
+    if boxes[1:, cv2.CC_STAT_AREA].max(initial=0) * detections.view.step_mm**2 < least_patch_mm2(
         photo.setup
     ):
         return None
     shown = cv2.dilate(
-        cv2.morphologyEx(sight.changed.astype(np.uint8), cv2.MORPH_CLOSE, GAPS), AROUND
+        cv2.morphologyEx(detections.changed.astype(np.uint8), cv2.MORPH_CLOSE, GAPS), AROUND
     )
     alone = search(
-        replace(sight.view, code=np.where(shown[..., None] > 0, sight.view.code, BLOTTED)),
+        replace(
+            detections.view, code=np.where(shown[..., None] > 0, detections.view.code, BLOTTED)
+        ),
         photo.setup.colours,
     )
     new = tuple(
         one
         for one in alone.found
-        if not one.is_disc and share_of(left, _within_half_a_base(one, sight)) > MIDDLE_SHARE
+        if not one.is_disc and share_of(left, _within_half_a_base(one, detections)) > MIDDLE_SHARE
     )
     return (
-        replace(sight, found=new, pieces=sight.pieces | alone.pieces, changed=left > 0)
+        replace(detections, found=new, pieces=detections.pieces | alone.pieces, changed=left > 0)
         if new
         else None
     )
@@ -252,7 +260,7 @@ def changes_alone(laid: list[Candidate], sight: Detections, photo: Photo) -> Det
 def changed_patches(alone: Detections, photo: Photo) -> list[Array]:
     """Middles (2,) mm of new unexplained changes on the board that are as large as a piece.
 
-    From `changes_alone`; those that were there in the image before are left out.
+    From `detect_changes`; those that were there in the image before are left out.
     """
     assert alone.changed is not None
     count, labels, boxes, middles = cv2.connectedComponentsWithStats(
@@ -263,51 +271,55 @@ def changed_patches(alone: Detections, photo: Photo) -> list[Array]:
     return list(alone.view.millimetres(np.asarray(middles[new], float)))
 
 
-def told_by_changes(
-    new: list[Candidate], alone: Detections, sight: Detections, photo: Photo
+def explaining_changes(
+    new: list[Candidate], alone: Detections, detections: Detections, photo: Photo
 ) -> list[Candidate]:
-    """Of the pieces found by `changes_alone`, those that explain a change.
+    """Of the pieces found by `detect_changes`, those that explain a change.
 
     At least half of the area has changed, and nearly all of that has no other explanation; beside
     other pieces it is shadows and light that change.
     """
-    assert sight.changed is not None
+    assert detections.changed is not None
     assert alone.changed is not None
     told = []
     for one in new:
-        here = _hidden_by(one, sight, photo)
-        if share_of(alone.changed, here) >= max(LEAST_LEFT, MOSTLY * share_of(sight.changed, here)):
+        here = _hidden_by(one, detections, photo)
+        if share_of(alone.changed, here) >= max(
+            LEAST_LEFT, MOSTLY * share_of(detections.changed, here)
+        ):
             told.append(one)
     return told
 
 
-def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Detections) -> NDArray[np.uint8]:
+def _but_for_arms_and_discs(mask: NDArray[np.bool_], detections: Detections) -> NDArray[np.uint8]:
     """A mask (h, w) without arms and discs."""
     arms = cv2.resize(
-        sight.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST
+        detections.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST
     )
     left = np.asarray(mask & (arms == 0), np.uint8)
-    for disc in (one for one in sight.found if one.is_disc and one.chance > SURE_CHANCE):
-        left[_within_half_a_base(disc, sight)] = 0
+    for disc in (one for one in detections.found if one.is_disc and one.chance > SURE_CHANCE):
+        left[_within_half_a_base(disc, detections)] = 0
     return left
 
 
-def _hidden_by(one: Candidate, sight: Detections, photo: Photo) -> NDArray[np.bool_]:
+def _hidden_by(one: Candidate, detections: Detections, photo: Photo) -> NDArray[np.bool_]:
     """Mask (h, w) of the view that a piece hides."""
-    return sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
+    return detections.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
 
 
-def _is_changed(found: Detection, mask: NDArray[np.bool_], sight: Detections) -> bool:
+def _is_changed(found: Detection, mask: NDArray[np.bool_], detections: Detections) -> bool:
     """True if anything changes there, or it is outside the view."""
-    here = _within_half_a_base(found, sight)
+    here = _within_half_a_base(found, detections)
     return not here.any() or share_of(mask, here) > CHANGED_SHARE
 
 
-def _within_half_a_base(found: Detection, sight: Detections) -> NDArray[np.bool_]:
+def _within_half_a_base(found: Detection, detections: Detections) -> NDArray[np.bool_]:
     """Mask (h, w) of pixels within half a base of a middle."""
-    x, y = sight.view.pixels(found.middle_mm[None])[0]
-    here = np.zeros(sight.view.code.shape[:2], np.uint8)
-    cv2.circle(here, (round(x), round(y)), round(found.base_mm / sight.view.step_mm / 2), 1, -1)
+    x, y = detections.view.pixels(found.middle_mm[None])[0]
+    here = np.zeros(detections.view.code.shape[:2], np.uint8)
+    cv2.circle(
+        here, (round(x), round(y)), round(found.base_mm / detections.view.step_mm / 2), 1, -1
+    )
     return here > 0
 
 

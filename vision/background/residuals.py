@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from table.boards import within
 from table.solids import Array
 from table.table_config import Setup
-from vision.geometry.piece_pose import Hypothesis, cast_down, silhouette
+from vision.geometry.piece_pose import Hypothesis, project_to_table, silhouette
 from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import STRIDE, Detections
 
@@ -25,42 +25,42 @@ detection, but not unread.
 """
 
 
-def hand_over(sight: Detections, setup: Setup) -> bool:
+def hand_is_over(detections: Detections, setup: Setup) -> bool:
     """True if a hand or an arm is over the board."""
-    board = np.zeros(sight.arms.shape, np.uint8)
-    _fill(board, setup.outline_mm(), sight, 1)
-    cell_mm = STRIDE * sight.view.step_mm
+    board = np.zeros(detections.arms.shape, np.uint8)
+    _fill(board, setup.outline_mm(), detections, 1)
+    cell_mm = STRIDE * detections.view.step_mm
     least = HAND_BASES2 * min(size.base_mm for size in setup.sizes) ** 2
-    return bool(np.count_nonzero(sight.arms & (board > 0)) * cell_mm**2 > least)
+    return bool(np.count_nonzero(detections.arms & (board > 0)) * cell_mm**2 > least)
 
 
-def left_over(
-    sight: Detections, pieces: list[Hypothesis], photo: Photo, rim_cells: int = 0
+def unexplained_places(
+    detections: Detections, pieces: list[Hypothesis], photo: Photo, rim_cells: int = 0
 ) -> Array:
     """Middles (n, 2) mm of piece pixels that neither `pieces` nor discs explain.
 
     Strips no wider than `rim_cells` are left out.
     """
     eye = photo.camera.eye_mm
-    left = sight.pieces.astype(np.uint8)
+    left = detections.pieces.astype(np.uint8)
     for piece in pieces:
-        _fill(left, silhouette(piece.solid, eye), sight, 0)
-    for one in sight.found:
+        _fill(left, silhouette(piece.solid, eye), detections, 0)
+    for one in detections.found:
         if one.is_disc:
             turns = np.linspace(0, 2 * np.pi, 24)
             _fill(
                 left,
                 one.middle_mm + 0.5 * one.base_mm * np.column_stack([np.cos(turns), np.sin(turns)]),
-                sight,
+                detections,
                 0,
             )
     left = np.asarray(
         cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((rim_cells + 1, rim_cells + 1))), np.uint8
     )
-    cell_mm = STRIDE * sight.view.step_mm
+    cell_mm = STRIDE * detections.view.step_mm
     count, _, stats, middles = cv2.connectedComponentsWithStats(left, connectivity=4)
     areas = stats[1:count, cv2.CC_STAT_AREA] * cell_mm**2
-    return sight.places_mm(
+    return detections.places_mm(
         np.asarray(middles, float)[1:count][areas > least_patch_mm2(photo.setup)]
     )
 
@@ -70,7 +70,7 @@ def least_patch_mm2(setup: Setup) -> float:
     return UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in setup.sizes) / 2
 
 
-def unread(
+def unread_places(
     left: Array, doubtful: list[Hypothesis], pieces: list[Hypothesis], photo: Photo
 ) -> tuple[Array, ...]:
     """Places (2,) on the board with something like a piece that is not reported.
@@ -78,10 +78,14 @@ def unread(
     Those are leftovers (n, 2), and pieces whose existence is in doubt.
     """
     told = [
-        cast_down(piece.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0) for piece in pieces
+        project_to_table(piece.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0)
+        for piece in pieces
     ]
     nearest_mm = min(size.base_mm for size in photo.setup.sizes)
-    maybe = [cast_down(one.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0) for one in doubtful]
+    maybe = [
+        project_to_table(one.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0)
+        for one in doubtful
+    ]
     # A doubtful place within a piece is a doubt about that piece, not another one.
     maybe = [
         place for place in maybe if all(np.hypot(*(place - middle)) > nearest_mm for middle in told)
@@ -89,7 +93,7 @@ def unread(
     return tuple(place for place in (*left, *maybe) if within(photo.setup.outline_mm(), place))
 
 
-def _fill(mask: NDArray[np.uint8], outline_mm: Array, sight: Detections, value: int) -> None:
+def _fill(mask: NDArray[np.uint8], outline_mm: Array, detections: Detections, value: int) -> None:
     """Set the cells inside a polygon (n, 2), and those that its outline crosses."""
-    cv2.fillPoly(mask, [sight.polygon(outline_mm)], value, shift=SUB_BITS)
-    cv2.polylines(mask, [sight.polygon(outline_mm)], True, value, 1, shift=SUB_BITS)
+    cv2.fillPoly(mask, [detections.polygon(outline_mm)], value, shift=SUB_BITS)
+    cv2.polylines(mask, [detections.polygon(outline_mm)], True, value, 1, shift=SUB_BITS)

@@ -33,40 +33,40 @@ SOFT_PX = 7
 
 
 def in_shadow(
-    pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], sight: Detections
+    pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], detections: Detections
 ) -> NDArray[np.bool_]:
     """Mask (h, w) of the view where pieces on a board (n, 2) cast their shadows.
 
     The lamp is the one whose shadows best explain where there is less light than on the empty
     table; pixels in `here` (h, w) are ignored for that.  Empty if no lamp fits.
     """
-    mask = np.zeros(sight.view.code.shape[:2], np.uint8)
+    mask = np.zeros(detections.view.code.shape[:2], np.uint8)
     vertices_mm = np.array([piece.vertices_mm for piece in pieces]).reshape(-1, 5, 3)
-    if pieces and (lamp := _lamp(vertices_mm, board_mm, here, sight)) is not None:
-        _fill(mask, sight.view.pixels(_shadows(vertices_mm, lamp)))
+    if pieces and (lamp := _lamp(vertices_mm, board_mm, here, detections)) is not None:
+        _fill(mask, detections.view.pixels(_shadows(vertices_mm, lamp)))
     return np.asarray(cv2.dilate(mask, np.ones((SOFT_PX, SOFT_PX), np.uint8)) > 0)
 
 
 def _lamp(
-    vertices_mm: Array, board_mm: Array, here: NDArray[np.bool_], sight: Detections
+    vertices_mm: Array, board_mm: Array, here: NDArray[np.bool_], detections: Detections
 ) -> Array | None:
     """Shadow model: its length at the table's origin, (x, y) in heights, and its change per mm.
 
     None if no lamp fits.
     """
-    assert sight.changed is not None
-    assert sight.shaded is not None
-    ground = sight.view.inside(board_mm) & (sight.view.code.max(axis=2) > LIGHT_LEVEL)
-    darker = np.where(here, 0.0, np.where(sight.changed, sight.shaded, -1.0 * ground)).astype(
-        np.float32
-    )
-    cells = cv2.resize(darker, sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA)
+    assert detections.changed is not None
+    assert detections.shaded is not None
+    ground = detections.view.inside(board_mm) & (detections.view.code.max(axis=2) > LIGHT_LEVEL)
+    darker = np.where(
+        here, 0.0, np.where(detections.changed, detections.shaded, -1.0 * ground)
+    ).astype(np.float32)
+    cells = cv2.resize(darker, detections.pieces.shape[::-1], interpolation=cv2.INTER_AREA)
     middle_mm = board_mm.mean(axis=0)
 
     def explained(lamp: Array) -> tuple[float, float]:
         """Net number of darker cells in its shadows, and their share."""
         mask = np.zeros(cells.shape, np.uint8)
-        _fill(mask, (sight.view.pixels(_shadows(vertices_mm, lamp)) + 0.5) / STRIDE - 0.5)
+        _fill(mask, (detections.view.pixels(_shadows(vertices_mm, lamp)) + 0.5) / STRIDE - 0.5)
         under = cells[mask > 0]
         return float(under.sum()), float(under.sum() / max(np.abs(under).sum(), 1.0))
 

@@ -30,7 +30,7 @@ SIGMA_SHARE = 0.03
 
 
 def counters(
-    sight: Detections, photo: Photo, before: Sequence[SeenCounter] = ()
+    detections: Detections, photo: Photo, before: Sequence[SeenCounter] = ()
 ) -> tuple[SeenCounter, ...]:
     """The visible counters; empty if the game has none.
 
@@ -48,7 +48,7 @@ def counters(
             np.hypot(*(middle_mm - was)) < kind.diameter_mm / 2 for was in there
         )
 
-    discs = [one for one in sight.found if one.is_disc]
+    discs = [one for one in detections.found if one.is_disc]
     off = np.log([one.base_mm / kind.diameter_mm for one in discs])
     sure = np.array([one.disc_chance > SURE_CHANCE for one in discs], bool)
     usual = float(np.clip(np.median(off[sure]), -ALL_SHARE, ALL_SHARE)) if sure.any() else 0.0

@@ -32,20 +32,22 @@ RING_MM = (8.0, 26.0)
 """The table itself is sampled between these distances from the outline."""
 
 
-def standing(photo: Photo, pieces: list[Hypothesis], sight: Detections) -> dict[str, bool]:
+def tiles_present(
+    photo: Photo, pieces: list[Hypothesis], detections: Detections
+) -> dict[str, bool]:
     """Whether each place has a tile, by name, a1 at the near left.
 
     `pieces` hide what is under them.
     """
     board = photo.setup.board
     assert isinstance(board, Tiles)
-    view, eye = sight.view, photo.camera.eye_mm
+    view, eye = detections.view, photo.camera.eye_mm
     light = np.asarray(np.sqrt(light_of(view.code) + 0.002), float)
     hidden = np.zeros(light.shape[:2], np.uint8)
     for piece in pieces:
         cv2.fillConvexPoly(hidden, view.polygon(silhouette(piece.solid, eye)), 1, shift=SUB_BITS)
     hidden = np.asarray(cv2.dilate(hidden, np.ones((5, 5), np.uint8)), np.uint8)
-    ring = _ring(board, light, hidden, sight, photo)
+    ring = _ring(board, light, hidden, detections, photo)
     light = light / _levelled(light, ring)
     half = board.tile_mm / 2 * (1 - 2 * RIM_SHARE)
     samples = {}
@@ -63,17 +65,17 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Detections) -> dict[
 
 
 def _ring(
-    board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Detections, photo: Photo
+    board: Tiles, light: Array, hidden: NDArray[np.uint8], detections: Detections, photo: Photo
 ) -> NDArray[np.bool_]:
     """Mask (h, w) of the bare table around the board."""
     outline = board.outline()
     middle = outline.mean(axis=0)
     mask = np.zeros(light.shape[:2], np.uint8)
     for grow, value in zip(RING_MM[::-1], (1, 0), strict=True):
-        corners = sight.view.pixels(outline + grow * np.sign(outline - middle))
+        corners = detections.view.pixels(outline + grow * np.sign(outline - middle))
         cv2.fillPoly(mask, [np.rint(corners).astype(np.int32)], value)
     for marker in photo.setup.fiducials.markers:
-        card = sight.view.pixels(marker.around_mm(CARD))
+        card = detections.view.pixels(marker.around_mm(CARD))
         cv2.fillPoly(mask, [np.rint(card).astype(np.int32)], 0)
     return np.asarray((mask > 0) & (hidden == 0))
 

@@ -92,7 +92,7 @@ class Recording(Protocol):
         """
 
 
-def missing_in(camera: CameraPort) -> str:
+def unread_part(camera: CameraPort) -> str:
     """What of a recording could not be read, in one line.
 
     Empty if all was, and for live cameras.

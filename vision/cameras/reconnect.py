@@ -10,7 +10,7 @@ from threading import Event
 from table.errors import InputError, LogFailed
 from table.messages import msg
 from table.table_config import Setup
-from vision.cameras.base import CameraLost, CameraPort, missing_in, open_camera
+from vision.cameras.base import CameraLost, CameraPort, open_camera, unread_part
 from vision.cameras.frame import Frame, Image
 from vision.cameras.image_files import encode_jpeg
 
@@ -69,7 +69,7 @@ class AnnouncedCamera:
     @property
     def missing(self) -> str:
         """As `Recording.missing`."""
-        return missing_in(self._camera)
+        return unread_part(self._camera)
 
     def read(self) -> Frame | None:
         """As `CameraPort.read`."""
@@ -100,22 +100,24 @@ def take_pictures(
     than PATIENCE are examined.  Raises InputError if the camera has none, or is lost.
     """
     images: list[Image] = []
-    looked = 0
+    keypoints = 0
     with closing(open_camera(spec, setup)) as camera:
         try:
             while (
-                len(images) < count and looked < PATIENCE and (frame := camera.read()) is not None
+                len(images) < count
+                and keypoints < PATIENCE
+                and (frame := camera.read()) is not None
             ):
-                looked += 1
+                keypoints += 1
                 if wanted is None or wanted(frame.image):
                     images.append(frame.image)
         except CameraLost as lost:
             raise InputError(msg("{spec}: {text}", spec=spec, text=lost.message)) from lost
-    if not looked:
+    if not keypoints:
         raise InputError(msg("{spec}: expected a picture, but the camera has none", spec=spec))
     return images
 
 
-def kept_jpeg(frame: Frame) -> bytes:
+def frame_jpeg(frame: Frame) -> bytes:
     """A frame as JPEG, as the log keeps it."""
     return encode_jpeg(frame.image, KEPT_QUALITY)

@@ -22,7 +22,7 @@ from vision.cameras.base import CameraLost, is_unicode
 from vision.cameras.live import Feed, LiveCamera, Picture
 from vision.cameras.mjpeg import MjpegPictures
 from vision.cameras.opencv import CaptureFeed, check_opened
-from vision.cameras.video import take_unturned
+from vision.cameras.video import disable_rotation
 
 TIMEOUT_S = 4.0
 """A stream without an answer for this long is lost; less than the patience with a live camera, so
@@ -113,7 +113,7 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
             capture.release()
             raise CameraLost(msg("{name}: {text}", name=name, text=_why_no_rtsp(url)))
         check_opened(capture, name)
-        return CaptureFeed(capture, turn=take_unturned(capture, False, orientation, name))
+        return CaptureFeed(capture, turn=disable_rotation(capture, False, orientation, name))
 
     def connect() -> Feed:
         if url.scheme == "rtsp":

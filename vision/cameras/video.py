@@ -69,7 +69,7 @@ class VideoCamera:
                     )
                 )
             orientation = setup.camera.orientation if setup is not None else "sensor"
-            self._turn = take_unturned(self._capture, index.mirrored, orientation, str(path))
+            self._turn = disable_rotation(self._capture, index.mirrored, orientation, str(path))
             width, height = (
                 int(self._capture.get(name))
                 for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
@@ -172,7 +172,7 @@ class VideoCamera:
         return None
 
 
-def take_unturned(
+def disable_rotation(
     capture: cv2.VideoCapture, mirrored: bool, orientation: Orientation, where: str
 ) -> bool:
     """Switch off rotation by OpenCV; true if frames then have to be rotated by 180 degrees.

@@ -20,7 +20,7 @@ from vision.dice.cube_fit import Cube
 from vision.dice.top_view import TopView
 from vision.geometry.rectified_view import SUB_BITS
 from vision.networks.keypoints import QUARTERS
-from vision.networks.runtime import answers
+from vision.networks.runtime import run_network
 
 CROP_PX, EDGE_PX = 64, 28
 """Side of the crop, and of a die's edge in it."""
@@ -47,7 +47,7 @@ def chances(cubes: Sequence[Cube], view: TopView) -> Array:
         ]
     )
     logits = (
-        answers("dice", np.concatenate([turned, turned[:, :, ::-1]]))
+        run_network("dice", np.concatenate([turned, turned[:, :, ::-1]]))
         .astype(float)
         .reshape(2, len(cubes), len(QUARTERS), ANSWERS)
     )

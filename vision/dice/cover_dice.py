@@ -18,10 +18,18 @@ from table.solids import Array, Solid, convex_hull
 from table.table_config import CoverDice, DiceCorner
 from vision.background.background_model import SIGMAS, EmptyTable, share_of
 from vision.dice.cube_fit import Cube, edge_map
-from vision.dice.reader import COARSE, FINE, TURN_STEP_DEG, at_peaks, inside, lines_in, lying_flat
+from vision.dice.reader import (
+    COARSE,
+    FINE,
+    TURN_STEP_DEG,
+    at_peaks,
+    fit_flat_dice,
+    inside,
+    lines_in,
+)
 from vision.dice.top_view import TopView, level_mm, top_view
 from vision.geometry.change_mask import changed
-from vision.geometry.piece_pose import cast_down
+from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import Detections
 
@@ -43,24 +51,26 @@ SIGMA_MM = 0.5
 """Standard deviation of a die's middle."""
 
 
-def find_dice(photo: Photo, kind: CoverDice, sight: Detections, empty: EmptyTable) -> list[Cube]:
+def find_dice(
+    photo: Photo, kind: CoverDice, detections: Detections, empty: EmptyTable
+) -> list[Cube]:
     """Dice on the board, the most probable first; `empty` is the bare table."""
     board = DiceCorner(
         outline_mm=tuple((float(x), float(y)) for x, y in photo.setup.outline_mm()),
         edge_mm=kind.edge_mm,
         z_mm=0.0,
     )
-    fresh = changed(sight.view.code, empty.code, SIGMAS)
+    fresh = changed(detections.view.code, empty.code, SIGMAS)
     views = (top_view(photo, board, kind.edge_mm / pixels) for pixels in (COARSE, FINE))
     coarse, fine = (
-        _only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views
+        _only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, detections) for view in views
     )
     edges = edge_map(fine)
     dice: list[Cube] = []
-    for die in lying_flat(_squares(coarse, photo, board), edges, AGREES):
+    for die in fit_flat_dice(_squares(coarse, photo, board), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
-        covers = apart and share_of(fresh, sight.view.inside(die.outline())) >= COVERS
-        if covers and not _is_of_piece(die, sight) and not _is_printed(die, photo, empty):
+        covers = apart and share_of(fresh, detections.view.inside(die.outline())) >= COVERS
+        if covers and not _is_of_piece(die, detections) and not _is_printed(die, photo, empty):
             dice.append(die)
     return dice
 
@@ -92,32 +102,34 @@ def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
     return at_peaks(best, turns, inside(view, board), view, photo, board)[:TRIED]
 
 
-def without_dice(sight: Detections, dice: list[Cube], photo: Photo) -> Detections:
-    """The sight without detections where a die lies, and where dice are rolled."""
+def without_dice(detections: Detections, dice: list[Cube], photo: Photo) -> Detections:
+    """The detections without detections where a die lies, and where dice are rolled."""
     outlines = [die.outline() for die in dice]
     if (corner := photo.setup.dice_corner) is not None:
         low_mm = level_mm(photo, corner)
         outline = [
             (x, y, z_mm) for x, y in corner.outline_mm for z_mm in (low_mm, low_mm + corner.edge_mm)
         ]
-        outlines.append(convex_hull(cast_down(np.array(outline), photo.camera.eye_mm)))
-    hidden = np.zeros(sight.pieces.shape, np.uint8)
+        outlines.append(convex_hull(project_to_table(np.array(outline), photo.camera.eye_mm)))
+    hidden = np.zeros(detections.pieces.shape, np.uint8)
     for outline_mm in outlines:
-        cv2.fillPoly(hidden, [sight.polygon(outline_mm)], 1, shift=SUB_BITS)
+        cv2.fillPoly(hidden, [detections.polygon(outline_mm)], 1, shift=SUB_BITS)
     found = tuple(
         one
-        for one in sight.found
+        for one in detections.found
         if not any(within(outline_mm, one.middle_mm) for outline_mm in outlines)
     )
-    changed = sight.changed
+    changed = detections.changed
     if changed is not None:
         changed = changed & (
             cv2.resize(hidden, changed.shape[::-1], interpolation=cv2.INTER_NEAREST) == 0
         )
-    return replace(sight, found=found, pieces=sight.pieces & (hidden == 0), changed=changed)
+    return replace(
+        detections, found=found, pieces=detections.pieces & (hidden == 0), changed=changed
+    )
 
 
-def beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
+def not_under_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
     """The dice whose middle is not on a solid's footprint, where no die can lie."""
     covered = [outline_mm for solid in solids if len(outline_mm := solid.footprint_mm()) > 2]
     return [
@@ -125,14 +137,14 @@ def beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
     ]
 
 
-def told_die(die: Cube) -> SeenDie:
+def seen_die(die: Cube) -> SeenDie:
     """A die as it is reported."""
     x, y = die.middle_mm
     return SeenDie(float(x), float(y), SIGMA_MM)
 
 
 def _only_fresh(
-    view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: float, sight: Detections
+    view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: float, detections: Detections
 ) -> TopView:
     """The view, in the plane of the dice's tops, without edges where nothing has changed."""
     h, w = view.shown.shape[:2]
@@ -140,8 +152,8 @@ def _only_fresh(
         view.start_mm[0] + view.step_mm * np.arange(w),
         view.start_mm[1] - view.step_mm * np.arange(h),
     )
-    down = cast_down(np.stack([x, y, np.full_like(x, top_mm)], axis=-1), eye_mm)
-    at = sight.view.pixels(down.reshape(-1, 2)).astype(np.float32).reshape(h, w, 2)
+    down = project_to_table(np.stack([x, y, np.full_like(x, top_mm)], axis=-1), eye_mm)
+    at = detections.view.pixels(down.reshape(-1, 2)).astype(np.float32).reshape(h, w, 2)
     near = cv2.dilate(
         fresh.astype(np.uint8), np.ones((2 * REACH_PX + 1, 2 * REACH_PX + 1), np.uint8)
     )
@@ -149,7 +161,7 @@ def _only_fresh(
     return replace(view, along_x=view.along_x * mask, along_y=view.along_y * mask)
 
 
-def _is_of_piece(die: Cube, sight: Detections) -> bool:
+def _is_of_piece(die: Cube, detections: Detections) -> bool:
     """True if it is the base of a piece that looks like a die.
 
     The detector takes many dice for pieces too, but not for longer ones.
@@ -158,7 +170,7 @@ def _is_of_piece(die: Cube, sight: Detections) -> bool:
     around = outline.mean(axis=0) + (1 + 2 * BEYOND) * (outline - outline.mean(axis=0))
     here = [
         one
-        for one in sight.found
+        for one in detections.found
         if not one.is_disc and one.chance > TAKEN and within(outline, one.middle_mm)
     ]
     return any(

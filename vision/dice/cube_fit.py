@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 
 from table.solids import Array, convex_hull
 from vision.dice.top_view import TopView
-from vision.geometry.piece_pose import cast_down
+from vision.geometry.piece_pose import project_to_table
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 SIDE_SHARE, SAMPLES = 0.72, 9
@@ -189,7 +189,7 @@ class Cube:
     def outline(self) -> Array:
         """Outline (n, 2), counter-clockwise, of what it hides of z = 0 from the eye."""
         _, corners, _ = self._corners()
-        return convex_hull(cast_down(corners, self.eye_mm))
+        return convex_hull(project_to_table(corners, self.eye_mm))
 
     def sides(self) -> list[Array]:
         """Corners, (4, 2) each, of its visible sides, projected to the plane of the top."""
@@ -222,19 +222,19 @@ class Cube:
         return self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None], seen
 
 
-def laid_flat_from_around(cube: Cube, edges: EdgeMap) -> Cube:
-    """As `laid_flat`, with more starts beside the cube if the edges do not agree well.
+def fit_cube_from_several_starts(cube: Cube, edges: EdgeMap) -> Cube:
+    """As `fit_cube`, with more starts beside the cube if the edges do not agree well.
 
     They may be those of a shadow.  The starts are along the cube's own axes.
     """
-    laid = laid_flat(cube, edges)
-    if laid.agreement(edges) >= AGREES_WELL:
-        return laid
-    beside = [laid_flat(laid.beside(*way), edges) for way in SIDEWAYS]
-    return max([laid, *beside], key=lambda one: one.agreement(edges))
+    candidates = fit_cube(cube, edges)
+    if candidates.agreement(edges) >= AGREES_WELL:
+        return candidates
+    beside = [fit_cube(candidates.beside(*way), edges) for way in SIDEWAYS]
+    return max([candidates, *beside], key=lambda one: one.agreement(edges))
 
 
-def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
+def fit_cube(cube: Cube, edges: EdgeMap) -> Cube:
     """The cube fitted to the edges of an image, coarsely and then finely."""
     steps = np.array([cube.edge_mm / 16, cube.edge_mm / 16, 4.0])
     at = np.zeros(3)

@@ -29,8 +29,8 @@ from vision.dice.cube_fit import (
     Cube,
     EdgeMap,
     edge_map,
-    laid_flat,
-    laid_flat_from_around,
+    fit_cube,
+    fit_cube_from_several_starts,
 )
 from vision.dice.top_view import TopView, level_mm, top_view
 from vision.geometry.rectified_view import Photo
@@ -97,7 +97,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
     corner = photo.setup.dice_corner
     if corner is None:
         raise ValueError("table.json tells of no dice corner")
-    cubes, edges, fine = maybe_flat(photo, corner)
+    cubes, edges, fine = flat_candidates(photo, corner)
     told, flat = _looked_at(cubes, edges, fine)
     if cubes and not (flat > 0).any():
         cubes = [cubes[0].beside(*way) for way in AROUND]
@@ -130,36 +130,40 @@ def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array,
     )
 
 
-def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:
+def flat_candidates(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:
     """Candidate dice that lie flat in a corner by its edges; also those edges, and the view."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
     edges = edge_map(fine)
     return (
-        lying_flat(likely_cubes(coarse, photo, corner), edges, MAYBE, laid_flat_from_around),
+        fit_flat_dice(
+            likely_cubes(coarse, photo, corner), edges, MAYBE, fit_cube_from_several_starts
+        ),
         edges,
         fine,
     )
 
 
-def lying_flat(
+def fit_flat_dice(
     cubes: Iterable[Cube],
     edges: EdgeMap,
     agrees: float,
-    lay: Callable[[Cube, EdgeMap], Cube] = laid_flat,
+    lay: Callable[[Cube, EdgeMap], Cube] = fit_cube,
 ) -> list[Cube]:
     """Dice fitted to the edges of an image, without duplicates, the most probable first.
 
     Only those with an agreement of at least `agrees`, 0 to 1.
     """
-    laid = [lay(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH]
-    agreed = sorted(((cube.agreement(edges), k) for k, cube in enumerate(laid)), reverse=True)
+    candidates = [
+        lay(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH
+    ]
+    agreed = sorted(((cube.agreement(edges), k) for k, cube in enumerate(candidates)), reverse=True)
     kept: list[Cube] = []
     for agreement, k in agreed:
         if agreement >= agrees and all(
-            np.hypot(*(laid[k].middle_mm - other.middle_mm)) > APART * laid[k].edge_mm
+            np.hypot(*(candidates[k].middle_mm - other.middle_mm)) > APART * candidates[k].edge_mm
             for other in kept
         ):
-            kept.append(laid[k])
+            kept.append(candidates[k])
     return kept
 
 

@@ -110,7 +110,7 @@ def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float | Array = 0.
     return points
 
 
-def moved_lens(lens: Lens, by: Array) -> Lens:
+def perturbed_lens(lens: Lens, by: Array) -> Lens:
     """The lens with the first of (fx, fy, cx, cy, k1, k2 ...) changed by `by` (p,)."""
     fx, fy, cx, cy = (lens.matrix[0][0], lens.matrix[1][1], lens.matrix[0][2], lens.matrix[1][2])
     moved = np.array([fx, fy, cx, cy, *lens.distortion])
@@ -159,7 +159,7 @@ def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]
     for step in (scale[:, None] * axes * np.sqrt(np.clip(variances, 0, None))).T:
         rotation = np.asarray(cv2.Rodrigues(turn + step[:3])[0], float)
         moved = replace(camera, rotation=rotation, translation_mm=camera.translation_mm + step[3:6])
-        yield moved, moved_lens(lens, step[6:]) if len(step) > 6 else lens
+        yield moved, perturbed_lens(lens, step[6:]) if len(step) > 6 else lens
 
 
 def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:

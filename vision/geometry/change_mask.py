@@ -41,7 +41,7 @@ def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
     return np.asarray(apart.levels > max(sigmas * LEAST_SIGMA, apart.middle + sigmas * apart.noise))
 
 
-def laid_or_taken(now: Image, before: Image) -> NDArray[np.bool_]:
+def changed_mask(now: Image, before: Image) -> NDArray[np.bool_]:
     """Mask (h, w) of where something was laid down or taken away between two views (h, w, 3).
 
     Those are pixels that differ by much, and spots that differ by little, as under a dark piece on
@@ -56,12 +56,12 @@ def laid_or_taken(now: Image, before: Image) -> NDArray[np.bool_]:
         apart.levels, 1.0, cv2.max(cv2.max(red, green), blue), -SHAKEN, 0.0, dtype=cv2.CV_32F
     )
     little = np.asarray(beyond > max(LITTLE_LEVELS, apart.middle + SIGMAS * apart.noise), np.uint8)
-    _, spots, boxes, _ = cv2.connectedComponentsWithStats(little)
+    _, estimates, boxes, _ = cv2.connectedComponentsWithStats(little)
     large = np.flatnonzero(boxes[1:, cv2.CC_STAT_AREA] >= SPOT_PX) + 1
-    return np.asarray(much | np.isin(spots, large) if len(large) else much)
+    return np.asarray(much | np.isin(estimates, large) if len(large) else much)
 
 
-def shaded(now: Image, before: Image) -> NDArray[np.bool_]:
+def shadow_mask(now: Image, before: Image) -> NDArray[np.bool_]:
     """Mask (h, w) of pixels whose change between two views (h, w, 3) a shadow alone would explain.
 
     The light keeps its hue, and there is less of it.

@@ -107,7 +107,7 @@ def at_origin(size: PieceSize, pose: Pose) -> Array:
     return (upright if pose == "upright" else lying)(size, 0.0, 0.0, 0.0).vertices_mm
 
 
-def cast_down(points_mm: Array, eye_mm: Array) -> Array:
+def project_to_table(points_mm: Array, eye_mm: Array) -> Array:
     """Central projection (..., 2) of points (..., 3) from the eye on to z = 0."""
     stretch = eye_mm[2] / (eye_mm[2] - points_mm[..., 2:])
     flat: Array = eye_mm[:2] + (points_mm[..., :2] - eye_mm[:2]) * stretch
@@ -116,7 +116,7 @@ def cast_down(points_mm: Array, eye_mm: Array) -> Array:
 
 def silhouette(solid: Solid, eye_mm: Array) -> Array:
     """Outline (n, 2), counter-clockwise, of a solid cast down from the eye on to z = 0."""
-    return convex_hull(cast_down(solid.vertices_mm, eye_mm))
+    return convex_hull(project_to_table(solid.vertices_mm, eye_mm))
 
 
 def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:

@@ -15,7 +15,7 @@ from table.solids import Array, Solid, convex_hull
 from table.table_config import Setup
 from vision.cameras.frame import Image
 from vision.geometry.camera_model import mm_per_pixel, project
-from vision.geometry.srgb import Light, read_light
+from vision.geometry.srgb import Light, sample_light
 from vision.geometry.white_balance import paper_light
 
 MARGIN_MM = 45.0
@@ -81,7 +81,7 @@ class Photo:
 
     def light(self, pixels: Array) -> Light:
         """Linear light (n, m, 3) at pixels (n, m, 2)."""
-        return read_light(self.image, pixels)
+        return sample_light(self.image, pixels)
 
     @cached_property
     def paper(self) -> Array:

@@ -21,7 +21,7 @@ def linear(image: Image) -> Light:
     return np.asarray(cv2.LUT(image, _DECODE), np.float32)
 
 
-def read_light(image: Image, pixels: NDArray[np.float64]) -> Light:
+def sample_light(image: Image, pixels: NDArray[np.float64]) -> Light:
     """Linear light (n, m, 3) at pixels (n, m, 2) of an image (h, w, 3), interpolated linearly.
 
     Border pixels are repeated beyond the image.

@@ -35,7 +35,7 @@ def inflate_covariance(covariance: NDArray[np.floating[Any]]) -> Array:
     return np.asarray(times**2 * covariance + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2]))
 
 
-def left_by_edges_mm(covariance: Array) -> float:
+def edge_sigma_mm(covariance: Array) -> float:
     """Standard deviation by edges, along x or y, from a reported covariance.
 
     It undoes `inflate_covariance`; `covariance` is (2 or more, 2 or more).
@@ -46,7 +46,9 @@ def left_by_edges_mm(covariance: Array) -> float:
     )
 
 
-def size_told(size: PieceSize, sizes: Collection[PieceSize], covariance: Array) -> float:
+def most_size_probability(
+    size: PieceSize, sizes: Collection[PieceSize], covariance: Array
+) -> float:
     """Upper limit on the probability of a size, from the uncertainty of the place, (3, 3).
 
     Edges that may be as far off as sizes differ do not determine the size.

@@ -54,7 +54,7 @@ class PoseFit:
     rms_px: float
 
 
-def by_displaced(
+def displaced_marker_covariance(
     squares: float,
     follows: Array,
     design: Array,
@@ -108,7 +108,7 @@ def fit_corners(points_mm: Array, pixels: Array, lens: Lens, pose: Pose) -> Pose
         - expected
         * sum(_middles_off(column) for column in (displaced - design @ follows @ displaced).T),
     )
-    covariance = np.linalg.inv(normal)[:6, :6] * excess + by_displaced(
+    covariance = np.linalg.inv(normal)[:6, :6] * excess + displaced_marker_covariance(
         squares, follows, design, displaced, _middles_off
     )
     return PoseFit(
@@ -122,7 +122,7 @@ def fit_corners(points_mm: Array, pixels: Array, lens: Lens, pose: Pose) -> Pose
     )
 
 
-def at_wrong_edges(there_px: Array, pixels: Array) -> NDArray[np.bool_]:
+def wrong_edges_mask(there_px: Array, pixels: Array) -> NDArray[np.bool_]:
     """Mask (n,) of fiducials whose fitted edges contradict the detected corners, by their middles.
 
     `there_px` (4 n, 2) are the corners by the edges, `pixels` (4 n, 2) the detected ones.

@@ -19,9 +19,9 @@ from table.solids import Array
 from table.table_config import Marker, Setup
 from vision.cameras.frame import Image
 from vision.geometry.camera_model import Pose, project_posed
-from vision.geometry.srgb import read_light
+from vision.geometry.srgb import sample_light
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
-from vision.localization.corner_pose import PoseFit, by_displaced
+from vision.localization.corner_pose import PoseFit, displaced_marker_covariance
 from vision.localization.markers import NoPose
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -207,7 +207,7 @@ def _noise_covariance(fit: _Adjustment, squares: float, freedom: int) -> Array:
 def _displaced_covariance(
     fit: _Adjustment, follows: Array, side: NDArray[np.intp], owner: NDArray[np.intp]
 ) -> Array:
-    """Covariance (6, 6) of the pose by a marker that may be displaced; see `by_displaced`.
+    """Covariance (6, 6) of the pose if a marker is displaced (`displaced_marker_covariance`).
 
     `side` and `owner` (n,) are what each good edge belongs to.
     """
@@ -219,7 +219,7 @@ def _displaced_covariance(
     every = np.ones(len(side))
     # By chance it is up to twice what lens and print leave.
     left_by_chance = 2 * FLOOR_PX**2 * len(np.unique(side))
-    return by_displaced(
+    return displaced_marker_covariance(
         max(0.0, _off_together(fit.left, every, side) - left_by_chance),
         follows,
         fit.design,
@@ -308,7 +308,7 @@ def _edge_profiles(
     # A part at a time, neighbours in the picture: light is decoded only around each.
     light = np.concatenate(
         [
-            read_light(image, part)
+            sample_light(image, part)
             for part in np.array_split(xy, -(-len(xy) // (4 * SAMPLES_PER_SIDE)))
         ]
     )

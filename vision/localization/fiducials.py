@@ -48,10 +48,10 @@ def locate(image: Image, setup: Setup, before: Camera | None = None) -> Camera |
     `before`, the camera's earlier pose if known, distinguishes the table's own fiducials from
     visible copies, as on a telephone's screen.
     """
-    return locate_by(detect_markers(image, setup.fiducials), image, setup, before)
+    return locate_from_markers(detect_markers(image, setup.fiducials), image, setup, before)
 
 
-def locate_by(
+def locate_from_markers(
     detected: Detected, image: Image, setup: Setup, before: Camera | None = None
 ) -> Camera | NoPose:
     """As `locate`, for markers that are already detected; unknown ones are ignored."""

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from table.pieces import COLOURS
 from table.solids import Array
 from vision.cameras.frame import Image
-from vision.geometry.change_mask import laid_or_taken
+from vision.geometry.change_mask import changed_mask
 from vision.geometry.rectified_view import SUB_BITS, FlatView, Photo
 from vision.geometry.srgb import linear
-from vision.networks.runtime import answers, as_pictures
+from vision.networks.runtime import as_pictures, run_network
 
 STEPS_A_BASE = 16
 """Resolution of the rectified view: pixels per base of the smallest piece in play."""
@@ -144,7 +144,7 @@ class Detections:
         return float(self.pieces[inside > 0].mean()) if inside.any() else 0.0
 
 
-def relative(code: Image, paper: Array) -> Image:
+def encode_light(code: Image, paper: Array) -> Image:
     """Encode light relative to white paper (3,), (h, w, 3): removes exposure and white balance."""
     light = linear(np.arange(256, dtype=np.uint8)[:, None]) / (BRIGHTEST * paper)
     table = np.rint(255 * np.clip(light, 0, 1) ** (1 / 2.2)).astype(np.uint8)
@@ -152,14 +152,14 @@ def relative(code: Image, paper: Array) -> Image:
 
 
 def light_of(code: Image) -> Array:
-    """Linear light relative to white paper, decoded from an image made by `relative`."""
+    """Linear light relative to white paper, decoded from an image made by `encode_light`."""
     return np.asarray(cv2.LUT(code, BRIGHTEST * (np.arange(256) / 255.0) ** 2.2))
 
 
 def view_of(photo: Photo) -> FlatView:
     """The rectified view of the play area and its margin, relative to the fiducials' paper."""
     view = photo.flat(min(size.base_mm for size in photo.setup.sizes) / STEPS_A_BASE)
-    return replace(view, code=relative(view.code, photo.paper))
+    return replace(view, code=encode_light(view.code, photo.paper))
 
 
 def search(
@@ -173,7 +173,7 @@ def search(
     around = np.ones((FRESH_AROUND_PX, FRESH_AROUND_PX), np.uint8)
     windows = None
     if before is not None:
-        fresh = cv2.dilate(laid_or_taken(view.code, before.seen).astype(np.uint8), around) > 0
+        fresh = cv2.dilate(changed_mask(view.code, before.seen).astype(np.uint8), around) > 0
         windows = _windows(fresh)
     if before is None or windows is None:
         fresh = np.ones(view.code.shape[:2], bool)
@@ -256,7 +256,7 @@ def _run(code: Image) -> Answer:
     whole = np.asarray(
         cv2.copyMakeBorder(code, 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE), np.uint8
     )
-    answer: Answer = answers("finder", as_pictures(whole[None]))[0]
+    answer: Answer = run_network("finder", as_pictures(whole[None]))[0]
     for k in range(DISC + 1):
         answer[k] = cv2.filter2D(
             1 / (1 + np.exp(-answer[k])), cv2.CV_32F, HILL, borderType=cv2.BORDER_CONSTANT

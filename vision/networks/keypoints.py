@@ -18,7 +18,7 @@ from table.solids import POSES, REPEATS_DEG, Array, Pose
 from vision.cameras.frame import Image
 from vision.geometry.rectified_view import FlatView
 from vision.networks.detector import Detection
-from vision.networks.runtime import answers, as_pictures
+from vision.networks.runtime import as_pictures, run_network
 
 CROP_PX, BASE_PX = 64, 20.0
 """Side of a crop, and pixels in it per width of the base as detected."""
@@ -81,7 +81,7 @@ class Crop(NamedTuple):
         )
 
 
-def cut_of(found: Detection, view: FlatView) -> Crop:
+def crop_of(found: Detection, view: FlatView) -> Crop:
     """The crop of a detection: a lying or leaning piece points right, a standing base is level."""
     middle = view.pixels(found.middle_mm[None])[0]
     turn = (
@@ -115,7 +115,7 @@ class KeypointEstimate:
         return float(self.sigma_mm.mean() / np.exp(self.log_base))
 
 
-def look_again(
+def estimate_keypoints(
     cuts: list[Crop], view: FlatView, colours: tuple[str, ...]
 ) -> list[KeypointEstimate]:
     """Keypoints of each crop, averaged with those of its mirror image to reduce errors.
@@ -127,7 +127,7 @@ def look_again(
         return []
     crops = np.stack([cut.of(view.code) for cut in cuts])
     outputs = (
-        answers("second_look", as_pictures(np.concatenate([crops, crops[:, ::-1]])))
+        run_network("second_look", as_pictures(np.concatenate([crops, crops[:, ::-1]])))
         .astype(float)
         .reshape(2, len(cuts), ANSWERS)
     )
@@ -155,7 +155,7 @@ def _mirrored(answer: Array, like: Array) -> Array:
     return answer
 
 
-def look_twice(
+def estimate_keypoints_twice(
     cuts: list[Crop], view: FlatView, colours: tuple[str, ...]
 ) -> list[KeypointEstimate]:
     """Keypoints of each crop, repeated from a better crop if the first was far off.
@@ -163,41 +163,43 @@ def look_twice(
     The probability of a piece is the geometric mean of both, because the second crop was chosen by
     the first.
     """
-    looked = look_again(cuts, view, colours)
+    keypoints = estimate_keypoints(cuts, view, colours)
     better = {
         k: cut
-        for k, one in enumerate(looked)
+        for k, one in enumerate(keypoints)
         if one.there > WORTH_ANOTHER
         for cut in _better_cut(cuts[k], one, view)
     }
-    for k, one in zip(better, look_again(list(better.values()), view, colours), strict=True):
-        looked[k] = replace(one, there=float(np.sqrt(looked[k].there * one.there)))
-    return looked
+    for k, one in zip(
+        better, estimate_keypoints(list(better.values()), view, colours), strict=True
+    ):
+        keypoints[k] = replace(one, there=float(np.sqrt(keypoints[k].there * one.there)))
+    return keypoints
 
 
-def look_from_all_sides(
-    looked: KeypointEstimate, view: FlatView, colours: tuple[str, ...]
+def estimate_from_all_sides(
+    keypoints: KeypointEstimate, view: FlatView, colours: tuple[str, ...]
 ) -> KeypointEstimate:
     """The most certain keypoints of crops as if the object lay in any direction or stood.
 
     The probability of a piece is the geometric mean with the first.
     """
-    cuts = [cut for pose in POSES[:2] for cut in cuts_as(pose, looked, view)]
-    best = min(look_twice(cuts, view, colours), key=lambda one: one.blur)
+    cuts = [cut for pose in POSES[:2] for cut in crops_as(pose, keypoints, view)]
+    best = min(estimate_keypoints_twice(cuts, view, colours), key=lambda one: one.blur)
     return (
-        replace(best, there=float(np.sqrt(looked.there * best.there)))
-        if best.blur < looked.blur
-        else looked
+        replace(best, there=float(np.sqrt(keypoints.there * best.there)))
+        if best.blur < keypoints.blur
+        else keypoints
     )
 
 
-def _better_cut(cut: Crop, looked: KeypointEstimate, view: FlatView) -> list[Crop]:
+def _better_cut(cut: Crop, keypoints: KeypointEstimate, view: FlatView) -> list[Crop]:
     """A crop centred on the piece, at the standard scale and rotation; empty if it nearly was."""
-    better = cut_along(looked.vertices_mm, float(np.exp(looked.log_base)), view)
-    pose = POSES[int(looked.poses.argmax())]
+    better = crop_along(keypoints.vertices_mm, float(np.exp(keypoints.log_base)), view)
+    pose = POSES[int(keypoints.poses.argmax())]
     stands = pose == "upright"
     if stands:
-        across = np.subtract(*view.pixels(looked.vertices_mm[[1, 0]]))
+        across = np.subtract(*view.pixels(keypoints.vertices_mm[[1, 0]]))
         better = better._replace(turn_deg=float(np.degrees(np.arctan2(*across[::-1]))))
     turn_deg, period_deg = better.turn_deg - cut.turn_deg, REPEATS_DEG[pose]
     turn = np.radians(turn_deg - period_deg * round(turn_deg / period_deg))
@@ -207,7 +209,7 @@ def _better_cut(cut: Crop, looked: KeypointEstimate, view: FlatView) -> list[Cro
     return [better] if max(shift, abs(turn), abs(np.log(better.zoom / cut.zoom))) > FAR_OFF else []
 
 
-def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Crop:
+def crop_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Crop:
     """The crop of a lying piece with vertices (5, 2) mm, projected to z = 0.
 
     It is centred, at the standard scale, its tip to the right.
@@ -221,10 +223,13 @@ def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Crop:
     )
 
 
-def cuts_as(pose: Pose, looked: KeypointEstimate, view: FlatView) -> list[Crop]:
+def crops_as(pose: Pose, keypoints: KeypointEstimate, view: FlatView) -> list[Crop]:
     """Crops of an object as if it stood on its estimated base, or lay in any quarter turn."""
-    corners = view.pixels(looked.vertices_mm)
-    base, zoom = corners[:4].mean(axis=0), float(np.exp(looked.log_base)) / view.step_mm / BASE_PX
+    corners = view.pixels(keypoints.vertices_mm)
+    base, zoom = (
+        corners[:4].mean(axis=0),
+        float(np.exp(keypoints.log_base)) / view.step_mm / BASE_PX,
+    )
     along = float(np.degrees(np.arctan2(*(corners[2] - corners[1])[::-1])))
     if pose == "upright":
         return [Crop(base, along, zoom)]

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from table.solids import EDGES, Array, Pose, Solid
 from vision.cameras.frame import Image
-from vision.geometry.piece_pose import Hypothesis, cast_down, visible_faces
+from vision.geometry.piece_pose import Hypothesis, project_to_table, visible_faces
 from vision.geometry.rectified_view import SUB_BITS, Photo
-from vision.networks.detector import relative
-from vision.networks.runtime import Pictures, answers, as_pictures
+from vision.networks.detector import encode_light
+from vision.networks.runtime import Pictures, as_pictures, run_network
 
 CROP_PX, BASE_PX = 96, 32.0
 """Side of a crop, and pixels in it per width of the base."""
@@ -73,7 +73,7 @@ class Straight(NamedTuple):
 
     def of(self, image: Image, pixels: ToPixels) -> Image:
         """Extract the crop from an image."""
-        return laid_flat(
+        return rectify(
             image, CROP_PX, lambda corners: pixels(self.millimetres(corners)), cv2.INTER_LINEAR
         )
 
@@ -84,7 +84,7 @@ def rotation(turn_rad: float) -> Array:
     return np.array([[c, -s], [s, c]])
 
 
-def laid_flat(image: Image, side_px: int, there: ToPixels, interpolation: int) -> Image:
+def rectify(image: Image, side_px: int, there: ToPixels, interpolation: int) -> Image:
     """Rectify a square part of a plane, (side_px, side_px, 3).
 
     `there` maps its pixels (n, 2) to the image.
@@ -105,7 +105,7 @@ def laid_flat(image: Image, side_px: int, there: ToPixels, interpolation: int) -
 def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
     """The crop with a piece in the middle that points right, or stands on a level base."""
     corners = solid.vertices_mm
-    flat = cast_down(corners, eye_mm)
+    flat = project_to_table(corners, eye_mm)
     way = (
         corners[1] - corners[0] if pose == "upright" else corners[4] - (corners[1] + corners[2]) / 2
     )
@@ -118,9 +118,9 @@ def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
 def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
     """Mask of a solid in a crop, and its edges, (2, CROP_PX, CROP_PX)."""
     outline, edges = (np.zeros((CROP_PX, CROP_PX), np.uint8) for _ in range(2))
-    corners = np.rint(where.pixels(cast_down(solid.vertices_mm, eye_mm)) * (1 << SUB_BITS)).astype(
-        np.int32
-    )
+    corners = np.rint(
+        where.pixels(project_to_table(solid.vertices_mm, eye_mm)) * (1 << SUB_BITS)
+    ).astype(np.int32)
     cv2.fillConvexPoly(outline, cv2.convexHull(corners), 255, cv2.LINE_AA, SUB_BITS)
     faces = visible_faces(solid, eye_mm)
     shown = [any(i in face and j in face for face in faces) for i, j in EDGES]
@@ -141,7 +141,7 @@ def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], 
         cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
         for cut in cuts
     ]
-    in_light = relative(np.concatenate(pictures), photo.paper).reshape(-1, CROP_PX, CROP_PX, 3)
+    in_light = encode_light(np.concatenate(pictures), photo.paper).reshape(-1, CROP_PX, CROP_PX, 3)
     solids = np.stack([drawn(one.solid, cut, eye) for one, cut in zip(guesses, cuts, strict=True)])
     return cuts, as_pictures(np.concatenate([in_light, solids.transpose(0, 2, 3, 1)], axis=3))
 
@@ -155,7 +155,7 @@ def refine_poses(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
         return []
     cuts, shown = crops(guesses, photo)
     plain, mirrored = (
-        answers("close_look", np.concatenate([shown, shown[:, :, ::-1]]))
+        run_network("close_look", np.concatenate([shown, shown[:, :, ::-1]]))
         .astype(float)
         .reshape(2, len(guesses), ANSWERS)
     )

@@ -17,7 +17,7 @@ from table.solids import Array
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
 from vision.networks.pose_refiner import ANSWERS, crops
-from vision.networks.runtime import answers
+from vision.networks.runtime import run_network
 
 ODDS = ANSWERS
 """Index of the log odds in the output, after all outputs of refinement: the network was trained on
@@ -36,4 +36,4 @@ def log_odds(guesses: Sequence[Hypothesis], photo: Photo) -> Array:
     """Log odds (n,) that there are pieces like these, each against everything else."""
     if not guesses:
         return np.zeros(0)
-    return answers("verification", crops(guesses, photo)[1])[:, ODDS].astype(float)
+    return run_network("verification", crops(guesses, photo)[1])[:, ODDS].astype(float)

@@ -20,7 +20,7 @@ AT_ONCE = 8
 """Batch size: larger ones need more memory and are no faster."""
 
 
-def answers(name: str, seen: Pictures) -> NDArray[np.float32]:
+def run_network(name: str, seen: Pictures) -> NDArray[np.float32]:
     """Run one of the networks on images (n, c, h, w).
 
     Its input and output are documented where it is used.

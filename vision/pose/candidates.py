@@ -22,17 +22,17 @@ from vision.networks.detector import Detections
 from vision.networks.keypoints import KeypointEstimate
 from vision.networks.pose_refiner import Look, refine_poses
 from vision.networks.pose_verifier import evidence
-from vision.pose.contact import Support, rested
+from vision.pose.contact import Support, update_by_contact
 from vision.pose.edge_alignment import align_to_edges
 from vision.pose.initial_poses import (
     MOST_AGAINST,
     InitialPose,
-    doubtful_guesses,
-    guesses,
+    initial_poses,
     lying_on_its_side,
+    uncertain_poses,
 )
 from vision.pose.pose_search import FITS, larger_alternatives, search_lying_poses
-from vision.pose.priors import has_dominant_pose, lie_as_a_rule
+from vision.pose.priors import has_dominant_pose, usually_lie
 from vision.pose.region_likelihood import Area, area
 
 SURE_CHANCE, LEAST_CHANCE = 0.5, 0.1
@@ -82,7 +82,7 @@ SPREAD = 2.0
 class Candidate:
     """A place with a piece: sizes and poses fitted to its keypoints, the most probable first."""
 
-    looked: KeypointEstimate
+    keypoints: KeypointEstimate
     rivals: list[InitialPose]
     chance: float
 
@@ -127,7 +127,7 @@ class PieceEstimate:
     target alone.
     """
 
-    looked: KeypointEstimate
+    keypoints: KeypointEstimate
     tried: tuple[PoseHypothesis, ...]
     colours: Array
     chance: float = 1.0
@@ -145,26 +145,28 @@ class PieceEstimate:
         return self.best.middle_mm
 
 
-def lay(
-    looked: list[KeypointEstimate], habit: Array, photo: Photo, sight: Detections
+def fit_candidates(
+    keypoints: list[KeypointEstimate], habit: Array, photo: Photo, detections: Detections
 ) -> list[Candidate]:
     """Fit solids to the keypoints where there may be a piece.
 
     `habit` (3,) is the prior of the game for the poses.
     """
-    there = [one for one in looked if one.there > LEAST_THERE]
-    all_rivals = guesses(
+    there = [one for one in keypoints if one.there > LEAST_THERE]
+    all_rivals = initial_poses(
         there,
         photo.setup.sizes,
         habit,
         photo.camera.eye_mm,
         [_ground_mm(one, photo) for one in there],
     )
-    laid = [
-        Candidate(one, rivals, _chance(one, rivals[0].guess, habit, photo, sight))
+    candidates = [
+        Candidate(one, rivals, _chance(one, rivals[0].guess, habit, photo, detections))
         for one, rivals in zip(there, all_rivals, strict=True)
     ]
-    return [one for one in laid if one.chance > LEAST_CHANCE and not _on_card(one.best, photo)]
+    return [
+        one for one in candidates if one.chance > LEAST_CHANCE and not _on_card(one.best, photo)
+    ]
 
 
 def _on_card(guess: Hypothesis, photo: Photo) -> bool:
@@ -178,7 +180,9 @@ def _on_card(guess: Hypothesis, photo: Photo) -> bool:
     return any(within(marker.around_mm(CARD), middle) for marker in seen)
 
 
-def each_once(new: Iterable[Candidate], apart: Collection[Candidate] = ()) -> list[Candidate]:
+def without_duplicates(
+    new: Iterable[Candidate], apart: Collection[Candidate] = ()
+) -> list[Candidate]:
     """The pieces, the most certain first, without those at the place of a more certain one.
 
     Those that are `apart` are known to be distinct.
@@ -227,53 +231,62 @@ def _core(guess: Hypothesis) -> _Core:
 
 
 def _chance(
-    looked: KeypointEstimate, guess: Hypothesis, habit: Array, photo: Photo, sight: Detections
+    keypoints: KeypointEstimate,
+    guess: Hypothesis,
+    habit: Array,
+    photo: Photo,
+    detections: Detections,
 ) -> float:
     """Probability of a piece, from keypoints, the piece mask and the game's usual poses."""
-    covered = sight.share_seen(silhouette(guess.solid, photo.camera.eye_mm))
-    there = min(max(looked.there, 1e-6), 1 - 1e-6)
-    usual = float(looked.poses @ habit / habit.max())
+    covered = detections.share_seen(silhouette(guess.solid, photo.camera.eye_mm))
+    there = min(max(keypoints.there, 1e-6), 1 - 1e-6)
+    usual = float(keypoints.poses @ habit / habit.max())
     odds = np.log(there / (1 - there)) + COVERED_WEIGHT * (covered - COVERED) + np.log(usual)
     return float(1 / (1 + np.exp(-odds)))
 
 
-def on_their_edges(
-    laid: list[Candidate], photo: Photo, known: Mapping[Company, PieceEstimate]
+def align_all(
+    candidates: list[Candidate], photo: Photo, known: Mapping[Company, PieceEstimate]
 ) -> dict[Company, PieceEstimate]:
     """All readings at each place, aligned with edges, in the order given.
 
     `known` spots are not read again.  Edges behind or beside other pieces are left to those, so a
     spot depends on the piece and its neighbours.
     """
-    best = [one.best for one in laid]
+    best = [one.best for one in candidates]
     outlines = [photo.silhouette(guess.solid) for guess in best]
     near = neighbours(best, photo.setup)
-    companies = [(one, *(laid[j] for j in beside)) for one, beside in zip(laid, near, strict=True)]
+    companies = [
+        (one, *(candidates[j] for j in beside))
+        for one, beside in zip(candidates, near, strict=True)
+    ]
     new = [k for k, company in enumerate(companies) if company not in known]
     lean_anywhere = not has_dominant_pose(photo.setup)
     asked = [
         (
-            _supported(laid[k].rivals, [best[j] for j in near[k]], lean_anywhere),
+            _supported(candidates[k].rivals, [best[j] for j in near[k]], lean_anywhere),
             [outlines[j] for j in near[k]],
         )
         for k in new
     ]
     read = dict(zip(new, measured(asked, photo), strict=True))
-    spots = [
+    estimates = [
         (
             known[company]
             if k not in read
-            else PieceEstimate(one.looked, read[k], one.looked.colours, one.chance)
+            else PieceEstimate(one.keypoints, read[k], one.keypoints.colours, one.chance)
         )
-        for k, (one, company) in enumerate(zip(laid, companies, strict=True))
+        for k, (one, company) in enumerate(zip(candidates, companies, strict=True))
     ]
     return {
-        company: spots[k] if k not in read else _at_rest(spots[k], [spots[j] for j in near[k]])
+        company: estimates[k]
+        if k not in read
+        else _at_rest(estimates[k], [estimates[j] for j in near[k]])
         for k, company in enumerate(companies)
     }
 
 
-def _at_rest(spot: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
+def _at_rest(estimate: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
     """The spot, with its leaning readings resting on near pieces that do not lean themselves."""
     supports = [
         Support(other.best.solid, other.tried[0].doubt_mm)
@@ -281,9 +294,10 @@ def _at_rest(spot: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
         if other.best.pose != "leaning"
     ]
     return replace(
-        spot,
+        estimate,
         tried=tuple(
-            _resting(one, supports) if one.guess.pose == "leaning" else one for one in spot.tried
+            _resting(one, supports) if one.guess.pose == "leaning" else one
+            for one in estimate.tried
         ),
     )
 
@@ -317,44 +331,48 @@ def _supported(
 
 def _resting(one: Leaning, supports: list[Support]) -> Leaning:
     """A leaning piece, moved to rest on what it touches first."""
-    guess, covariance = rested(one.guess, one.covariance, supports)
+    guess, covariance = update_by_contact(one.guess, one.covariance, supports)
     return replace(one, guess=guess, covariance=covariance)
 
 
-def doubted(one: Candidate, habit: Array, photo: Photo) -> Candidate:
+def with_all_readings(one: Candidate, habit: Array, photo: Photo) -> Candidate:
     """A piece with uncertain keypoints, with all its possible readings."""
-    rivals = doubtful_guesses(
-        one.looked, photo.setup.sizes, habit, photo.camera.eye_mm, _ground_mm(one.looked, photo)
+    rivals = uncertain_poses(
+        one.keypoints,
+        photo.setup.sizes,
+        habit,
+        photo.camera.eye_mm,
+        _ground_mm(one.keypoints, photo),
     )
     return replace(one, rivals=rivals)
 
 
-def _ground_mm(looked: KeypointEstimate, photo: Photo) -> float:
+def _ground_mm(keypoints: KeypointEstimate, photo: Photo) -> float:
     """Height of what a piece stands on: beside a thick board the table, where the fiducials lie."""
-    on_board = within(photo.setup.outline_mm(), looked.vertices_mm.mean(axis=0))
+    on_board = within(photo.setup.outline_mm(), keypoints.vertices_mm.mean(axis=0))
     return 0.0 if on_board else min(0.0, photo.setup.fiducials.z_mm)
 
 
-def surer_where_they_fit(
-    laid: list[Candidate], known: Collection[Candidate], photo: Photo
+def raise_where_verified(
+    candidates: list[Candidate], known: Collection[Candidate], photo: Photo
 ) -> list[Candidate]:
     """Raise the probability of doubtful pieces that the verification confirms when measured.
 
     Only for pieces that are not `known`, are probable but not certain, and have a place of their
     own.
     """
-    doubtful = [one for one in laid if SURE_CHANCE < one.chance < SURE and one not in known]
+    doubtful = [one for one in candidates if SURE_CHANCE < one.chance < SURE and one not in known]
     surer = {}
     for one, (best, *_) in zip(
         doubtful, measured([(one.rivals, []) for one in doubtful], photo), strict=True
     ):
         here = _core(best.guess)
         apart = not any(
-            here.is_in_the_place_of(_core(other.best)) for other in laid if other is not one
+            here.is_in_the_place_of(_core(other.best)) for other in candidates if other is not one
         )
         if apart and best.fit is not None and best.fit > FITS:
             surer[one] = replace(one, chance=float(expit(logit(one.chance) + best.fit)))
-    return [surer.get(one, one) for one in laid]
+    return [surer.get(one, one) for one in candidates]
 
 
 def measured(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypothesis, ...]]:
@@ -385,7 +403,7 @@ def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypoth
     Outlines (n, 2) px may hide them.
     """
     return _verified(
-        [on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo
+        [align_readings(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo
     )
 
 
@@ -415,7 +433,7 @@ def _also_otherwise(
             )
             looks = (
                 search_lying_poses(best.guess.middle_mm, best.guess.z_mm, photo)
-                if rivals[0] is not stands or lie_as_a_rule(photo.setup)
+                if rivals[0] is not stands or usually_lie(photo.setup)
                 else []
             )
             ways += [
@@ -487,7 +505,7 @@ def _settled(
         settled.doubt_mm > CLEAR_MM
         and (around := area(settled.guess.solid, photo, hidden_by)) is not None
     ):
-        (again,) = on_edges([vertices], photo, hidden_by, around)
+        (again,) = align_readings([vertices], photo, hidden_by, around)
         settled = _agreed(
             replace(again, evidence=best.evidence, fit=best.fit),
             look,
@@ -535,7 +553,7 @@ def _together(
     return guess.at(guess.parameters + both @ trust @ other.away_from(guess)), both
 
 
-def on_edges(
+def align_readings(
     rivals: list[InitialPose], photo: Photo, hidden_by: list[Array], around: Area | None
 ) -> tuple[PoseHypothesis, ...]:
     """The rivals aligned with the edges of the photograph, the most probable first.

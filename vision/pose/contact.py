@@ -38,7 +38,7 @@ class Support(NamedTuple):
     sigma_mm: float
 
 
-def rested(
+def update_by_contact(
     guess: Hypothesis, covariance: Array, supports: Sequence[Support]
 ) -> tuple[Hypothesis, Array]:
     """A leaning piece with parameters of `covariance` (4, 4), updated by contact.

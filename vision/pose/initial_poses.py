@@ -14,8 +14,8 @@ from vision.geometry.piece_pose import (
     STEPS,
     Hypothesis,
     at_origin,
-    cast_down,
     posed,
+    project_to_table,
 )
 from vision.networks.keypoints import TURNED, KeypointEstimate
 
@@ -59,8 +59,8 @@ class InitialPose:
     evidence: float
 
 
-def guesses(
-    looked: Sequence[KeypointEstimate],
+def initial_poses(
+    keypoints: Sequence[KeypointEstimate],
     sizes: Sequence[PieceSize],
     habit: Array,
     eye_mm: Array,
@@ -70,18 +70,24 @@ def guesses(
 
     `habit` (3,) is the prior of the game for the poses, `z_mm` the height of what each stands on.
     """
-    return _laid_out(looked, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
+    return _laid_out(keypoints, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
 
 
-def doubtful_guesses(
-    looked: KeypointEstimate, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float
+def uncertain_poses(
+    keypoints: KeypointEstimate,
+    sizes: Sequence[PieceSize],
+    habit: Array,
+    eye_mm: Array,
+    z_mm: float,
 ) -> list[InitialPose]:
     """The most probable of all sizes and poses, however improbable, for uncertain keypoints.
 
     Also one that lies the other way round.
     """
     least = float(np.exp(-MOST_AGAINST))
-    best, *others = _laid_out([looked], sizes, habit, eye_mm, [z_mm], 0.0, least)[0][:MOST_DOUBTED]
+    best, *others = _laid_out([keypoints], sizes, habit, eye_mm, [z_mm], 0.0, least)[0][
+        :MOST_DOUBTED
+    ]
     others += [_turned_round(one) for one in (best, *others) if one.guess.pose == "lying"][:1]
     return [
         best,
@@ -116,7 +122,7 @@ def _turned_round(one: InitialPose) -> InitialPose:
 
 
 def _laid_out(
-    looked: Sequence[KeypointEstimate],
+    keypoints: Sequence[KeypointEstimate],
     sizes: Sequence[PieceSize],
     habit: Array,
     eye_mm: Array,
@@ -127,12 +133,12 @@ def _laid_out(
     """Fit sizes and poses above a prior probability, which is raised to a lower bound."""
     asked: list[tuple[Hypothesis, KeypointEstimate]] = []
     told: list[tuple[int, float]] = []
-    for k, (one, height_mm) in enumerate(zip(looked, z_mm, strict=True)):
+    for k, (one, height_mm) in enumerate(zip(keypoints, z_mm, strict=True)):
         weights = _weights(one, sizes, habit)
         for i, j in np.argwhere(weights >= asked_above):
             asked.append((_start(one, sizes[i], POSES[j], height_mm), one))
             told.append((k, float(np.log(max(weights[i, j], at_least)))))
-    out: list[list[InitialPose]] = [[] for _ in looked]
+    out: list[list[InitialPose]] = [[] for _ in keypoints]
     for (k, before), guess in zip(told, _standing_clear(asked, eye_mm), strict=True):
         out[k].append(replace(guess, evidence=before + guess.evidence))
     return [sorted(some, key=lambda guess: -guess.evidence) for some in out]
@@ -145,10 +151,10 @@ def _standing_clear(
 
     A leaning one that would reach into the table is also fitted inside out.
     """
-    laid = _laid(asked, eye_mm)
+    candidates = _laid(asked, eye_mm)
     sunk = [
         k
-        for k, one in enumerate(laid)
+        for k, one in enumerate(candidates)
         if one.guess.pose == "leaning" and one.guess.tilt_deg <= LEAST_TILT_DEG
     ]
     again = [
@@ -160,27 +166,27 @@ def _standing_clear(
         for k, one in zip(sunk, again, strict=True)
     ]
     for k, other in zip(sunk, _laid(list(zip(starts, again, strict=True)), eye_mm), strict=True):
-        laid[k] = max(
-            laid[k],
+        candidates[k] = max(
+            candidates[k],
             replace(other, evidence=other.evidence - AGAINST_INSIDE_OUT),
             key=lambda one: one.evidence,
         )
-    return laid
+    return candidates
 
 
-def _weights(looked: KeypointEstimate, sizes: Sequence[PieceSize], habit: Array) -> Array:
+def _weights(keypoints: KeypointEstimate, sizes: Sequence[PieceSize], habit: Array) -> Array:
     """Prior probabilities (s, 3) of sizes and poses, before the fit to the vertices."""
-    off = (np.log([size.base_mm for size in sizes]) - looked.log_base) / (
-        SIZE_SCALE * looked.log_base_sigma
+    off = (np.log([size.base_mm for size in sizes]) - keypoints.log_base) / (
+        SIZE_SCALE * keypoints.log_base_sigma
     )
     by_size = -0.5 * (SIZE_FREEDOM + 1) * np.log1p(off**2 / SIZE_FREEDOM)
     shares = np.exp(by_size - by_size.max())
-    poses = looked.poses * habit
+    poses = keypoints.poses * habit
     return np.outer(shares / shares.sum(), poses / poses.sum())
 
 
-def _start(looked: KeypointEstimate, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:
-    corners = looked.vertices_mm
+def _start(keypoints: KeypointEstimate, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:
+    corners = keypoints.vertices_mm
     middle, tip = corners[:4].mean(axis=0), corners[4]
     way = corners[1] - corners[0] if pose == "upright" else tip - middle
     heading = float(np.degrees(np.arctan2(way[1], way[0])))
@@ -203,8 +209,8 @@ def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> li
     """
     if not asked:
         return []
-    starts, looked = zip(*asked, strict=True)
-    seen, sigma = _in_order(starts, looked, eye_mm)
+    starts, keypoints = zip(*asked, strict=True)
+    seen, sigma = _in_order(starts, keypoints, eye_mm)
     local, z_mm = (
         np.array([at_origin(one.size, one.pose) for one in starts]),
         np.array([one.z_mm for one in starts]),
@@ -219,7 +225,7 @@ def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> li
         np.concatenate([np.zeros((1, 4)), np.diag(STEPS)]),
     )
     for _ in range(ROUNDS):
-        flat = cast_down(
+        flat = project_to_table(
             posed(local[:, None], here[:, None] + moves, z_mm[:, None]), eye_mm
         ).reshape(len(starts), len(moves), -1)
         scaled = free * (flat[:, 1:] - flat[:, :1]).transpose(0, 2, 1) / STEPS / sigma[..., None]
@@ -240,18 +246,18 @@ def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> li
         / VERTICES_TOGETHER
     )
     covariances = VERTICES_TOGETHER * np.linalg.inv(information)
-    laid = []
+    candidates = []
     for start, place, covariance, against in zip(starts, here, covariances, cost, strict=True):
         count = len(start.parameters)
         known = covariance[:count, :count]
         # Laplace's approximation: one that has more to choose from must be better for it.
         room = 0.5 * float(np.linalg.slogdet(known)[1]) - float(np.log(SLACK[:count]).sum())
-        laid.append(InitialPose(start.at(place[:count]), known, room - float(against)))
-    return laid
+        candidates.append(InitialPose(start.at(place[:count]), known, room - float(against)))
+    return candidates
 
 
 def _in_order(
-    starts: Sequence[Hypothesis], looked: Sequence[KeypointEstimate], eye_mm: Array
+    starts: Sequence[Hypothesis], keypoints: Sequence[KeypointEstimate], eye_mm: Array
 ) -> tuple[Array, Array]:
     """The seen vertices (n, 10) and their sigmas, in the order of the solid's.
 
@@ -259,10 +265,10 @@ def _in_order(
     start at any corner.
     """
     seen, sigma = (
-        np.array([one.vertices_mm for one in looked]),
-        np.array([one.sigma_mm for one in looked]),
+        np.array([one.vertices_mm for one in keypoints]),
+        np.array([one.sigma_mm for one in keypoints]),
     )
-    flat = cast_down(np.array([one.solid.vertices_mm for one in starts]), eye_mm)
+    flat = project_to_table(np.array([one.solid.vertices_mm for one in starts]), eye_mm)
     away = np.hypot(*np.moveaxis(seen[:, COUNTED] - flat[:, None], 3, 0)).sum(axis=2)
     away[[one.pose != "upright" for one in starts], 1:] = np.inf
     order = COUNTED[away.argmin(axis=1)]

@@ -52,7 +52,7 @@ def search_lying_poses(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look
     return _fitting(near, 1, photo)
 
 
-def as_it_lies(middle_mm: Array, photo: Photo) -> Hypothesis | None:
+def lying_piece_at(middle_mm: Array, photo: Photo) -> Hypothesis | None:
     """The piece that lies about a place (2,) of the board, if one fits."""
     best = [guess for guess, _ in search_lying_poses(middle_mm, 0.0, photo)][:1]
     return best[0] if best and evidence(best, photo)[0] > FITS else None

@@ -17,6 +17,6 @@ def has_dominant_pose(setup: Setup) -> bool:
     return habit_of(setup).has_dominant_pose
 
 
-def lie_as_a_rule(setup: Setup) -> bool:
+def usually_lie(setup: Setup) -> bool:
     """True if nearly all pieces of the game lie."""
     return habit_of(setup).mostly_lying

@@ -25,7 +25,7 @@ from table.observation import Camera
 from table.solids import lying, upright
 from table.table_config import Setup, rows_of, save_table
 from vision.cameras.frame import Image
-from vision.geometry.camera_model import moved_lens, on_plane, project
+from vision.geometry.camera_model import on_plane, perturbed_lens, project
 from vision.geometry.piece_pose import Hypothesis
 from vision.localization.fiducials import locate
 
@@ -208,7 +208,7 @@ def test_shifts_by_the_lens_are_those_of_reading_with_a_lens_that_is_off(
     shifts = []
     for name, sigma in LENS_SIGMA.items():
         off = msgspec.structs.replace(
-            SETUP, camera=moved_lens(SETUP.camera, sigma * (np.array(list(LENS_SIGMA)) == name))
+            SETUP, camera=perturbed_lens(SETUP.camera, sigma * (np.array(list(LENS_SIGMA)) == name))
         )
         moved = locate(still[0], off)
         assert isinstance(moved, Camera)

@@ -17,12 +17,12 @@ from table.pieces import load_piece_set
 from table.solids import Solid
 from vision.assignment.inventory import (
     apply_piece_inventory,
-    as_many_as_there_are,
-    likeliest_of_one,
     one_of_each_colour,
     one_of_each_colour_and_size,
     one_of_each_size,
-    tried_as_what_is_left,
+    put_surplus_last,
+    retry_as_missing_sizes,
+    split_surplus,
 )
 from vision.cameras.frame import Frame
 from vision.geometry.piece_pose import Hypothesis
@@ -38,8 +38,8 @@ from vision.pose.candidates import (
     Candidate,
     PieceEstimate,
     PoseHypothesis,
-    each_once,
-    on_their_edges,
+    align_all,
+    without_duplicates,
 )
 from vision.pose.initial_poses import InitialPose
 
@@ -145,7 +145,7 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
     """One is cut short, as if it had only been tried as what another one of its colour is."""
     photo, every = laid_out("icefloe", 60002)
     sure = [one for one in every if one.chance > SURE_CHANCE]
-    spots = list(on_their_edges(sure, photo, {}).values())
+    spots = list(align_all(sure, photo, {}).values())
     colours = [int(one.colours.argmax()) for one in spots]
     k, other = next(
         (k, j)
@@ -155,7 +155,7 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
     )
     (true, *_), (taken, *_) = spots[k].tried, spots[other].tried
     short = replace(true, guess=replace(true.guess, size=taken.guess.size))
-    told = tried_as_what_is_left(
+    told = retry_as_missing_sizes(
         [replace(one, tried=(short,)) if one is spots[k] else one for one in spots], photo
     )
     uncut = one_of_each_size(spots, photo.setup.colours)
@@ -186,19 +186,19 @@ def test_of_readings_of_one_zamboni_the_one_that_looks_like_it_is_told(zambonis)
     photo, (first, *others) = zambonis
     true = replace(first, chance=0.7)
     wrong = misread(true, true.best.x_mm + true.best.size.base_mm / 3, true.best.y_mm)
-    assert likeliest_of_one([wrong, *others, true], photo) == [*others, true]
+    assert put_surplus_last([wrong, *others, true], photo) == [*others, true]
 
 
 def test_a_second_zamboni_of_a_colour_elsewhere_is_not_forgotten(zambonis):
     photo, laid = zambonis
     away = misread(laid[0], laid[1].best.x_mm, laid[1].best.y_mm)
-    assert likeliest_of_one([away, *laid], photo) == [*laid, away]
+    assert put_surplus_last([away, *laid], photo) == [*laid, away]
 
 
 def test_pieces_beyond_those_that_a_colour_has_are_not_told():
     case = random_case("zamboni", 60001)
     spots = [spot(40.0 + 30 * k, 0, {"A": 0.0}) for k in range(3)]
-    kept, beyond = as_many_as_there_are(spots, case.setup)
+    kept, beyond = split_surplus(spots, case.setup)
     assert kept == spots[:1]
     assert beyond == spots[1:]
 
@@ -228,7 +228,7 @@ def test_a_ship_too_many_is_told_if_it_is_surely_one():
     case = random_case("icebreaker", 60001)
     spots = [spot(20.0 * k, 0, {"A": 0.0}) for k in range(5)]
     doubtful = replace(spots[4], chance=0.9)
-    kept, beyond = as_many_as_there_are([*spots[:4], doubtful], case.setup)
+    kept, beyond = split_surplus([*spots[:4], doubtful], case.setup)
     assert kept == spots[:4]
     assert beyond == [doubtful]
 
@@ -236,7 +236,7 @@ def test_a_ship_too_many_is_told_if_it_is_surely_one():
 def test_a_ship_of_a_doubtful_colour_is_of_the_colour_that_has_one_left():
     case = random_case("icebreaker", 60001)
     doubtful = replace(spot(0.0, 0, {"A": 0.0}), colours=np.array([0.6, 0.4]))
-    kept, beyond = as_many_as_there_are(
+    kept, beyond = split_surplus(
         [doubtful, *(spot(20.0 * k, 0, {"A": 0.0}) for k in range(1, 4))], case.setup
     )
     assert not beyond
@@ -326,14 +326,14 @@ def laid(size, pose, x_mm, y_mm, heading_deg, chance):
 def test_a_second_body_in_the_same_place_is_not_told():
     size = LOONEY[0]
     near, far = 100.0 + 0.7 * size.base_mm, 100.0 + 1.1 * size.slant_mm
-    told = each_once(
+    told = without_duplicates(
         [
             laid(size, "lying", x, 100.0, 0.0, chance)
             for x, chance in ((near, 0.8), (100.0, 0.9), (far, 0.7))
         ]
     )
     assert [one.best.x_mm for one in told] == [100.0, far]
-    again = each_once(
+    again = without_duplicates(
         [laid(size, "lying", near, 100.0, 0.0, chance) for chance in (0.8, 0.95)], told
     )
     assert again[0].best.x_mm == near, "of what is new the surest stands against the others"
@@ -359,7 +359,7 @@ def inside_of(one):
 )
 def test_pieces_do_not_intersect_and_one_left_out_overlaps_a_surer_one(pieces):
     every = [laid(*piece) for piece in pieces]
-    told = each_once(every)
+    told = without_duplicates(every)
     kept = []
     for one in sorted(every, key=lambda one: -one.chance):
         middles = (

@@ -18,8 +18,8 @@ from table.table_config import CoverDice
 from vision.background.background_model import (
     EmptyTable,
     empty_table,
-    only_changed,
-    surer_where_changed,
+    weigh_by_change,
+    without_unchanged,
 )
 from vision.cameras.frame import Frame
 from vision.geometry.rectified_view import Photo
@@ -76,7 +76,7 @@ def test_what_looked_like_an_arm_on_the_empty_table_is_no_hand():
     sight = search(view_of(photo), case.setup.colours)
     everywhere = replace(sight, arms=np.ones_like(sight.arms))
     before = empty_table(Frame(0, 0, empty), photo)
-    seen = only_changed(everywhere, before)
+    seen = without_unchanged(everywhere, before)
     assert 0 < seen.arms.mean() < 0.3, "arms are left only where something has changed"
 
 
@@ -87,8 +87,10 @@ def test_a_disc_that_hardly_differs_from_the_ground_is_seen_where_the_empty_tabl
     sight = search(view_of(photo), case.setup.colours)
     discs = tuple(one for one in sight.found if one.is_disc)
     assert len(discs) > 5
-    assert only_changed(sight, EmptyTable(photo, sight.view.code)).found == discs
-    assert only_changed(sight, EmptyTable(photo, sight.view.code, discs[2:])).found == discs[:2]
+    assert without_unchanged(sight, EmptyTable(photo, sight.view.code)).found == discs
+    assert (
+        without_unchanged(sight, EmptyTable(photo, sight.view.code, discs[2:])).found == discs[:2]
+    )
 
 
 def test_a_piece_is_surer_where_it_hides_what_has_changed():
@@ -100,12 +102,12 @@ def test_a_piece_is_surer_where_it_hides_what_has_changed():
     )
     photo = Photo(played, locate(played, case.setup), case.setup)
     plain = search(view_of(photo), case.setup.colours)
-    sight = only_changed(plain, empty_table(Frame(0, 0, empty), photo))
+    sight = without_unchanged(plain, empty_table(Frame(0, 0, empty), photo))
     doubtful = [replace(one, chance=0.5) for one in propose_candidates(plain, photo)]
     assert len(doubtful) >= 4
 
     def chances(laid, known=(), sight=sight, photo=photo):
-        return [one.chance for one in surer_where_changed(laid, known, sight, photo)]
+        return [one.chance for one in weigh_by_change(laid, known, sight, photo)]
 
     assert min(chances(doubtful)) > 0.9
     assert (
@@ -133,7 +135,7 @@ def test_a_shadow_speaks_against_a_piece_that_would_look_otherwise():
         for one in (replace(scene, pieces=()), scene)
     )
     photo = Photo(played, locate(played, case.setup), case.setup)
-    sight = only_changed(
+    sight = without_unchanged(
         search(view_of(photo), case.setup.colours), empty_table(Frame(0, 0, empty), photo)
     )
     laid, *_ = propose_candidates(sight, photo)
@@ -146,8 +148,8 @@ def test_a_shadow_speaks_against_a_piece_that_would_look_otherwise():
         chances = np.array([float(name == colour) for name in colours])
         code = sight.view.code if level is None else np.full_like(sight.view.code, level)
         seen = replace(sight, shaded=shaded, view=replace(sight.view, code=code))
-        doubtful = replace(laid, looked=replace(laid.looked, colours=chances), chance=0.5)
-        one = surer_where_changed([doubtful], (), seen, photo_of_it)
+        doubtful = replace(laid, keypoints=replace(laid.keypoints, colours=chances), chance=0.5)
+        one = weigh_by_change([doubtful], (), seen, photo_of_it)
         return one[0].chance if one else 0.0
 
     assert min(chance(colour, shaded=~shade) for colour in ("red", "white", "black", "clear")) > 0.9

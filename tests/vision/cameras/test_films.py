@@ -11,7 +11,7 @@ from table.errors import InputError
 from table.table_config import parse_table
 from tests.support.films import HEIGHT, TURNED, WIDTH, cut, film, trimmed, turned, zeroed
 from tests.support.pictures import TABLE
-from vision.cameras.base import missing_in, open_camera
+from vision.cameras.base import open_camera, unread_part
 
 SETUP = parse_table(TABLE)
 UPRIGHT = parse_table(TABLE | {"camera": TABLE["camera"] | {"orientation": "upright"}})
@@ -67,19 +67,19 @@ def test_every_flag_is_tested():
 @pytest.mark.parametrize("name", ["a.mp4", "a.avi", "a.mkv", "a.mov", "a.ts"])
 def test_a_whole_film_lacks_nothing(tmp_path, name):
     camera = open_camera(f"video:{film(tmp_path / name)}", SETUP)
-    assert missing_in(camera) == ""
+    assert unread_part(camera) == ""
     assert len(all_of(camera)) == 20
-    assert missing_in(camera) == ""
+    assert unread_part(camera) == ""
 
 
 def test_a_film_that_was_trimmed_lacks_nothing(tmp_path):
     camera = open_camera(f"video:{trimmed(film(tmp_path / 'a.mp4', frames=60), 4)}", SETUP)
     assert len(all_of(camera)) == 40
-    assert missing_in(camera) == ""
+    assert unread_part(camera) == ""
 
 
 def test_a_camera_that_is_no_recording_lacks_nothing():
-    assert missing_in(open_camera("stream:http://127.0.0.1:9/video", SETUP)) == ""
+    assert unread_part(open_camera("stream:http://127.0.0.1:9/video", SETUP)) == ""
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_film_cut_short_says_how_much_there_should_be(tmp_path, name):
     camera = open_camera(f"video:{cut(film(tmp_path / name, 'MJPG', frames=60), 0.6)}", SETUP)
     read = len(all_of(camera))
     assert 20 < read < 40
-    message = missing_in(camera)
+    message = unread_part(camera)
     assert f"{name}: expected " in message
     assert ("60 pictures, as the video says, could read only" in message) or (
         "pictures for 6.0 s, as the video says, could read only" in message
@@ -123,7 +123,7 @@ def test_an_mp4_whose_pictures_end_before_its_index_says_is_cut_short(tmp_path):
     camera = open_camera(f"video:{path}", SETUP)
     read = len(all_of(camera))
     assert 20 < read < 50
-    assert f"expected 60 pictures, as the video says, could read only {read}" in missing_in(camera)
+    assert f"expected 60 pictures, as the video says, could read only {read}" in unread_part(camera)
 
 
 def test_an_mp4_without_its_index_is_refused_with_the_reason(tmp_path):
@@ -143,7 +143,7 @@ def test_a_film_with_a_hole_goes_on_after_it_and_says_so(tmp_path, name, fourcc)
     )
     frames = all_of(camera)
     assert 50 < len(frames) < 100
-    assert "it is cut short or damaged: copy it again" in missing_in(camera)
+    assert "it is cut short or damaged: copy it again" in unread_part(camera)
     if name != "a.avi":
         assert frames[-1].at_ms == 9900
 

@@ -11,7 +11,7 @@ from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, SceneDie
 from simulation.tables import game_table
 from vision.dice.classifier import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, chances, crop
-from vision.dice.reader import maybe_flat
+from vision.dice.reader import flat_candidates
 from vision.geometry.rectified_view import Photo
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def rolled():
     at, rotation = die_at(5, (x, y), TURN_DEG, corner.edge_mm, table_z_mm(table.setup))
     scene = Scene(table.stage, dice=(SceneDie(at, rotation, corner.edge_mm, IVORY, BLACK),))
     picture = Renderer(table.setup, table.place).picture(scene, np.random.default_rng(1))
-    cubes, _, view = maybe_flat(Photo(picture, table.place, table.setup), corner)
+    cubes, _, view = flat_candidates(Photo(picture, table.place, table.setup), corner)
     return min(cubes, key=lambda cube: np.hypot(*(cube.middle_mm - (x, y)))), view
 
 

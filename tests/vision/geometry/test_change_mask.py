@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.geometry.change_mask import changed, laid_or_taken, shaded
+from vision.geometry.change_mask import changed, changed_mask, shadow_mask
 
 SHAPE = (160, 240, 3)
 
@@ -71,7 +71,7 @@ def test_a_dark_piece_on_a_dark_square_is_seen_to_come_and_to_go(squares, laid):
         noisy(shown(squares, laid=laid) + 15, 2, 1.0),
     )
     for now, before in ((without, there), (there, without)):
-        where = laid_or_taken(now, before)
+        where = changed_mask(now, before)
         assert where[9:18, 9:18].mean() > 0.9
         assert where[24:].mean() < 1e-3
 
@@ -86,7 +86,7 @@ def test_nothing_was_laid_down_where_light_changes_and_the_camera_trembles(
         noisy(shown(squares, along_px) + 15 + light, 1, sigma),
         noisy(shown(squares) + 15, 2, sigma),
     )
-    assert laid_or_taken(now, before).mean() < 1e-3
+    assert changed_mask(now, before).mean() < 1e-3
 
 
 WOOD = np.array([150.0, 138.0, 110.0])
@@ -95,7 +95,7 @@ WOOD = np.array([150.0, 138.0, 110.0])
 @pytest.mark.parametrize("left", [0.95, 0.8, 0.6])
 def test_less_light_of_the_same_hue_may_be_a_shadow(left):
     before = np.broadcast_to(WOOD, SHAPE)
-    assert shaded(noisy(before * left, 1, 2.0), noisy(before, 2, 2.0)).mean() > 0.95
+    assert shadow_mask(noisy(before * left, 1, 2.0), noisy(before, 2, 2.0)).mean() > 0.95
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_less_light_of_the_same_hue_may_be_a_shadow(left):
 def test_another_hue_more_light_and_hardly_any_are_no_shadow(now):
     before = np.broadcast_to(WOOD, SHAPE)
     assert (
-        shaded(
+        shadow_mask(
             noisy(np.broadcast_to(np.array(now, float), SHAPE), 1, 2.0), noisy(before, 2, 2.0)
         ).mean()
         < 0.02

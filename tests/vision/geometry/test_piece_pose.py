@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import FACES, POSES, convex_hull, lying, upright
-from vision.geometry.piece_pose import Hypothesis, cast_down, silhouette, vertices_mm, visible_faces
+from vision.geometry.piece_pose import (
+    Hypothesis,
+    project_to_table,
+    silhouette,
+    vertices_mm,
+    visible_faces,
+)
 
 SIZES = load_piece_set("looney").sizes
 EYE = np.array([120.0, -200.0, 900.0])
@@ -32,8 +38,8 @@ def test_many_places_at_once_are_the_places_one_by_one(size, pose, x, y, heading
     one_by_one = [guess.at(row).solid.vertices_mm for row in rows]
     np.testing.assert_allclose(vertices_mm(guess, rows), one_by_one, atol=1e-9)
     np.testing.assert_allclose(
-        cast_down(np.array(one_by_one), EYE),
-        [cast_down(points, EYE) for points in one_by_one],
+        project_to_table(np.array(one_by_one), EYE),
+        [project_to_table(points, EYE) for points in one_by_one],
         atol=1e-9,
     )
 
@@ -43,14 +49,14 @@ def test_the_silhouette_is_the_outline_of_everything_that_is_cast_down(size, pos
     solid = Hypothesis(size, pose, x, y, heading).solid
     weights = np.random.default_rng(5).dirichlet(np.ones(5), 200)
     outline = silhouette(solid, EYE).astype(np.float32)[:, None]
-    for point in cast_down(weights @ solid.vertices_mm, EYE):
+    for point in project_to_table(weights @ solid.vertices_mm, EYE):
         assert cv2.pointPolygonTest(outline, (float(point[0]), float(point[1])), True) > -1e-3
 
 
 @given(st.sampled_from(SIZES), st.booleans(), TURN, st.floats(-400, 400), st.floats(-400, 400))
 def test_visible_faces_tile_the_silhouette(size, stands, heading, x, y):
     solid = (upright if stands else lying)(size, x, y, heading)
-    flat = cast_down(solid.vertices_mm, EYE)
+    flat = project_to_table(solid.vertices_mm, EYE)
 
     def area(points):
         ahead = np.roll(points, -1, axis=0)

@@ -7,7 +7,7 @@ import numpy as np
 from simulation.generate.cases import random_case
 from vision.geometry.camera_model import project
 from vision.geometry.rectified_view import Photo
-from vision.geometry.srgb import linear, read_light
+from vision.geometry.srgb import linear, sample_light
 
 
 def test_every_pixel_of_the_flat_view_shows_its_own_place():
@@ -38,7 +38,7 @@ def test_every_pixel_of_the_flat_view_shows_its_own_place():
 def test_light_is_interpolated_as_light():
     image = np.zeros((4, 4, 3), np.uint8)
     image[:, 2:] = 255
-    between = read_light(image, np.array([[[1.5, 1.0], [1.0, 1.0], [9.0, 1.0]]]))
+    between = sample_light(image, np.array([[[1.5, 1.0], [1.0, 1.0], [9.0, 1.0]]]))
     assert np.allclose(between[0, 0], 0.5, atol=0.02)
     assert np.allclose(between[0, 1], linear(image)[1, 1])
     assert np.allclose(between[0, 2], 1.0)

@@ -11,9 +11,9 @@ from vision.geometry.uncertainty import (
     FLOOR_DEG,
     FLOOR_MM,
     MOST_TIMES,
+    edge_sigma_mm,
     inflate_covariance,
-    left_by_edges_mm,
-    size_told,
+    most_size_probability,
 )
 
 SIGMAS_MM = st.floats(0.001, 5.0)
@@ -29,22 +29,22 @@ def test_what_edges_left_is_found_again(x_mm, y_mm, heading_deg, correlation):
     assert np.linalg.eigvalsh(most - told).min() > -1e-9, (
         "nor so much that a piece would be anywhere"
     )
-    assert left_by_edges_mm(told) == pytest.approx(np.sqrt((x_mm**2 + y_mm**2) / 2), rel=1e-6)
+    assert edge_sigma_mm(told) == pytest.approx(np.sqrt((x_mm**2 + y_mm**2) / 2), rel=1e-6)
 
 
 def test_clear_edges_leave_what_the_model_leaves_out():
     assert np.sqrt(np.diag(inflate_covariance(np.zeros((3, 3))))).tolist() == pytest.approx(
         [FLOOR_MM, FLOOR_MM, FLOOR_DEG]
     )
-    assert left_by_edges_mm(np.zeros((2, 2))) == 0.0
+    assert edge_sigma_mm(np.zeros((2, 2))) == 0.0
 
 
 def test_sizes_are_told_apart_as_well_as_edges_are_known():
     letters = load_piece_set("piecepack").sizes
     told = [
-        size_told(letters[2], letters, np.diag([sigma_mm**2, sigma_mm**2, 1.0]))
+        most_size_probability(letters[2], letters, np.diag([sigma_mm**2, sigma_mm**2, 1.0]))
         for sigma_mm in (0.1, 0.3, 0.5, 2.0)
     ]
     assert told == sorted(told, reverse=True)
     assert min(told[:2]) > SURE > max(told[2:])
-    assert size_told(letters[2], letters[2:3], np.eye(3)) == 1.0, "there is no other"
+    assert most_size_probability(letters[2], letters[2:3], np.eye(3)) == 1.0, "there is no other"

@@ -19,7 +19,7 @@ from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene
 from table.observation import Camera
 from vision.geometry.camera_model import on_plane, place_covariances, project
-from vision.localization.corner_pose import at_wrong_edges
+from vision.localization.corner_pose import wrong_edges_mask
 from vision.localization.fiducials import SURE_MM, locate
 from vision.localization.markers import NoPose, detect_markers
 
@@ -301,7 +301,7 @@ def test_edges_elsewhere_than_the_middles_of_fiducials_are_noticed():
     corners = np.array([[0.0, 0.0], [40, 0], [40, 40], [0, 40]])
     pixels = np.concatenate([corners, corners + 300.0])
     larger = np.concatenate([1.1 * corners - 2.0, 1.1 * corners + 298.0])
-    assert at_wrong_edges(larger, pixels).tolist() == [False, False]
-    assert at_wrong_edges(
+    assert wrong_edges_mask(larger, pixels).tolist() == [False, False]
+    assert wrong_edges_mask(
         np.concatenate([corners, corners + np.array([302.0, 300.0])]), pixels
     ).tolist() == [False, True]

@@ -12,7 +12,7 @@ from simulation.generate.cases import random_case
 from simulation.render.renderer import Renderer
 from table.pieces import load_piece_set
 from table.solids import POSES, lying
-from vision.geometry.piece_pose import cast_down
+from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import Detection, search, view_of
@@ -21,10 +21,10 @@ from vision.networks.keypoints import (
     CROP_PX,
     Crop,
     KeypointEstimate,
-    cut_of,
-    cuts_as,
-    look_again,
-    look_from_all_sides,
+    crop_of,
+    crops_as,
+    estimate_from_all_sides,
+    estimate_keypoints,
 )
 
 pytestmark = pytest.mark.slow
@@ -53,14 +53,17 @@ def test_a_lying_piece_points_to_the_right():
         24.0,
         np.ones(1),
     )
-    cut = cut_of(found, view)
+    cut = crop_of(found, view)
     np.testing.assert_allclose(
         cut.affine[:, :2] @ (1.0, 0.0), (0.0, -24.0 / BASE_PX), atol=1e-9
     )  # to the right in the crop, up in the view
 
 
 def test_nothing_to_look_at_is_nothing_seen():
-    assert look_again([], FlatView(np.zeros((10, 10, 3), np.uint8), 0.0, 0.0, 1.0), ("red",)) == []
+    assert (
+        estimate_keypoints([], FlatView(np.zeros((10, 10, 3), np.uint8), 0.0, 0.0, 1.0), ("red",))
+        == []
+    )
 
 
 def test_vertices_poses_and_bases_are_seen_on_tables_of_every_kind():
@@ -78,13 +81,13 @@ def test_vertices_poses_and_bases_are_seen_on_tables_of_every_kind():
         )
         photo = Photo(picture, locate(picture, case.setup), case.setup)
         sight = search(view_of(photo), case.setup.colours)
-        looked = look_again(
-            [cut_of(one, sight.view) for one in sight.found if not one.is_disc],
+        looked = estimate_keypoints(
+            [crop_of(one, sight.view) for one in sight.found if not one.is_disc],
             sight.view,
             case.setup.colours,
         )
         for place in case.layout.placed:
-            corners = cast_down(place.piece.solid.vertices_mm, photo.camera.eye_mm)
+            corners = project_to_table(place.piece.solid.vertices_mm, photo.camera.eye_mm)
             width = np.linalg.norm(
                 place.piece.solid.vertices_mm[1] - place.piece.solid.vertices_mm[0]
             )
@@ -118,7 +121,7 @@ def test_a_crop_at_the_edge_of_the_view_is_no_trouble():
     assert Crop(np.array([0.0, 39.0]), 45.0, 3.0).of(picture).shape == (CROP_PX, CROP_PX, 3)
     assert (
         len(
-            look_again(
+            estimate_keypoints(
                 [Crop(np.array([-50.0, 500.0]), 0.0, 1.0)],
                 FlatView(cv2.blur(picture, (3, 3)), 0.0, 0.0, 1.0),
                 ("red", "blue"),
@@ -135,14 +138,16 @@ def test_in_a_mirror_the_same_is_seen_the_other_way_round():
     view, colours = view_of(photo), case.setup.colours
     height = view.code.shape[0]
     mirror = FlatView(np.ascontiguousarray(view.code[::-1]), view.left_mm, 0.0, view.step_mm)
-    cuts = [cut_of(one, view) for one in search(view, colours).found]
+    cuts = [crop_of(one, view) for one in search(view, colours).found]
     turned = [
         Crop(np.array([cut.middle_px[0], height - 1 - cut.middle_px[1]]), -cut.turn_deg, cut.zoom)
         for cut in cuts
     ]
     assert len(cuts) > 10
     for one, other in zip(
-        look_again(cuts, view, colours), look_again(turned, mirror, colours), strict=True
+        estimate_keypoints(cuts, view, colours),
+        estimate_keypoints(turned, mirror, colours),
+        strict=True,
     ):
         assert abs(one.there - other.there) < 0.05
         seen, back = (
@@ -166,7 +171,7 @@ def test_what_seems_to_lie_is_looked_at_as_if_it_stood_on_its_base():
         solid.vertices_mm[:, :2],
         np.ones(5),
     )
-    (cut,) = cuts_as("upright", looked, view)
+    (cut,) = crops_as("upright", looked, view)
     np.testing.assert_allclose(
         cut.middle_px, view.pixels(solid.vertices_mm[:4, :2].mean(axis=0)[None])[0]
     )
@@ -176,7 +181,7 @@ def test_what_seems_to_lie_is_looked_at_as_if_it_stood_on_its_base():
     )
     assert abs(level[1]) < 1e-6, "the edge that touches the board is level"
     assert np.linalg.norm(level) == pytest.approx(BASE_PX, rel=1e-3)
-    assert [round(cut.turn_deg) % 90 for cut in cuts_as("lying", looked, view)] == [
+    assert [round(cut.turn_deg) % 90 for cut in crops_as("lying", looked, view)] == [
         round(cut.turn_deg) % 90
     ] * 4
 
@@ -187,7 +192,7 @@ def test_what_was_looked_at_from_a_wrong_side_is_seen_better_from_another():
     photo = Photo(picture, locate(picture, case.setup), case.setup)
     view, colours = view_of(photo), case.setup.colours
     lie = [
-        cast_down(one.piece.solid.vertices_mm, photo.camera.eye_mm)
+        project_to_table(one.piece.solid.vertices_mm, photo.camera.eye_mm)
         for one in case.layout.placed
         if one.pose == "lying"
     ]
@@ -202,8 +207,8 @@ def test_what_was_looked_at_from_a_wrong_side_is_seen_better_from_another():
             float(np.degrees(np.arctan2(*(base - tip)[::-1]))),
             width / view.step_mm / BASE_PX,
         )
-        (wrong,) = look_again([backwards], view, colours)
-        better = look_from_all_sides(wrong, view, colours)
+        (wrong,) = estimate_keypoints([backwards], view, colours)
+        better = estimate_from_all_sides(wrong, view, colours)
         assert better.blur <= wrong.blur
         for looked, off in ((wrong, astray), (better, back)):
             off.append(np.hypot(*(looked.vertices_mm - corners).T).mean() / width)

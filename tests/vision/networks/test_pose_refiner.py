@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from simulation.generate.cases import random_case
 from table.pieces import load_piece_set
 from table.solids import lying, upright
-from vision.geometry.piece_pose import cast_down
+from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.pose_refiner import (
     BASE_PX,
@@ -65,7 +65,7 @@ def test_the_outline_that_is_drawn_holds_the_edges_that_are(heading_deg):
     inside = outline[edges > 0]
     assert len(inside) > 3 * BASE_PX
     assert (inside > 0).mean() > 0.8, "but for the outer half of the outermost edges"
-    place = straight(solid, "lying", EYE).pixels(cast_down(solid.vertices_mm, EYE))
+    place = straight(solid, "lying", EYE).pixels(project_to_table(solid.vertices_mm, EYE))
     np.testing.assert_allclose(
         (place[:4].mean(axis=0) + place[4]) / 2, (MIDDLE_PX, MIDDLE_PX), atol=1e-6
     )
@@ -117,7 +117,7 @@ def test_practice_pieces_show_what_they_are_said_to_be():
         seen, off = close.lesson(first, np.random.default_rng(1))
         assert seen.shape == (5, CROP_PX, CROP_PX)
         assert off.shape == (3,)
-        middle = first.view.pixels(cast_down(first.solid.vertices_mm, first.eye_mm))
+        middle = first.view.pixels(project_to_table(first.solid.vertices_mm, first.eye_mm))
         np.testing.assert_allclose(
             (middle[:4].mean(axis=0) + middle[4]) / 2,
             np.full(2, (close.SIDE_PX - 1) / 2),
@@ -151,7 +151,7 @@ def test_a_lesson_says_by_how_much_a_piece_is_off(pose):
     }
     turns = [off[2] * np.degrees(OFF) for off in offs]
     assert sum(abs(abs(turn) - 3.0) < 1e-2 for turn in turns) >= 2, "as it is and in the mirror"
-    middles = [cast_down(one.vertices_mm, EYE).mean(axis=0) for one in (elsewhere, solid)]
+    middles = [project_to_table(one.vertices_mm, EYE).mean(axis=0) for one in (elsewhere, solid)]
     away = {
         round(float(np.hypot(*off[:2])) * OFF * LARGE.base_mm, 1)
         for off, turn in zip(offs, turns, strict=True)

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.networks.runtime import answers, as_pictures
+from vision.networks.runtime import as_pictures, run_network
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,9 @@ def test_networks_answer_as_opencv_has_them(name):
     )
     network.setInput(seen)
     told = network.forward()
-    np.testing.assert_allclose(answers(name, seen), told, rtol=1e-3, atol=1e-3 * np.abs(told).max())
+    np.testing.assert_allclose(
+        run_network(name, seen), told, rtol=1e-3, atol=1e-3 * np.abs(told).max()
+    )
 
 
 def test_pictures_are_what_images_are_but_for_their_axes():

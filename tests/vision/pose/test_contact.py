@@ -13,7 +13,7 @@ from table.observation import LEANED_ON_MM
 from table.pieces import load_piece_set
 from table.solids import Solid, lying, upright
 from vision.geometry.piece_pose import Hypothesis
-from vision.pose.contact import Support, rested
+from vision.pose.contact import Support, update_by_contact
 
 SIZES = load_piece_set("looney").sizes
 KNOWN = np.diag([1.5, 1.5, 2.0, 8.0]) ** 2
@@ -71,7 +71,7 @@ def test_it_touches_and_is_known_better(case):
     truth, support, off = case
     read = truth.at(truth.parameters + off * [1.0, 1.0, 2.0, 6.0])
     assume(clearance(read.solid, support).mm <= LEANED_ON_MM)
-    found, covariance = rested(read, KNOWN, [Support(support, EXACT_MM)])
+    found, covariance = update_by_contact(read, KNOWN, [Support(support, EXACT_MM)])
     assume(found != read)
     lifted = found.at(found.parameters + np.array([0.0, 0.0, 0.0, 1.5]))
     assert clearance(found.solid, support).mm < 2.0, (
@@ -95,7 +95,7 @@ def test_pieces_are_nearer_to_where_they_are_and_as_well_known_as_is_told():
         if truth is None:
             continue
         read = truth.at(rng.multivariate_normal(truth.parameters, KNOWN))
-        found, covariance = rested(read, KNOWN, [Support(support, EXACT_MM)])
+        found, covariance = update_by_contact(read, KNOWN, [Support(support, EXACT_MM)])
         if found == read:
             continue
         off = found.parameters - truth.parameters
@@ -115,6 +115,6 @@ def test_where_nothing_is_near_or_nothing_can_be_leaned_on_it_is_as_it_was_read(
     far = Support(upright(SIZES[0], 200.0, 0.0, 0.0), EXACT_MM)
     around = Support(Solid(read.solid.vertices_mm * [3.0, 3.0, 9.0] - [30.0, 0.0, 9.0]), EXACT_MM)
     for supports in ([], [far], [around]):
-        found, covariance = rested(read, KNOWN, supports)
+        found, covariance = update_by_contact(read, KNOWN, supports)
         assert found == read
         assert covariance == pytest.approx(KNOWN)

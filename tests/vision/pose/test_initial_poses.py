@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import POSES
-from vision.geometry.piece_pose import Hypothesis, cast_down
+from vision.geometry.piece_pose import Hypothesis, project_to_table
 from vision.networks.keypoints import KeypointEstimate
 from vision.pose.initial_poses import (
     INSIDE_OUT,
     LYING_SLACK,
     MOST_AGAINST,
     MOST_DOUBTED,
-    doubtful_guesses,
-    guesses,
+    initial_poses,
     lying_on_its_side,
+    uncertain_poses,
 )
 
 SIZES = load_piece_set("looney").sizes
@@ -29,7 +29,7 @@ EVEN = np.full(3, 1 / 3)
 
 
 def looked_at(truth, noise_mm=0.0, poses=EVEN, base_sigma=0.3, seed=0):
-    flat = cast_down(truth.solid.vertices_mm, EYE)
+    flat = project_to_table(truth.solid.vertices_mm, EYE)
     seen = flat + np.random.default_rng(seed).normal(0, 1, flat.shape) * noise_mm
     return KeypointEstimate(
         1.0,
@@ -67,7 +67,7 @@ def test_exact_vertices_give_back_the_piece(size, pose, x, y, heading, tilt, tur
                 looked.sigma_mm,
             )
         )
-    best = guesses([looked], SIZES, EVEN, EYE, [0.0])[0][0]
+    best = initial_poses([looked], SIZES, EVEN, EYE, [0.0])[0][0]
     assert (best.guess.pose, best.guess.size) == (pose, size)
     place_mm, turn_deg = (
         (0.05, 0.3) if pose != "leaning" else (1.0, 2.0)
@@ -85,7 +85,7 @@ def test_a_base_seen_inside_out_is_turned_where_the_tip_would_be_in_the_table(si
     truth = Hypothesis(size, "leaning", EYE[0], EYE[1], heading, tilt)
     looked = looked_at(truth, poses=[1e-6, 1e-6, 1.0])
     for order in (list(range(5)), INSIDE_OUT):
-        best = guesses(
+        best = initial_poses(
             [dataclasses.replace(looked, vertices_mm=looked.vertices_mm[order])],
             [size],
             EVEN,
@@ -103,9 +103,9 @@ def test_a_lying_piece_with_its_base_to_the_camera_is_among_four_guesses_for_a_s
 ):
     away_deg = float(np.degrees(np.arctan2(y - EYE[1], x - EYE[0])))
     truth = Hypothesis(size, "lying", x, y, away_deg + aside)
-    middle = cast_down(truth.solid.vertices_mm, EYE)[:4].mean(axis=0)
+    middle = project_to_table(truth.solid.vertices_mm, EYE)[:4].mean(axis=0)
     looked = looked_at(truth, poses=[1.0, 1e-6, 1e-6])
-    stands = guesses([looked], [size], np.array([1.0, 1e-6, 1e-6]), EYE, [0.0])[0][0]
+    stands = initial_poses([looked], [size], np.array([1.0, 1e-6, 1e-6]), EYE, [0.0])[0][0]
     stands = dataclasses.replace(
         stands,
         guess=dataclasses.replace(
@@ -126,7 +126,7 @@ def test_the_covariance_is_as_large_as_errors_are(pose):
     truth = Hypothesis(SIZES[2], pose, 40.0, 60.0, 33.0)
     poses = [0.01 + (pose == one) for one in POSES]
     found = [
-        guesses([looked_at(truth, 0.6, poses, seed=seed)], [SIZES[2]], EVEN, EYE, [0.0])[0][0]
+        initial_poses([looked_at(truth, 0.6, poses, seed=seed)], [SIZES[2]], EVEN, EYE, [0.0])[0][0]
         for seed in range(200)
     ]
     off = np.array([one.guess.away_from(truth) for one in found])
@@ -141,7 +141,7 @@ def test_the_covariance_is_as_large_as_errors_are(pose):
 def test_what_a_game_knows_of_its_pieces_decides_what_is_open():
     looked = looked_at(Hypothesis(SIZES[0], "upright", 10.0, 20.0, 0.0), poses=[0.5, 0.5, 0.0])
     stands, lies = (
-        guesses([looked], SIZES[:1], np.array(habit), EYE, [0.0])[0]
+        initial_poses([looked], SIZES[:1], np.array(habit), EYE, [0.0])[0]
         for habit in ([1.0, 1e-6, 1e-6], [1e-6, 1.0, 1e-6])
     )
     assert {one.guess.pose for one in stands} == {"upright"}
@@ -152,7 +152,7 @@ def test_what_stands_higher_is_seen_larger_and_farther_out():
     truth = Hypothesis(SIZES[2], "upright", 200.0, 100.0, 10.0, z_mm=12.0)
     looked = looked_at(truth, poses=[1.0, 0.0, 0.0])
     raised, flat = (
-        guesses([looked], [SIZES[2]], np.array([1.0, 0.0, 0.0]), EYE, [z])[0][0]
+        initial_poses([looked], [SIZES[2]], np.array([1.0, 0.0, 0.0]), EYE, [z])[0][0]
         for z in (12.0, 0.0)
     )
     assert np.hypot(*raised.guess.away_from(truth)[:2]) < 0.05
@@ -172,8 +172,8 @@ def test_what_is_seen_badly_may_be_several_things_but_not_too_many(size, heading
         seed=seed,
     )
     likely, doubted = (
-        guesses([looked], SIZES, EVEN, EYE, [0.0])[0],
-        doubtful_guesses(looked, SIZES, EVEN, EYE, 0.0),
+        initial_poses([looked], SIZES, EVEN, EYE, [0.0])[0],
+        uncertain_poses(looked, SIZES, EVEN, EYE, 0.0),
     )
     assert (doubted[0].guess.size, doubted[0].guess.pose) == (
         likely[0].guess.size,
@@ -215,9 +215,10 @@ def test_several_laid_together_are_laid_as_each_alone(pieces):
         for size, pose, heading, seed in pieces
     ]
     heights = [3.0 * k for k in range(len(looked))]
-    together = guesses(looked, SIZES, EVEN, EYE, heights)
+    together = initial_poses(looked, SIZES, EVEN, EYE, heights)
     alone = [
-        guesses([one], SIZES, EVEN, EYE, [z])[0] for one, z in zip(looked, heights, strict=True)
+        initial_poses([one], SIZES, EVEN, EYE, [z])[0]
+        for one, z in zip(looked, heights, strict=True)
     ]
     for some, others in zip(together, alone, strict=True):
         for one, other in zip(some, others, strict=True):
@@ -243,7 +244,7 @@ def test_a_size_that_was_read_between_two_is_not_taken_for_the_nearer_one_withou
         Hypothesis(large, "lying", 0.0, 0.0, 0.0), base_sigma=0.037, poses=[0.0, 1.0, 0.0]
     )
     log_base = (1 - between) * np.log(large.base_mm) + between * np.log(medium.base_mm)
-    told = guesses(
+    told = initial_poses(
         [dataclasses.replace(looked, log_base=float(log_base))], SIZES, EVEN, EYE, [0.0]
     )[0]
     assert [one.guess.size for one in told] == [large, medium][:tried]

@@ -22,8 +22,8 @@ from vision.networks.detector import search, view_of
 from vision.networks.pose_verifier import evidence
 from vision.observe import observe
 from vision.pipeline import TableReader, propose_candidates
-from vision.pose.candidates import surer_where_they_fit
-from vision.pose.pose_search import as_it_lies, larger_alternatives, search_lying_poses
+from vision.pose.candidates import raise_where_verified
+from vision.pose.pose_search import larger_alternatives, lying_piece_at, search_lying_poses
 
 pytestmark = pytest.mark.slow
 
@@ -43,14 +43,14 @@ def green_on_green():
 @pytest.mark.parametrize("off_mm", [(0.0, 0.0), (3.0, 2.0), (-3.0, 3.0)])
 def test_a_piece_is_found_as_it_lies_by_whoever_knows_about_where(green_on_green, off_mm):
     _, nest, photo = green_on_green
-    found = as_it_lies(np.add(nest.middle_mm, off_mm), photo)
+    found = lying_piece_at(np.add(nest.middle_mm, off_mm), photo)
     assert found.size == nest.size
     assert np.abs(found.away_from(nest)).max() < 3.0
 
 
 def test_nothing_lies_where_only_a_square_is_printed(green_on_green):
     _, nest, photo = green_on_green
-    assert as_it_lies(np.add(nest.middle_mm, (0.0, 68.0)), photo) is None
+    assert lying_piece_at(np.add(nest.middle_mm, (0.0, 68.0)), photo) is None
     assert len(search_lying_poses(np.add(nest.middle_mm, (0.0, 68.0)), 0.0, photo)) <= 3
 
 
@@ -80,10 +80,10 @@ def test_a_doubtful_piece_that_fits_is_surer_and_a_known_one_is_not_asked_about(
         for one in propose_candidates(search(view_of(photo), case.setup.colours), photo)
     ]
     assert len(doubtful) >= 4
-    assert min(one.chance for one in surer_where_they_fit(doubtful, (), photo)) > SURE
-    assert surer_where_they_fit(doubtful, doubtful, photo) == doubtful
+    assert min(one.chance for one in raise_where_verified(doubtful, (), photo)) > SURE
+    assert raise_where_verified(doubtful, doubtful, photo) == doubtful
     twice = [*doubtful, replace(doubtful[0], chance=0.55)]
-    assert surer_where_they_fit(twice, (), photo)[-1] is twice[-1], "another one is in that place"
+    assert raise_where_verified(twice, (), photo)[-1] is twice[-1], "another one is in that place"
 
 
 @pytest.mark.parametrize(
