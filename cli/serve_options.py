@@ -124,10 +124,9 @@ def address_for_others(listening: socket.socket) -> str:
 def tell_codes(what: str, listening: socket.socket, access: Access) -> None:
     """Say in the terminal where a page is, and how one becomes its host."""
     say(f"{what} on {url(listening)} - Ctrl-C ends it.")
-    once = ", or open this, which works once:" if access.link else "."
-    say(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+    say(f"Anyone can watch. Host code: {access.codes.now.host}")
     if access.link:
-        say(f"  {url(listening)}/join#{access.link}")
+        say(f"Host link (one use): {url(listening)}/join#{access.link}")
 
 
 @contextmanager
@@ -148,7 +147,7 @@ def served(
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
         say(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
         say(
-            f"That works once; on another device open {url(listening)} and enter"
+            f"This link works once. On another device, open {url(listening)} and enter"
             f" {access.codes.now.host}.",
             err=True,
         )

@@ -250,25 +250,8 @@ def propose_candidates(
         detections, [one.best for one in candidates if one.chance > SURE_CHANCE], photo
     )
     if len(left):
-        zoom = (
-            float(np.mean([size.base_mm for size in setup.sizes]))
-            / detections.view.step_mm
-            / BASE_PX
-        )
-        cuts = [
-            Crop(place, quarter, zoom)
-            for place in detections.view.pixels(left)
-            for quarter in QUARTERS
-        ]
-        more = without_duplicates(
-            fit_candidates(
-                estimate_keypoints_twice(cuts, detections.view, setup.colours),
-                habit,
-                photo,
-                detections,
-            ),
-            candidates,
-        )
+        keypoints = _looked_at_leftovers(detections.view.pixels(left), detections, photo)
+        more = without_duplicates(fit_candidates(keypoints, habit, photo, detections), candidates)
         candidates = weigh_by_change(
             _reexamine_blurred(more, candidates, photo, detections), candidates, detections, photo
         )
@@ -305,6 +288,17 @@ def _looked_at(
             colours,
         )
     return keypoints
+
+
+def _looked_at_leftovers(
+    places_px: Array, detections: Detections, photo: Photo
+) -> list[KeypointEstimate]:
+    """Keypoints at places (n, 2) of the view, cropped in every quarter turn."""
+    setup = photo.setup
+    base_mm = float(np.mean([size.base_mm for size in setup.sizes]))
+    zoom = base_mm / detections.view.step_mm / BASE_PX
+    crops = [Crop(place, quarter, zoom) for place in places_px for quarter in QUARTERS]
+    return estimate_keypoints_twice(crops, detections.view, setup.colours)
 
 
 def _colours_on_board(candidates: list[Candidate], setup: Setup) -> int:

@@ -75,7 +75,7 @@ def test_demo_serves_its_panel_and_ends_cleanly(
     asks = urllib.request.Request(f"{url}/api/v1/me", headers={"Authorization": f"Bearer {code}"})
     with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
         assert json.load(answer) == {"role": "host", "seat": None}
-    assert demo.stdout.readline().strip().startswith(f"{url}/join#")
+    assert demo.stdout.readline().startswith(f"Host link (one use): {url}/join#")
     assert stat.S_IMODE((tmp_path / "access.json").stat().st_mode) == 0o600
     demo.send_signal(with_signal)
     demo.send_signal(
