@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from benchmarks.harness import BENCH, median, needs
+from table.observation import SURE
 
 KINDS = {
     "boule": "Ice Boule",
@@ -40,8 +41,6 @@ DIFFICULTIES = {
     "real": "smooth clear plastic",
 }
 """Kinds of harder tables, and what makes them so."""
-SURE = 0.98
-"""A reading is confident if it, its colour, size and pose are at least this likely."""
 BESIDE_MM = 30.0
 """Something unread this near to a mistake says that the reading is in doubt there."""
 RINKSIDE = str(Path(sys.executable).with_name("rinkside"))

@@ -347,7 +347,7 @@ def _reexamine_blurred(
 
 
 def _reading(estimate: PieceEstimate) -> Reading:
-    """The most probable reading of a spot.
+    """The most probable reading of an estimate.
 
     It has the uncertainty that the other readings leave about place, identity and existence.
     """
@@ -384,7 +384,7 @@ def _share(
     one: PoseHypothesis,
     of: Callable[[PoseHypothesis], object],
 ) -> float:
-    """Total weight of the readings of a spot that share a property with one of them."""
+    """Total weight of the readings of an estimate that share a property with one of them."""
     return float(weights[[of(other) == of(one) for other in estimate.tried]].sum())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from benchmarks.games.playing import GAMES, Game
+from benchmarks.games.playing import GAMES, Game, RefereedAct
 
 NAMED = 3
 """Moves of an act that are told."""
@@ -63,11 +63,25 @@ def tally(game: str, found: Sequence[Game]) -> Tally:
     )
 
 
+def unneeded(found: Sequence[Game]) -> int:
+    """What was lawful and asked about, though no answer changed anything."""
+    return sum(
+        deed.lawful and deed.verdict == "asked" and not typed_in(deed) and not deed.needed
+        for one in found
+        for deed in one.deeds
+    )
+
+
+def typed_in(deed: RefereedAct) -> bool:
+    """Is it a die that was typed in, and ruled on as that?"""
+    return deed.name in ROLLS and deed.verdict == "asked"
+
+
 def otherwise(found: Iterable[Game]) -> list[str]:
     """A line for everything that was not as expected."""
     lines = []
     for one in found:
-        typed = [deed for deed in one.deeds if deed.name in ROLLS and deed.verdict == "asked"]
+        typed = [deed for deed in one.deeds if typed_in(deed)]
         if typed:
             lines.append(
                 f"{one.game} {one.seed}: {len(typed)} of"

@@ -30,6 +30,7 @@ from table.solids import upright
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort, open_camera
 from vision.cameras.frame import Frame, Image
+from vision.cameras.i420 import CHROMA, LUMA
 from vision.cameras.image_files import encode_jpeg
 from vision.cameras.live import LiveCamera, Picture
 from vision.cameras.mjpeg import MjpegPictures
@@ -79,8 +80,8 @@ def full_range_i420(image: Image) -> bytes:
     """R-G-B as I420 of the range that rpicam-vid writes."""
     rows = cv2.cvtColor(image, cv2.COLOR_RGB2YUV_I420)
     levels = np.arange(256)
-    for part, zero, span in ((rows[: len(image)], 16, 219), (rows[len(image) :], 128, 224)):
-        wide = (levels - zero) * 255 / span + (0 if zero == 16 else 128)
+    for part, (factor, offset) in ((rows[: len(image)], LUMA), (rows[len(image) :], CHROMA)):
+        wide = (levels - offset) / factor
         cv2.LUT(part, wide.clip(0, 255).round().astype(np.uint8), dst=part)
     return np.asarray(rows).tobytes()
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 
 from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, play
-from benchmarks.games.tallies import Tally, otherwise, tallies
+from benchmarks.games.tallies import Tally, otherwise, tallies, unneeded
 from benchmarks.harness import Benchmark, Pairs
 from simulation.players.driver import MISTAKES
 from simulation.tables import WIDTH_PX
@@ -68,13 +68,10 @@ def summarise(_options: Options, pairs: Pairs) -> Summary:
 def without_unneeded(played: list[Game]) -> dict[str, float]:
     shares = {}
     for game in dict.fromkeys(one.game for one in played):
-        lawful = [deed for one in played if one.game == game for deed in one.deeds if deed.lawful]
-        good = [
-            deed
-            for deed in lawful
-            if deed.verdict == "right" or (deed.verdict == "asked" and deed.needed)
-        ]
-        shares[game] = len(good) / len(lawful) if lawful else 1.0
+        found = [one for one in played if one.game == game]
+        lawful = [deed for one in found for deed in one.deeds if deed.lawful]
+        good = sum(deed.verdict in ("right", "asked") for deed in lawful) - unneeded(found)
+        shares[game] = good / len(lawful) if lawful else 1.0
     return shares
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from benchmarks.games.misreading import ALL
 from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, RefereedAct, play, seeing_faults
+from benchmarks.games.tallies import typed_in, unneeded
 from benchmarks.harness import Benchmark, Pairs
 from simulation.players.driver import MISTAKES
 
@@ -72,24 +73,8 @@ def counted(found: Sequence[Game], lawful: bool) -> Counter[str]:
         deed.verdict
         for one in found
         for deed in one.deeds
-        if deed.lawful == lawful and not typed_in(deed.name, deed.verdict)
+        if deed.lawful == lawful and not typed_in(deed)
     )
-
-
-def unneeded(found: Sequence[Game]) -> int:
-    """What was lawful and asked about, though no answer changed anything."""
-    asked = (
-        deed
-        for one in found
-        for deed in one.deeds
-        if deed.lawful and deed.verdict == "asked" and not typed_in(deed.name, deed.verdict)
-    )
-    return sum(not deed.needed for deed in asked)
-
-
-def typed_in(name: str, verdict: str) -> bool:
-    """Is it a die that was typed in, and ruled on as that?"""
-    return name in ("roll", "shot") and verdict == "asked"
 
 
 def row(game: str, found: Sequence[Game]) -> Row:
@@ -117,8 +102,7 @@ def otherwise(played: Sequence[Game]) -> Iterator[str]:
             yield f"{one.game} {one.seed}: ended with {one.failed}"
         for deed in one.deeds:
             if deed.verdict == "right" or (
-                deed.verdict == "asked"
-                and (one.game == "ice_boule" or typed_in(deed.name, deed.verdict))
+                deed.verdict == "asked" and (one.game == "ice_boule" or typed_in(deed))
             ):
                 continue
             if deed.verdict == "asked":
@@ -144,7 +128,7 @@ def summarise(_options: Options, pairs: Pairs) -> Summary:
     return Summary(
         mistakes=MISTAKES,
         period_s=PERIOD_MS / 1000,
-        typed=sum(typed_in(deed.name, deed.verdict) for _, one in pairs for deed in one.deeds),
+        typed=sum(typed_in(deed) for _, one in pairs for deed in one.deeds),
         kinds=len(ALL),
         stuck=STUCK,
         true=rows["true"],

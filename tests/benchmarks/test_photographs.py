@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.photographs import SURE, confident_mistakes
+from benchmarks.photographs import confident_mistakes
+from table.observation import SURE
 
 SURE_PIECE = {"base_mm": [100.0, 100.0], "probability": dict.fromkeys(("pose", "size"), SURE)}
 DOUBTFUL = {"base_mm": [100.0, 100.0], "probability": {"pose": 0.9, "size": 1.0}}

@@ -138,7 +138,7 @@ def bodies_of(setup: Setup) -> tuple[Body, ...]:
 def coloured(
     estimate: PieceEstimate, bare: BareGround, detections: Detections, photo: Photo
 ) -> PieceEstimate:
-    """The spot with probabilities of the table's colours, by its light and the ground's."""
+    """The estimate with probabilities of the table's colours, by its light and the ground's."""
     shown = piece_light(estimate, bare, detections, photo)
     if shown is None:
         return estimate
@@ -147,7 +147,9 @@ def coloured(
     weight = np.exp(score - score.max())
     over = None
     if setup.game.target is not None:
-        over = over_target(*shown, bodies, setup.colours.index(setup.game.target))
+        target = setup.colours.index(setup.game.target)
+        if score.argmax() == target:
+            over = over_target(*shown, bodies, target)
     return replace(estimate, colours=np.asarray(weight / weight.sum()), over_target=over)
 
 

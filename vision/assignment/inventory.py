@@ -195,7 +195,7 @@ def retry_as_missing_sizes(estimates: list[PieceEstimate], photo: Photo) -> list
 def _tried_as(
     estimate: PieceEstimate, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]
 ) -> PieceEstimate:
-    """The spot with those of these sizes added whose evidence is not far behind.
+    """The estimate with those of these sizes added whose evidence is not far behind.
 
     Each is tried in the best reading's pose.
     """
@@ -240,7 +240,7 @@ def one_of_each_colour_and_size(
 def one_of_each_colour(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
     """Colour probabilities given that a colour has one piece, unless somebody errs.
 
-    Only confident spots take part.  Each colour of a piece is scored by the best assignment of
+    Only confident estimates take part.  Each colour of a piece is scored by the best assignment of
     colours to all pieces that includes it.
     """
     colours = np.arange(len(setup.colours))
@@ -260,7 +260,7 @@ def one_of_each_colour(estimates: list[PieceEstimate], setup: Setup) -> list[Pie
 def _coloured_together(
     estimates: list[PieceEstimate], mine: list[int], score: Array, its: NDArray[np.int_]
 ) -> list[PieceEstimate]:
-    """The spots, those at `mine` with colour probabilities by joint assignment.
+    """The estimates, those at `mine` with colour probabilities by joint assignment.
 
     `score` (m, w) is the log-likelihood of assigning item w to piece m, `its` (w,) the items'
     colours.
@@ -313,7 +313,7 @@ def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
 def one_of_each_size(
     estimates: list[PieceEstimate], colours: tuple[str, ...]
 ) -> list[PieceEstimate]:
-    """The spots with no size twice in one colour, as for piecepack pyramids.
+    """The estimates with no size twice in one colour, as for piecepack pyramids.
 
     The best assignment sets the sizes; the probabilities are marginals over all assignments.
     """
@@ -360,7 +360,7 @@ def _shares(score: Array) -> Array:
 
 
 def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
-    """The spots with at most one of those in play the game's target, or standing over it.
+    """The estimates with at most one of those in play the game's target, or standing over it.
 
     Each has the probability that it is, among all places where the target may be.
     """
@@ -372,8 +372,8 @@ def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceE
     if not in_play:
         return estimates
     odds = np.array([_target_odds(estimate, target) for estimate in in_play])
-    hidden = range(len(in_play)) if odds.max() < IN_SIGHT else ()
-    over = _over_target(in_play, target, photo, hidden)
+    may_hide_it = range(len(in_play)) if odds.max() < IN_SIGHT else ()
+    over = _over_target(in_play, target, photo, may_hide_it)
     gains = [
         UNDER + lifted[0].evidence - in_play[k].tried[0].evidence for k, lifted in over.items()
     ]
@@ -394,7 +394,7 @@ def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceE
 def _with_a_piece_on_it(
     estimates: list[PieceEstimate], k: int, target: int, photo: Photo
 ) -> PieceEstimate:
-    """The target, spot `k`, or the dyed piece that stands on it if that is likelier.
+    """The target, which is estimate `k`, or the dyed piece that stands on it if that is likelier.
 
     Plastic that lets light through has nearly the target's colour there.
     """
@@ -435,25 +435,26 @@ def _given(chances: Array, target: int, share: float) -> Array:
 
 
 def _over_target(
-    estimates: list[PieceEstimate], target: int, photo: Photo, of: Iterable[int]
+    estimates: list[PieceEstimate], target: int, photo: Photo, indices: Iterable[int]
 ) -> dict[int, tuple[PoseHypothesis, ...]]:
-    """For each standing spot `of` them, by index, the readings in which it is over the target."""
+    """For each standing estimate among `indices`, the readings in which it is over the target."""
     pieces = [estimate.best for estimate in estimates]
-    outlines = [photo.silhouette(piece.solid) for piece in pieces]
+    standing = [k for k in indices if pieces[k].pose == "upright"]
+    if not standing:
+        return {}
     near = neighbours(pieces, photo.setup)
-    return {
-        k: _over(estimates[k], target, photo, [outlines[j] for j in near[k]])
-        for k in of
-        if pieces[k].pose == "upright"
+    outlines = {
+        j: photo.silhouette(pieces[j].solid) for j in {j for k in standing for j in near[k]}
     }
+    return {k: _over(estimates[k], target, photo, [outlines[j] for j in near[k]]) for k in standing}
 
 
 def _over(
     estimate: PieceEstimate, target: int, photo: Photo, hidden_by: list[Array]
 ) -> tuple[PoseHypothesis, ...]:
-    """Readings of the spot standing over the target, the most probable first.
+    """Readings of the estimate standing over the target, the most probable first.
 
-    Their evidence is relative to that of the spot as it is.
+    Their evidence is relative to that of the estimate as it is.
     """
     size, here = estimate.best.size, area(estimate.best.solid, photo, hidden_by)
     standing, lifted = (
@@ -474,7 +475,7 @@ def _over(
 def _raised(
     estimate: PieceEstimate, over: tuple[PoseHypothesis, ...], chance: float, target: int
 ) -> PieceEstimate:
-    """The spot as standing over the target, with the probability that it does."""
+    """The estimate as standing over the target, with the probability that it does."""
     beside = over[0].evidence - estimate.tried[0].evidence + float(logit(1 - chance))
     flat = (replace(one, evidence=one.evidence + beside) for one in estimate.tried)
     above = replace(estimate, tried=(*over, *flat))

@@ -100,20 +100,18 @@ def take_pictures(
     than PATIENCE are examined.  Raises InputError if the camera has none, or is lost.
     """
     images: list[Image] = []
-    keypoints = 0
+    examined = 0
     with closing(open_camera(spec, setup)) as camera:
         try:
             while (
-                len(images) < count
-                and keypoints < PATIENCE
-                and (frame := camera.read()) is not None
+                len(images) < count and examined < PATIENCE and (frame := camera.read()) is not None
             ):
-                keypoints += 1
+                examined += 1
                 if wanted is None or wanted(frame.image):
                     images.append(frame.image)
         except CameraLost as lost:
             raise InputError(msg("{spec}: {text}", spec=spec, text=lost.message)) from lost
-    if not keypoints:
+    if not examined:
         raise InputError(msg("{spec}: expected a picture, but the camera has none", spec=spec))
     return images
 

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -81,7 +81,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 @dataclass
 class Request:
-    """What rpicam-vid is asked for; `locked` are options, empty before anything is locked.
+    """What rpicam-vid is asked for; `locked` are options, None before anything is locked.
 
     They stay for as long as the camera is open, so that the table looks the same after a restart.
     """
@@ -93,8 +93,7 @@ class Request:
     options: Sequence[str]
     focus_dpt: float | None
     """Focus that the lens was calibrated at, if it is known."""
-    locked: list[str] = field(default_factory=list)
-    is_locked: bool = False
+    locked: list[str] | None = None
 
     @property
     def given(self) -> frozenset[str]:
@@ -109,7 +108,7 @@ class Request:
             *("--width", str(width), "--height", str(height), "--framerate", f"{self.rate_hz:g}"),
             *("--codec", "yuv420", "--timeout", "0", "--nopreview", "--flush", "--output", "-"),
             *("--metadata", "-", "--metadata-format", "json"),
-            *(self.locked if self.is_locked else self._first_focus()),
+            *(self._first_focus() if self.locked is None else self.locked),
             *self.options,
         ]
 
@@ -135,7 +134,7 @@ class Request:
                 options += [f"--{option}", ",".join(numbers)]
         if not given & FOCUS and (position := values.get("LensPosition", [])):
             options += ["--autofocus-mode", "manual", "--lens-position", position[0]]
-        self.locked, self.is_locked = options, True
+        self.locked = options
         return bool(options)
 
 
@@ -241,7 +240,7 @@ class RpicamFeed:
             self._start()
         image, reported = self._next()
         self._taken += 1
-        if not self._request.is_locked and self._settled(reported):
+        if self._request.locked is None and self._settled(reported):
             self._again = self._request.lock(reported)
         focus = NUMBER.findall(reported.get("LensPosition", ""))
         return Picture(image, float(focus[0]) if focus else None)

@@ -227,11 +227,11 @@ def fit_cube_from_several_starts(cube: Cube, edges: EdgeMap) -> Cube:
 
     They may be those of a shadow.  The starts are along the cube's own axes.
     """
-    candidates = fit_cube(cube, edges)
-    if candidates.agreement(edges) >= AGREES_WELL:
-        return candidates
-    beside = [fit_cube(candidates.beside(*way), edges) for way in SIDEWAYS]
-    return max([candidates, *beside], key=lambda one: one.agreement(edges))
+    fitted = fit_cube(cube, edges)
+    if fitted.agreement(edges) >= AGREES_WELL:
+        return fitted
+    beside = [fit_cube(fitted.beside(*way), edges) for way in SIDEWAYS]
+    return max([fitted, *beside], key=lambda one: one.agreement(edges))
 
 
 def fit_cube(cube: Cube, edges: EdgeMap) -> Cube:

@@ -124,7 +124,7 @@ class PieceEstimate:
     `tried` are its readings, the most probable first; `colours` (c,) are the probabilities of the
     table's colours; `under` is the piece that it stands on.  `over_target` (c,) are log-likelihood
     ratios of its light: that each of the colours stands on the game's target here, against the
-    target alone.
+    target alone; None if it does not look like the target.
     """
 
     keypoints: KeypointEstimate
@@ -250,8 +250,8 @@ def align_all(
 ) -> dict[Company, PieceEstimate]:
     """All readings at each place, aligned with edges, in the order given.
 
-    `known` spots are not read again.  Edges behind or beside other pieces are left to those, so a
-    spot depends on the piece and its neighbours.
+    `known` estimates are not made again.  Edges behind or beside other pieces are left to those, so
+    an estimate depends on the piece and its neighbours.
     """
     best = [one.best for one in candidates]
     outlines = [photo.silhouette(guess.solid) for guess in best]
@@ -287,7 +287,7 @@ def align_all(
 
 
 def _at_rest(estimate: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
-    """The spot, with its leaning readings resting on near pieces that do not lean themselves."""
+    """The estimate; its leaning readings rest on near pieces that do not lean themselves."""
     supports = [
         Support(other.best.solid, other.tried[0].doubt_mm)
         for other in near
