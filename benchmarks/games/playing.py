@@ -336,7 +336,9 @@ class _Throws:
             elif isinstance(event, VerdictReached | Answered | Declared):
                 self._told(event)
         for _ in range(self._players.taken_back - self._taken_back):
-            self.deeds.append(RefereedAct("throw", True, (), "nothing", ()))
+            asked = tuple(event.message for event in self._asked)
+            self.deeds.append(RefereedAct("throw", True, (), "nothing", asked))
+            self._asked = []
         self._taken_back = self._players.taken_back
         self._acted = self.frames if len(self.deeds) > known else self._acted
 

@@ -13,7 +13,7 @@ NAMED = 3
 """Moves of an act that are told."""
 TOLD = 300
 """Letters that are told of what was said."""
-NAMES = {"nothing": "silent"}
+NAMES = {"nothing": "no ruling"}
 ROLLS = ("roll", "shot")
 Verdicts = dict[str, int]
 """How often each verdict came: `right`, `asked`, `not seen`, `nothing` or `wrong`."""

@@ -31,7 +31,7 @@ class Summary(msgspec.Struct, frozen=True):
     stuck: int
     silent: int
     silent_told: int
-    """Of the silent ones, those where the panel said what keeps the referee from ruling."""
+    """Of the silent acts, of which nothing is on record, those where the panel said why."""
     without_unneeded: dict[str, float]
     """By game, the share of lawful acts that are as expected, or asked about because it matters."""
     tallies: tuple[Tally, ...]
@@ -51,7 +51,12 @@ def run(case: tuple[str, int, int]) -> Game:
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:
     played = in_order(pairs)
-    silent = [deed for one in played for deed in one.deeds if deed.verdict == "nothing"]
+    silent = [
+        deed
+        for one in played
+        for deed in one.deeds
+        if deed.verdict == "nothing" and not deed.message
+    ]
     return Summary(
         tuple(dict.fromkeys(one.width_px for one in played)),
         1000 / PERIOD_MS,

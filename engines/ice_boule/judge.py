@@ -16,7 +16,7 @@ from engines.ice_boule.hidden_target import guessed, never_seen, with_target
 from engines.ice_boule.matching import GUESSED_MM, look
 from engines.ice_boule.moves import Throw, Void, parse_move
 from engines.ice_boule.rules import outcome
-from engines.ice_boule.stack import as_toppled
+from engines.ice_boule.stack import as_toppled, still_nested
 from engines.ice_boule.state import State
 from engines.ice_boule.throw_verdicts import judge_throw
 from engines.ice_boule.throws import label, standing_on_the_target
@@ -57,7 +57,8 @@ def judge(
     whole = with_target(state, seen, known)
     if whole is None:
         return _target_gone(state, seen, before, known)
-    hidden, (whole, *others) = whole is not seen, as_toppled(state, whole, known)
+    hidden = whole is not seen
+    whole, *others = as_toppled(state, still_nested(whole, known, state.target), known)
     verdict = judge_throw(look(state, whole, known))
     if others:
         return _which_fell(

@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from engines.ice_boule.changes import compare
 from engines.ice_boule.state import State
 from table.clearance import clearance
-from table.motion import CARRIED_MM
+from table.motion import CARRIED_MM, moved
 from table.observation import Observation, SeenPiece
 
 MISSING_MM = 100.0
@@ -186,6 +186,62 @@ def uncovered(
         below = len(pieces) - 1
     pieces[next(k for k, piece in enumerate(seen.pieces) if piece is top)] = replace(top, on=below)
     return replace(seen, pieces=tuple(pieces)) if hidden else seen
+
+
+def nested(
+    seen: Observation, before: Observation, target: SeenPiece, colours: Sequence[str]
+) -> Observation | None:
+    """The observation with the unseen pieces of these colours nested with the target that lies.
+
+    They were on the target before, and the stack was pushed over. None where they were not, or
+    where the target lies as before or stands.
+    """
+    was = next(piece for piece in before.pieces if piece.colour == target.colour)
+    if target.pose == "upright" or not moved(was, target):
+        return None
+    stack = [
+        piece for k, piece in enumerate(before.pieces) if hold(before.pieces, k, was, lowest=False)
+    ]
+    hidden = []
+    for colour in colours:
+        piece = next((one for one in stack if one.colour == colour), None)
+        if piece is None:
+            return None
+        stack.remove(piece)
+        hidden.append(piece)
+    return _nesting(seen, target, hidden)
+
+
+def still_nested(seen: Observation, before: Observation | None, colour: str) -> Observation:
+    """The observation with the pieces that were already unseen inside the lying target before.
+
+    `colour` is the target's. A target that moved tells nothing of them, and a piece that was seen
+    before is not hidden now.
+    """
+    now, was = (
+        next((piece for piece in table.pieces if piece.colour == colour), None) if table else None
+        for table in (seen, before)
+    )
+    if before is None or now is None or was is None or moved(was, now) or now.pose == "upright":
+        return seen
+    hidden = [
+        piece
+        for k, piece in enumerate(before.pieces)
+        if hold(before.pieces, k, was, lowest=False)
+        and np.array_equal(piece.base_mm, was.base_mm)
+        and not _among(piece, seen.pieces)
+    ]
+    return _nesting(seen, now, hidden) if hidden else seen
+
+
+def _nesting(seen: Observation, target: SeenPiece, hidden: Sequence[SeenPiece]) -> Observation:
+    """The observation with hidden pieces added, each nested with the target that lies."""
+    at = next(k for k, piece in enumerate(seen.pieces) if piece is target)
+    nests = (
+        replace(target, colour=piece.colour, size=piece.size, colour_probability=1.0, on=at)
+        for piece in hidden
+    )
+    return replace(seen, pieces=(*seen.pieces, *nests))
 
 
 def _among(piece: SeenPiece, pieces: Sequence[SeenPiece]) -> bool:

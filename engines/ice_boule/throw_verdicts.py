@@ -10,13 +10,13 @@ from engines.errors import Violation
 from engines.ice_boule import messages
 from engines.ice_boule.matching import TableMatch, look
 from engines.ice_boule.rules import PLAY, SETUP, SIZES, play, turn
-from engines.ice_boule.stack import uncovered
+from engines.ice_boule.stack import nested, uncovered
 from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
 from engines.verdict import Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.clearance import clearance
 from table.listing import cannot_be_read
 from table.messages import Message, in_a_row, msg, phrases, sentences
-from table.observation import SURE, SeenPiece
+from table.observation import SURE, Observation, SeenPiece
 
 TOUCHING_MM = 3.0
 """Pieces that are read this near to each other may touch."""
@@ -85,7 +85,12 @@ def _vanished(found: TableMatch) -> Verdict:
         message = sentences(msg("Out of play: {players}.", players=gone), knocked)
         return ask(found, "boule.vanished", message, PLAY, [_out(found)], PUT_BACK)
     missing = msg("Missing from play: {players}.", players=gone)
-    asked = ask(found, "boule.vanished", sentences(missing, knocked), PLAY, [_out(found)], PUT_BACK)
+    nests, seen = _nested_with_target(found, found.lost, None)
+    asked = ask(
+        found, "boule.vanished", sentences(missing, knocked), PLAY, [_out(found), *nests], PUT_BACK
+    )
+    if seen is not found.seen:
+        asked = replace(asked, table=seen)
     show = msg("If it is hidden, show it; if it was taken away, put it back.")
     return CannotSee(
         code="boule.vanished",
@@ -126,14 +131,16 @@ def _carried(found: TableMatch) -> Verdict:
         ),
         n=count,
     )
-    return ask(
+    nests, seen = _nested_with_target(found, (player,), player)
+    asked = ask(
         found,
         "boule.moved",
         sentences(moved, msg("What happened?")),
         PLAY,
-        [_out(found), *swapped],
+        [_out(found), *swapped, *nests],
         msg("None of these: put the pieces back, or separate those that touch"),
     )
+    return asked if seen is found.seen else replace(asked, table=seen)
 
 
 def _out(found: TableMatch) -> tuple[Message, Reading]:
@@ -180,7 +187,6 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
         (msg("{text}; knocked out of play: {players}", text=text, players=gone), reading)
         for text, reading in _sizes(found, colour, thrown)
     ]
-    seen = found.seen
     if (covered := _covers(found, thrown)) is not None:
         other, again = covered
         knocked += [
@@ -188,6 +194,9 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
             for text, reading in _sizes(other, colour, again)
         ]
         seen = other.seen
+    else:
+        nests, seen = _nested_with_target(found, found.lost, colour)
+        knocked += nests
     message = sentences(
         msg(
             "There is a new {colour} piece in play, but these are missing: {players}.",
@@ -216,42 +225,71 @@ def _covers(found: TableMatch, thrown: int) -> tuple[TableMatch, int] | None:
     return other, again
 
 
+def _nested_with_target(
+    found: TableMatch, colours: Sequence[str], came: str | None
+) -> tuple[list[tuple[Message, Reading]], Observation]:
+    """The throw if the unseen pieces of these colours nest with the target that was pushed over.
+
+    A piece of the colour `came` is then the only new one; with None the throw is out. No readings
+    where that does not explain the table. The observation includes the unseen pieces.
+    """
+    nothing: list[tuple[Message, Reading]] = []
+    if found.before is None:
+        return nothing, found.seen
+    seen = nested(found.seen, found.before, found.measured.target, colours)
+    other = seen and look(found.state, seen, found.before)
+    if not isinstance(other, TableMatch) or other.lost or other.gained != ((came,) if came else ()):
+        return nothing, found.seen
+    ways = _sizes(other, came, other.new(came)[0]) if came else [_out(other)]
+    unseen = in_a_row(colours, "colour")
+    return [
+        (msg("{text}; nested with the target: {players}", text=text, players=unseen), reading)
+        for text, reading in ways
+    ], other.seen
+
+
 def _as_read(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     """The throw if the camera is right.
 
-    A piece that is read to stand on the target is then nearer than any other.
+    A piece that is read to stand on the target is then nearer than any that does not.
     """
-    gap = found.measured.gaps[thrown]
-    sure = _look_again(found, thrown, pose_probability=1.0) if gap.on_target else (found, thrown)
+    sure = _look_again(found, thrown, _doubtful_on_target(found), pose_probability=1.0)
     return [
         (msg("The camera is right: a {size} piece", size=reading.size), reading)
-        for _, reading in _sizes(sure[0], gap.piece.colour, sure[1])
+        for _, reading in _sizes(sure[0], found.measured.gaps[thrown].piece.colour, sure[1])
     ]
 
 
 def _not_stacked(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     """The throw if a piece that may stand on the target lies beside it instead."""
-    gap = found.measured.gaps[thrown]
-    if not (gap.on_target and gap.reach_mm):
+    doubtful = _doubtful_on_target(found)
+    if len(doubtful) != 1:
         return []
-    other, beside = _look_again(found, thrown, on=None)
+    other, beside = _look_again(found, thrown, doubtful, on=None)
     return [
         (msg("It is not standing on the target: a {size} piece", size=reading.size), reading)
-        for _, reading in _sizes(other, gap.piece.colour, beside)
+        for _, reading in _sizes(other, found.measured.gaps[thrown].piece.colour, beside)
     ]
 
 
-def _look_again(found: TableMatch, thrown: int, **otherwise: Any) -> tuple[TableMatch, int]:
-    """The look if the thrown piece had other values, and that piece in it."""
-    thrown_piece = found.measured.gaps[thrown].piece
+def _doubtful_on_target(found: TableMatch) -> list[SeenPiece]:
+    """The pieces that may stand on the target, or not."""
+    return [gap.piece for gap in found.measured.gaps if gap.on_target and gap.reach_mm]
+
+
+def _look_again(
+    found: TableMatch, thrown: int, changed: Sequence[SeenPiece], **otherwise: Any
+) -> tuple[TableMatch, int]:
+    """The look if the changed pieces had other values, and the thrown piece in it."""
+    colour, index = found.measured.gaps[thrown].piece.colour, found.measured.gaps[thrown].index
     pieces = tuple(
-        replace(piece, **otherwise) if piece is thrown_piece else piece
+        replace(piece, **otherwise) if any(piece is one for one in changed) else piece
         for piece in found.seen.pieces
     )
     other = look(found.state, replace(found.seen, pieces=pieces), found.before)
     assert isinstance(other, TableMatch), "the target is where it was"
-    (again,) = other.new(thrown_piece.colour)
-    return other, again
+    new = other.new(colour)
+    return other, next((k for k in new if other.measured.gaps[k].index == index), new[0])
 
 
 def _sizes(found: TableMatch, player: str, thrown: int) -> list[tuple[str, Reading]]:

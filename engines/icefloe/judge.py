@@ -587,7 +587,7 @@ def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
     )
 
 
-def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
+def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync | CannotSee:
     """The verdict where no legal move explains the picture.
 
     It names what was tried, if that is one thing, else all differences.
@@ -609,6 +609,14 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync:
             or _ask_unsure(look)
             or _ask_in_turn(look, changes)
         )
+        unread = [] if changes.displaced else look.hidden(look.state.board)
+        if unread:
+            return CannotSee(
+                code="icefloe.unread",
+                message=cannot_be_read(unread[0]),
+                player=look.state.next,
+                asks=asks,
+            )
         return OutOfSync(
             code="icefloe.out_of_sync",
             message=message,
@@ -672,13 +680,14 @@ class _Changes(NamedTuple):
     strangers: tuple[int, ...]
 
     @property
+    def displaced(self) -> bool:
+        """True if something is seen where it does not belong, or a tile is gone."""
+        return bool(self.moved or self.lost or self.got or self.strangers)
+
+    @property
     def lifted(self) -> str:
         """The only pyramid that is gone, where nothing else is different; else empty."""
-        return (
-            self.gone[0]
-            if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers)
-            else ""
-        )
+        return self.gone[0] if len(self.gone) == 1 and not self.displaced else ""
 
     def partly(self, after: Board) -> bool:
         """True if at least one difference is as on this board."""

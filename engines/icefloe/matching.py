@@ -88,11 +88,16 @@ class TableMatch:
 
     @cached_property
     def misread(self) -> frozenset[str]:
-        """Places whose tile was misread before, so that no verdict rests on the reading there."""
+        """Places where no verdict rests on whether a tile was read there.
+
+        It was misread before, or something unreadable lies on the tile and hides it.
+        """
+        recorded = {floe.place for floe in self.state.board.floes}
+        covered = recorded & {self._place(place) for place in self.now.unread_mm}
         if self.before is None:
-            return frozenset()
+            return frozenset(covered)
         then = {place for place, there in (self.before.tiles or {}).items() if there}
-        return frozenset(then ^ {floe.place for floe in self.state.board.floes})
+        return frozenset(covered | (then ^ recorded))
 
     @cached_property
     def stood(self) -> Mapping[str, SeenPiece]:

@@ -7,6 +7,7 @@ referee has to rule. A game only knows its states and what may be done in them: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -34,6 +35,8 @@ from table.table_config import Setup
 from vision.cameras.base import CameraPort
 from vision.cameras.frame import Frame
 
+SQUARE = re.compile(r"\b[a-z]\d\b")
+"""A square of the chessboard in notation."""
 MISTAKES = 0.25
 """Chance of a mistake before a move, if the game has one that can be made."""
 THINK_MS = 1200
@@ -83,7 +86,8 @@ class Act:
 class JudgedAct:
     """An act with what the referee said about it, and whether that was right.
 
-    `verdict` is "asked" where people were asked, "not seen" where the act could not be seen.
+    `verdict` is "asked" where people were asked, "not seen" where the act could not be seen,
+    "nothing" where nothing was recorded: no verdict, or a question without the true answer.
     """
 
     act: Act
@@ -468,7 +472,8 @@ def _verdict(
         return "not seen"
     event = ruled[0]
     if isinstance(event, QuestionAsked):
-        return "asked" if stands else "wrong"
+        recorded = any(getattr(other, "moves", ()) for other in ruled)
+        return "asked" if stands else "wrong" if recorded else "nothing"
     if len(ruled) < len(told) and stands:
         return "not seen"
     if (
@@ -491,7 +496,20 @@ def _verdict(
     as_told = (
         (named or played) if act.lawful else named and (played or not act.moves)
     )  # what was asked before has the code of the question
-    return "right" if stands and ruling == act.ruling and as_told else "wrong"
+    if stands and ruling == act.ruling and as_told:
+        return "right"
+    return "not seen" if act.lawful and _left_open(event.moves, act.moves) else "wrong"
+
+
+def _left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
+    """Whether moves of Ice Storm hold the true ones, with squares that are too close to call.
+
+    In the notation a question mark stands after each of these.
+    """
+    squares = set(SQUARE.findall(" ".join(truth)))
+    may_be = set(SQUARE.findall(" ".join(told)))
+    sure = {square for square in may_be if f"{square}?" not in " ".join(told)}
+    return sure < may_be and sure <= squares <= may_be
 
 
 def _may_be_asked(event: Event, act: Act) -> bool:

@@ -192,10 +192,10 @@ def test_the_page_tells_what_was_played_and_what_went_otherwise():
     assert "| icebreaker | 1 | 0 | 1 | 1 | 1 (100.0%) | 0 | 0 | 0 | 0 | 0 |" in written
     assert "| icebreaker | stolen ice | 4 | 0 (0.0%) | 0 | 0 | 4 | 0 |" in written
     assert (
-        "- icebreaker 7: stolen ice: silent. Said: nothing on record; on the panel: Show it better."
-        in written
-    )
-    assert "Of 4 such acts, the panel said in 4 what keeps" in written
+        "- icebreaker 7: stolen ice: no ruling. Said: nothing on record; on the panel: Show it"
+        " better."
+    ) in written
+    assert "The second happened 4 times; in 4 of them the panel said what keeps" in written
     assert "because the answer matters: 100.00% (icebreaker), 100.00% (icefloe)." in written
     assert "was ruled on as expected: 20.00% of 5 (icebreaker), 100.00% of 1 (icefloe)." in written
     assert f"{begin}\n\nSeen: {{bad}} light.\n\n{end}" in written

@@ -107,6 +107,18 @@ def test_a_stack_that_was_pushed_over_and_still_nests_touches(tables, new_game, 
     assert verdict.message.startswith("The target was moved and is measured where it lies.")
 
 
+def test_a_piece_that_was_seen_to_nest_is_gone_when_it_is_seen_no_more(tables, new_game):
+    """It was seen there, so it is not hidden: whoever lays it elsewhere is asked."""
+    game = begun(tables, new_game)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    fallen, thrown = tables.piece("green", 10.0, 0.0), tables.beside("yellow", 60.0, 90)
+    nests = tables.piece("blue", 15.0, 0.0, on=0)
+    assert isinstance(game.see(fallen, nests, thrown), Accepted)
+    carried = game.see(fallen, tables.beside("blue", 80.0, 180), thrown)
+    assert isinstance(carried, Ambiguous)
+    assert carried.message == "1 piece moved, but there is no new one in play. What happened?"
+
+
 def test_what_still_nests_after_the_stack_fell_is_not_the_piece_that_was_thrown(tables, new_game):
     """Yellow stood in the stack; another yellow piece lies apart, nearer to where the stack was."""
     game = begun(tables, new_game)
@@ -116,6 +128,79 @@ def test_what_still_nests_after_the_stack_fell_is_not_the_piece_that_was_thrown(
     thrown = tables.piece("yellow", 100.0, 20.0)
     move = game.see(tables.piece("green", 190.0, 100.0), *nested, thrown).moves[0]
     assert not move.startswith("throw yellow large touching"), "the one that lies apart was thrown"
+
+
+def test_a_piece_hidden_inside_the_fallen_target_is_one_of_the_answers(tables, new_game):
+    """Only the target is seen to lie there; the piece that nests with it is known until it moves,
+    and then asked about again.
+    """
+    game = begun(tables, new_game)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    fallen = tables.piece("green", 10.0, 0.0)
+    table = [tables.beside("yellow", 60.0, 90)]
+    game.answer(game.see(fallen, *table), "A large piece; nested with the target: blue")
+    assert str(game.state.layout).startswith("blue touching < yellow ")
+    assert isinstance(game.see(fallen, *table), Waiting)
+    table.append(tables.beside("yellow", 75.0, 180))
+    assert isinstance(game.see(fallen, *table), Accepted)
+    assert str(game.state.layout).startswith("blue touching < yellow ")
+    table.append(tables.beside("yellow", 120.0, 270))
+    pushed = tables.piece("green", 30.0, 0.0)
+    game.answer(game.see(pushed, *table), "A large piece; nested with the target: blue")
+    assert str(game.state.layout).startswith("blue touching < yellow ")
+
+
+def test_a_piece_of_the_throwers_own_that_is_hidden_so_is_not_the_piece_thrown(tables, new_game):
+    """No colour is missing: another piece of the same colour came."""
+    game = begun(tables, new_game)
+    pieces = three_high(tables)
+    game.see(*pieces[:2])
+    game.see(*pieces)
+    assert game.document["next"] == "yellow"
+    came_free, thrown = tables.beside("blue", 60.0, 90), tables.beside("yellow", 80.0, 180)
+    asked = game.see(tables.piece("green", 10.0, 0.0), came_free, thrown)
+    assert asked.message == "3 pieces moved, but there is no new one in play. What happened?"
+    game.answer(asked, "A large piece; nested with the target: yellow")
+    assert str(game.state.layout).startswith("yellow touching < blue ")
+    assert len(game.state.layout.of("yellow")) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "layout"),
+    [
+        ("The camera is right: a large piece", "blue on < yellow 60.00"),
+        ("It is not standing on the target: a large piece", "blue touching < yellow 60.00"),
+    ],
+)
+def test_a_doubt_about_a_piece_thrown_earlier_is_settled_by_the_answer(
+    tables, new_game, answer, layout
+):
+    """The stack was pushed along: whether blue still stands on the target is asked and recorded."""
+    game = begun(tables, new_game)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    pushed = tables.target(x_mm=30.0)
+    blue = tables.on("blue", pushed, 0, pose_probability=0.7)
+    asked = game.see(pushed, blue, tables.beside("yellow", 90.0, 0))
+    assert asked.code == "boule.doubt"
+    game.answer(asked, answer)
+    assert str(game.state.layout) == layout
+
+
+def test_a_throw_that_pushes_a_stack_over_and_leaves_play_may_hide_a_piece(tables, new_game):
+    game = begun(tables, new_game)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    target = tables.piece("green", 10.0, 0.0)
+    asked = game.see(target)
+    game.answer(asked.asks, "Yellow's throw left the play area; nested with the target: blue")
+    assert str(game.state.layout) == "blue touching"
+
+
+def test_a_target_that_still_stands_hides_no_piece_inside_it(tables, new_game):
+    """Only a stack that was pushed over nests so: a missing piece was then knocked out."""
+    game = begun(tables, new_game)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    asked = game.see(tables.target(), tables.beside("yellow", 60.0, 90))
+    assert not any("nested" in choice.label for choice in asked.choices)
 
 
 def test_a_stack_that_hides_the_target_when_it_falls_does_not_stop_play(tables, new_game):

@@ -191,6 +191,18 @@ def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
     )
 
 
+def test_a_tile_under_something_unread_is_not_taken_for_gone(pond):
+    """BS came beside AM: the two cannot be read, and they cover the tile."""
+    state, table = pond(line(board="a2=A2+BS a3=Mn+AC b1=A5+AM b2=A3+AA b3=Cn+AS c2=Ma+FA"))
+    before = table.seen()
+    del table.stood["BS"], table.stood["AM"]
+    tiles = {**before.tiles, "b1": False}
+    places = tuple(np.array([51.3 + x_mm, 25.0]) for x_mm in (15.0, 35.0))
+    unclear = game.judge(state, table.seen(unread_mm=places, tiles=tiles), before, table.board)
+    assert isinstance(unclear, CannotSee), "nothing is to be put right"
+    assert ("BS:a2-b1",) in [choice.moves for choice in unclear.asks.choices]
+
+
 def test_a_pyramid_that_was_not_read_for_a_while(pond):
     """Where it stood something lies that cannot be read; then it is read again, and not for
     sure.
