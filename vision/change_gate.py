@@ -6,7 +6,8 @@ So a frame is read when it has come to rest and differs from the one read last.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import cv2
@@ -63,11 +64,49 @@ only roughly.
 Grey = NDArray[np.float32]
 
 
-class Thumb(NamedTuple):
-    """Downscaled image for comparison: grey (h, w) and coloured (h', w', 3), by area means."""
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A downscaled image, grey (h, w) or coloured (h, w, 3), that others are compared with."""
 
-    grey: Grey
-    colour: Image
+    levels: Grey | Image
+
+    @cached_property
+    def tremble(self) -> Grey:
+        """Change in levels that a tremble of the camera may cause, by the local contrast."""
+        around = np.ones((3, 3), np.uint8)
+        contrast = cv2.subtract(cv2.dilate(self.levels, around), cv2.erode(self.levels, around))
+        return np.multiply(contrast, np.float32(SHAKEN), dtype=np.float32)
+
+    @cached_property
+    def clipped(self) -> NDArray[np.bool_] | None:
+        """Pixels that may be brighter than they can be told; None where there are none."""
+        clipped = self.levels >= CLIPPED
+        return clipped if clipped.any() else None
+
+
+class Thumb(NamedTuple):
+    """A downscaled image for comparison, by area means."""
+
+    grey: Plane
+    colour: Plane
+
+    @property
+    def sparse(self) -> Grey:
+        """Every sixth grey pixel in both directions, (n,)."""
+        return np.asarray(self.grey.levels[::EVERY_PX, ::EVERY_PX], np.float32).ravel()
+
+
+class _Scratch:
+    """Arrays that are used again for each picture: new ones cost more than what is done in them."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[int, ...], tuple[Grey, Grey]] = {}
+
+    def pair(self, shape: tuple[int, ...]) -> tuple[Grey, Grey]:
+        """Two float32 arrays of a shape, with any content."""
+        if shape not in self._arrays:
+            self._arrays[shape] = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        return self._arrays[shape]
 
 
 class Watch:
@@ -85,6 +124,7 @@ class Watch:
         self._more = 0
         """So many more times it is worth reading the picture that was read last."""
         self._reader = TableReader()
+        self._scratch = _Scratch()
 
     def __call__(
         self, frame: Frame, setup: Setup, reference: Frame | None = None
@@ -93,7 +133,11 @@ class Watch:
         thumb, last = _thumb(frame), self._last
         self._last = thumb, frame.at_ms
         before = self._read[2] if self._read is not None and self._read[1] == setup else None
-        if self._read is not None and before is not None and _same(self._read[0], thumb):
+        if (
+            self._read is not None
+            and before is not None
+            and _same(self._read[0], thumb, self._scratch)
+        ):
             if (
                 isinstance(before, Observation)
                 and self._more
@@ -103,7 +147,7 @@ class Watch:
                 before = self._read_again(before, frame, setup, reference)
                 self._read = self._read[0], setup, before
             return self._told(before, frame)
-        if last is not None and not _same(last[0], thumb):
+        if last is not None and not _same(last[0], thumb, self._scratch):
             self._still_since_ms = None
             if isinstance(before, Observation):
                 return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
@@ -212,10 +256,8 @@ def _thumb(frame: Frame) -> Thumb:
     colour = half
     while colour.shape[1] >= 2 * COLOUR_PX:
         colour = _halved(colour)
-    return Thumb(
-        np.asarray(cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32),
-        colour,
-    )
+    small = cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA)
+    return Thumb(Plane(np.asarray(small, np.float32)), Plane(colour))
 
 
 def _halved(image: Image) -> Image:
@@ -227,22 +269,20 @@ def _halved(image: Image) -> Image:
     )
 
 
-def _same(a: Thumb, b: Thumb) -> bool:
+def _same(a: Thumb, b: Thumb, scratch: _Scratch) -> bool:
     """True if two images show the same scene.
 
     Noise, a global change of light and a tremble of the camera are allowed.
     """
-    if a.colour.shape != b.colour.shape:
+    if a.colour.levels.shape != b.colour.levels.shape:
         return False
-    gain, offset, noise = _light(
-        a.grey[::EVERY_PX, ::EVERY_PX].ravel(), b.grey[::EVERY_PX, ::EVERY_PX].ravel()
-    )
+    gain, offset, noise = _light(a.sparse, b.sparse)
     if not 1 / MOST_GAIN < gain < MOST_GAIN:
         return False
-    apart = _beyond_tremble(a.grey, b.grey, gain, offset)
+    apart = _beyond_tremble(a.grey, b.grey, gain, offset, scratch)
     if _has_spot(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise), CHANGED_PIXELS):
         return False
-    apart = _beyond_tremble(a.colour.astype(np.float32), b.colour.astype(np.float32), gain, offset)
+    apart = _beyond_tremble(a.colour, b.colour, gain, offset, scratch)
     noises = SIGMAS_A_MEDIAN * np.median(np.abs(apart[::EVERY_PX, ::EVERY_PX]), axis=(0, 1))
     most = np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)
     return not _has_spot(cv2.inRange(apart, np.full_like(most, -WHITE), most) == 0, COLOUR_PIXELS)
@@ -259,16 +299,22 @@ def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
     return bool(spots[1:, cv2.CC_STAT_AREA].max() >= pixels)
 
 
-def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:
+def _beyond_tremble(a: Plane, b: Plane, gain: float, offset: float, scratch: _Scratch) -> Grey:
     """Difference in levels, after gain and offset, beyond what a tremble does to edges.
 
-    Means over 3 x 3 pixels, for (h, w) or (h, w, 3).
+    Means over 3 x 3 pixels, for (h, w) or (h, w, 3). The array is used again by the next call with
+    images of this shape.
     """
-    apart = b - np.minimum(gain * a + offset, WHITE)
-    apart[(a >= CLIPPED) & (apart > 0)] = 0
-    around = np.ones((3, 3), np.uint8)
-    contrast = cv2.dilate(a, around) - cv2.erode(a, around)
-    return np.asarray(np.abs(cv2.blur(apart, (3, 3))) - SHAKEN * contrast, np.float32)
+    apart, means = scratch.pair(a.levels.shape)
+    np.multiply(a.levels, np.float32(gain), out=apart)
+    np.add(apart, np.float32(offset), out=apart)
+    np.minimum(apart, np.float32(WHITE), out=apart)
+    np.subtract(b.levels, apart, out=apart)
+    if a.clipped is not None:
+        np.minimum(apart, 0, out=apart, where=a.clipped)
+    cv2.blur(apart, (3, 3), dst=means)
+    np.abs(means, out=means)
+    return np.subtract(means, a.tremble, out=means)
 
 
 def _light(a: Grey, b: Grey) -> tuple[float, float, float]:
@@ -282,5 +328,8 @@ def _light(a: Grey, b: Grey) -> tuple[float, float, float]:
         alike = apart <= max(LEAST_NOISE, 3 * noise)
         if np.ptp(a[alike]) < LEAST_RANGE:
             break
-        gain, offset = map(float, np.polyfit(a[alike], b[alike], 1))
+        mean_a, mean_b = float(a[alike].mean()), float(b[alike].mean())
+        away = a[alike] - mean_a
+        gain = float(away @ (b[alike] - mean_b)) / float(away @ away)
+        offset = mean_b - gain * mean_a
     return gain, offset, noise
