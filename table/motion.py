@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from table.observation import SURE, SeenPiece
@@ -20,13 +22,15 @@ reading.
 
 def travel_mm(a: SeenPiece, b: SeenPiece) -> float:
     """Displacement in mm of the base or the tip, whichever is greater."""
-    return float(max(np.hypot(*(b.base_mm - a.base_mm)), np.hypot(*(b.tip_mm - a.tip_mm))))
+    return max(math.dist(a.base_mm, b.base_mm), math.dist(a.tip_mm, b.tip_mm))
 
 
 def moved(a: SeenPiece, b: SeenPiece) -> bool:
     """True if a piece lies elsewhere or in another pose, by more than pictures differ."""
-    noise_mm = 3 * float(np.sqrt(np.trace(a.covariance[:2, :2] + b.covariance[:2, :2])))
-    return a.pose != b.pose or travel_mm(a, b) > max(STILL_MM, noise_mm)
+    if a.pose != b.pose:
+        return True
+    variance_mm2 = sum(float(c[0, 0] + c[1, 1]) for c in (a.covariance, b.covariance))
+    return travel_mm(a, b) > max(STILL_MM, 3 * math.sqrt(variance_mm2))
 
 
 def middles_mm(was: SeenPiece, now: SeenPiece) -> float:

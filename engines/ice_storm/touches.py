@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -151,7 +152,7 @@ def check_setup(board: Board, size: PieceSize) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Outline:
     """A measured outline, (n, 2) mm counter-clockwise, that moves with its piece.
 
@@ -172,11 +173,25 @@ class _Outline:
         """Standard deviation (n,) of points (n, 2) of the piece along a unit normal (2,)."""
         arm = points_mm - self.base_mm
         turning = (normal[1] * arm[:, 0] - normal[0] * arm[:, 1]) * math.pi / 180
-        slope = np.column_stack(
-            [np.full(len(arm), normal[0]), np.full(len(arm), normal[1]), turning]
+        moving, both, turned = (
+            float(normal @ self.covariance[:2, :2] @ normal),
+            float(normal @ (self.covariance[:2, 2] + self.covariance[2, :2])),
+            float(self.covariance[2, 2]),
         )
-        variance: Array = np.einsum("ni,ij,nj->n", slope, self.covariance, slope)
+        variance: Array = moving + turning * (both + turning * turned)
         return np.sqrt(np.maximum(variance, 0.0))
+
+    @cached_property
+    def side_sigmas_mm(self) -> list[Array]:
+        """Standard deviation (n,) of the points along the normal of each of `_SIDES`."""
+        return [self.sigma_mm(normal, self.points_mm) for normal, _ in _SIDES]
+
+    @cached_property
+    def edges(self) -> list[tuple[Array, Array]]:
+        """The edges, each as a point (2,) on it and its outward unit normal (2,)."""
+        along = np.roll(self.points_mm, -1, axis=0) - self.points_mm
+        normals = np.column_stack([along[:, 1], -along[:, 0]]) / np.hypot(*along.T)[:, None]
+        return list(zip(self.points_mm, normals, strict=True))
 
 
 _SIDES = (
@@ -199,9 +214,7 @@ def _corners(square: Square, board: Chessboard) -> Array:
 
 def _near(seen: _Outline, board: Chessboard) -> list[Square]:
     """Squares that the piece may reach, in order."""
-    reach_mm = 1.0 + 6 * max(
-        float(seen.sigma_mm(normal, seen.points_mm).max()) for normal, _ in _SIDES
-    )
+    reach_mm = 1.0 + 6 * max(float(sigma_mm.max()) for sigma_mm in seen.side_sigmas_mm)
     origin = np.asarray(board.origin_mm)
     low = (
         np.floor((seen.points_mm.min(axis=0) - reach_mm - origin) / board.square_mm)
@@ -226,22 +239,21 @@ def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
     # square's sides, and corners of the square inside the piece's edges; these turn with the piece,
     # as if its edge were carried with it at that corner.
     edges = [
-        (normal, (corners[at] - seen.points_mm) @ normal, seen.sigma_mm(normal, seen.points_mm))
-        for normal, at in _SIDES
+        ((corners[at] - seen.points_mm) @ normal, sigma_mm)
+        for (normal, at), sigma_mm in zip(_SIDES, seen.side_sigmas_mm, strict=True)
     ]
-    for start, end in zip(seen.points_mm, np.roll(seen.points_mm, -1, axis=0), strict=True):
-        along = end - start
-        normal = np.array([along[1], -along[0]]) / math.hypot(*along)
-        edges.append((normal, (start - corners) @ normal, seen.sigma_mm(normal, corners)))
-    deepest = [int(np.argmax(inside)) for _, inside, _ in edges]
-    least = min(range(len(edges)), key=lambda edge: edges[edge][1][deepest[edge]])
+    edges += [
+        ((start - corners) @ normal, seen.sigma_mm(normal, corners)) for start, normal in seen.edges
+    ]
+    deepest = [int(np.argmax(inside)) for inside, _ in edges]
+    least = min(range(len(edges)), key=lambda edge: edges[edge][0][deepest[edge]])
     call: Call = "too close"
-    if all((inside > Z95 * sigma).any() for _, inside, sigma in edges):
+    if all((inside > Z95 * sigma).any() for inside, sigma in edges):
         call = "touched"
-    elif any((inside < -Z95 * sigma).all() for _, inside, sigma in edges):
+    elif any((inside < -Z95 * sigma).all() for inside, sigma in edges):
         call = "clear"
     return Touch(
-        square, float(edges[least][1][deepest[least]]), float(edges[least][2][deepest[least]]), call
+        square, float(edges[least][0][deepest[least]]), float(edges[least][1][deepest[least]]), call
     )
 
 
@@ -284,7 +296,7 @@ def _on_board(seen: _Outline, board: Chessboard) -> bool | None:
     """True if all of the piece is on the board; None: too close to call."""
     outline = board.outline()
     inside = [(outline[at] - seen.points_mm) @ normal for normal, at in _SIDES]
-    sigma = [seen.sigma_mm(normal, seen.points_mm) for normal, _ in _SIDES]
+    sigma = seen.side_sigmas_mm
     if any((mm < -Z95 * s).any() for mm, s in zip(inside, sigma, strict=True)):
         return False
     return True if all((mm > Z95 * s).all() for mm, s in zip(inside, sigma, strict=True)) else None
