@@ -16,6 +16,7 @@ from table.solids import POSES, Array, Pose
 from table.table_config import Setup
 from vision.assignment.colour import bare_ground, coloured
 from vision.assignment.inventory import apply_piece_inventory, put_surplus_last, with_one_target
+from vision.assignment.overlaps import split_overlaps
 from vision.background.background_model import (
     EmptyTable,
     changed_patches,
@@ -26,6 +27,7 @@ from vision.background.background_model import (
     without_unchanged,
 )
 from vision.background.residuals import RIM_CELLS, hand_is_over, unexplained_places, unread_places
+from vision.boards.counter_cells import judged_by_cells
 from vision.boards.counters import counters
 from vision.boards.tiles import tiles_present
 from vision.cameras.frame import Frame
@@ -116,18 +118,23 @@ class TableReader:
                 else coloured(estimate, bare, detections, photo)
                 for company, estimate in measured.items()
             }
-        discs = counters(detections, photo, last.counters if last else ())
-        self._last = _PreviousFrame(
-            last.photo if last else photo, seen, candidates, measured, dice, discs
-        )
-        estimates, beyond = apply_piece_inventory(list(measured.values()), photo)
+        possible, impossible = _without_overlaps(list(measured.values()), setup)
+        estimates, beyond = apply_piece_inventory(possible, photo)
         if setup.game.target is not None:
             estimates = with_one_target(estimates, photo)
         pieces = [estimate.best for estimate in estimates]
+        discs = counters(detections, photo, last.counters if last else ())
+        discs = judged_by_cells(discs, pieces, detections.view, photo)
+        self._last = _PreviousFrame(
+            last.photo if last else photo, seen, candidates, measured, dice, discs
+        )
         tiles = tiles_present(photo, pieces, detections) if isinstance(setup.board, Tiles) else None
         doubtful = [one.best for one in candidates if one.chance <= SURE_CHANCE]
         unexplained = unexplained_places(
-            detections, [*pieces, *(estimate.best for estimate in beyond)], photo, RIM_CELLS
+            detections,
+            [*pieces, *(estimate.best for estimate in (*beyond, *impossible))],
+            photo,
+            RIM_CELLS,
         )
         left = unread_places(unexplained, doubtful, pieces, photo)
         left = (*left, *(estimate.middle_mm for estimate in beyond))
@@ -344,6 +351,18 @@ def _reexamine_blurred(
         again = fit_candidates([keypoints], habit_of(photo.setup).poses, photo, detections)
         clearer += again if again and again[0].chance > SURE_CHANCE else [one]
     return without_duplicates(clearer, kept) if clearer else candidates
+
+
+def _without_overlaps(
+    estimates: list[PieceEstimate], setup: Setup
+) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
+    """The estimates that can be there together, and those in the place of a likelier one.
+
+    Where a colour has only one piece, the inventory chooses among its readings.
+    """
+    if habit_of(setup).most == 1:
+        return estimates, []
+    return split_overlaps(estimates, [_reading(one).probability for one in estimates])
 
 
 def _reading(estimate: PieceEstimate) -> Reading:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from table.boards import Tiles
 from table.solids import Array
-from vision.geometry.piece_pose import Hypothesis, silhouette
-from vision.geometry.rectified_view import SUB_BITS, Photo
+from vision.boards.cover import hidden_by
+from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.rectified_view import Photo
 from vision.networks.detector import Detections, light_of
 
 RIM_SHARE = 0.12
@@ -28,6 +29,8 @@ tiles.
 """
 STAND_OUT = 2.0
 """Least difference between tiles and table, in spreads of the table; below it the table is bare."""
+LEAST_SHARE = 0.3
+"""Share of a place that looks like a tile where there is one."""
 RING_MM = (8.0, 26.0)
 """The table itself is sampled between these distances from the outline."""
 
@@ -41,12 +44,9 @@ def tiles_present(
     """
     board = photo.setup.board
     assert isinstance(board, Tiles)
-    view, eye = detections.view, photo.camera.eye_mm
+    view = detections.view
     light = np.asarray(np.sqrt(light_of(view.code) + 0.002), float)
-    hidden = np.zeros(light.shape[:2], np.uint8)
-    for piece in pieces:
-        cv2.fillConvexPoly(hidden, view.polygon(silhouette(piece.solid, eye)), 1, shift=SUB_BITS)
-    hidden = np.asarray(cv2.dilate(hidden, np.ones((5, 5), np.uint8)), np.uint8)
+    hidden = hidden_by(pieces, view, photo.camera.eye_mm)
     ring = _ring(board, light, hidden, detections, photo)
     light = light / _levelled(light, ring)
     half = board.tile_mm / 2 * (1 - 2 * RIM_SHARE)
@@ -59,13 +59,13 @@ def tiles_present(
             )
             window = (slice(low[1], high[1] + 1), slice(low[0], high[0] + 1))
             samples["abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1)] = light[window][
-                hidden[window] == 0
+                ~hidden[window]
             ].reshape(-1, 3)
     return _told_apart(samples, light[ring])
 
 
 def _ring(
-    board: Tiles, light: Array, hidden: NDArray[np.uint8], detections: Detections, photo: Photo
+    board: Tiles, light: Array, hidden: NDArray[np.bool_], detections: Detections, photo: Photo
 ) -> NDArray[np.bool_]:
     """Mask (h, w) of the bare table around the board."""
     outline = board.outline()
@@ -77,7 +77,7 @@ def _ring(
     for marker in photo.setup.fiducials.markers:
         card = detections.view.pixels(marker.around_mm(CARD))
         cv2.fillPoly(mask, [np.rint(card).astype(np.int32)], 0)
-    return np.asarray((mask > 0) & (hidden == 0))
+    return np.asarray((mask > 0) & ~hidden)
 
 
 def _levelled(light: Array, ring: NDArray[np.bool_]) -> Array:
@@ -115,30 +115,31 @@ def _unlikeness(table: Array) -> Array:
 def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
     """Split places into table and tiles: two-means clustering with one mean fixed to the table.
 
-    Several starts are tried, because there may be many tiles or few.
+    Several starts are tried, because there may be many tiles or few. A place has a tile where
+    enough of it looks more like tiles than like the table: print and shadows may cover the rest.
     """
-    middles = {
-        name: np.median(values, axis=0) if len(values) else np.full(3, np.nan)
-        for name, values in samples.items()
-    }
-    names = [name for name, middle in middles.items() if np.isfinite(middle).all()]
-    points = (np.array([middles[name] for name in names]) - np.median(table, axis=0)) @ _unlikeness(
-        table
-    )
+    usual, whiten = np.median(table, axis=0), _unlikeness(table)
+    away = {name: (values - usual) @ whiten for name, values in samples.items() if len(values)}
+    points = np.array([np.median(values, axis=0) for values in away.values()]).reshape(-1, 3)
+    if not len(points):
+        return dict.fromkeys(samples, True)
     apart = np.linalg.norm(points, axis=1)
-    tile, is_tile = min(
-        (_means(points, apart, start) for start in STARTS),
-        key=lambda means: _cost(points, apart, means[0]),
+    tile = min(
+        (_tile(points, apart, start) for start in STARTS),
+        key=lambda tile: _cost(points, apart, tile),
     )
     if np.linalg.norm(tile) < STAND_OUT:
         return dict.fromkeys(samples, False)
-    known = dict(zip(names, is_tile.tolist(), strict=True))
+    share = {
+        name: float((np.linalg.norm(values - tile, axis=1) < np.linalg.norm(values, axis=1)).mean())
+        for name, values in away.items()
+    }
     # A place that pieces hide altogether has a tile: they stand on something.
-    return {name: known.get(name, True) for name in samples}
+    return {name: share.get(name, 1.0) > LEAST_SHARE for name in samples}
 
 
-def _means(points: Array, apart: Array, start: float) -> tuple[Array, NDArray[np.bool_]]:
-    """Mean look of tiles, and which points (n, 3) are tiles; the table is the origin.
+def _tile(points: Array, apart: Array, start: float) -> Array:
+    """Mean look (3,) of tiles among points (n, 3); the table is the origin.
 
     `start` is the quantile of distances at which the first guess is split.
     """
@@ -147,7 +148,7 @@ def _means(points: Array, apart: Array, start: float) -> tuple[Array, NDArray[np
         is_tile = np.linalg.norm(points - tile, axis=1) < apart
         if is_tile.any():
             tile = np.median(points[is_tile], axis=0)
-    return tile, is_tile
+    return np.asarray(tile)
 
 
 def _cost(points: Array, apart: Array, tile: Array) -> float:

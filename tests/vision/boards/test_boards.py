@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import cv2
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
@@ -18,6 +19,7 @@ from simulation.render.scene import Scene, Slab
 from simulation.tables import game_table
 from table.observation import Observation, observation_document
 from vision.cameras.frame import Frame
+from vision.geometry.rectified_view import Photo
 from vision.observe import observe
 from vision.pipeline import TableReader
 
@@ -183,3 +185,33 @@ def test_tiles_are_told_from_wood_of_their_own_brightness_however_few_there_are(
         assert {name for name, there in seen.tiles.items() if there} == {
             f"{'abcde'[column]}{row + 1}" for column, row in places
         }
+
+
+def test_a_tile_that_is_mostly_covered_by_print_in_the_tables_colours_is_one():
+    """Its median is then a mixture that no tile has: what counts is how much of it shows."""
+    table = game_table("icefloe", 1)
+    bodies = (
+        IcefloePlay(table.setup, np.random.default_rng([1, 6]))
+        .begin(icefloe.start(table.setup.game.colours, {}))
+        .bodies
+    )
+    tiles = tuple(body for body in bodies.values() if isinstance(body, Slab))
+    picture = Renderer(table.setup, table.place).picture(
+        Scene(table.stage, slabs=tiles), np.random.default_rng(1)
+    )
+    photo = Photo(picture, table.place, table.setup)
+    tile = tiles[0]
+    middle = tile.outline_mm.mean(axis=0)
+    around = np.append(middle, tile.top_mm) + 0.4 * table.setup.board.tile_mm * np.array(
+        [[-1, -1, 0], [0.3, -1, 0], [0.3, 1, 0], [-1, 1, 0]]
+    )
+    ((x, y),) = photo.pixels(np.append(table.setup.outline_mm().mean(axis=0), 0.0)[None]).astype(
+        int
+    )
+    bare = picture[y - 8 : y + 8, x - 8 : x + 8].reshape(-1, 3).mean(axis=0)  # the empty middle
+    cv2.fillPoly(picture, [np.rint(photo.pixels(around)).astype(np.int32)], bare.tolist())
+    seen = observe(Frame(0, 0, picture), table.setup)
+    column, row = np.floor(
+        (middle - table.setup.board.origin_mm) / table.setup.board.cell_mm
+    ).astype(int)
+    assert seen.tiles[f"{'abcde'[column]}{row + 1}"]
