@@ -99,7 +99,7 @@ class SimilarColours:
     def message(self) -> Message:
         """How close they are, as a part of a sentence."""
         return phrase(
-            "{colour} and {colour2} look alike here: {n} of 100 pyramids would be mistaken"
+            "{colour} and {colour2} look alike here: {n} of 100 pieces would be mistaken"
             " for the other",
             colour=self.one,
             colour2=self.other,
@@ -124,8 +124,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
     if hand_is_over(sight, setup):
         raise InputError(
             msg(
-                "expected only pyramids, but a hand or an arm is over the board; take"
-                " another picture"
+                "expected only pieces, but a hand or an arm is over the board; take another picture"
             )
         )
     sure = [one for one in propose_candidates(sight, photo) if one.chance > SURE_CHANCE]
@@ -154,11 +153,11 @@ def in_order(
     for left, right in pairwise(shown):
         if right.place_mm[0] - left.place_mm[0] < APART_MM:
             behind = phrase(
-                "the pyramids at {raw} and {raw2} are one behind the other", raw=left, raw2=right
+                "the pieces at {raw} and {raw2} are one behind the other", raw=left, raw2=right
             )
             raise InputError(
                 msg(
-                    "expected pyramids side by side, but {text}; move one to the side and"
+                    "expected pieces side by side, but {text}; move one to the side and"
                     " take another picture",
                     text=behind,
                 )
@@ -168,7 +167,7 @@ def in_order(
         if score[looks] - score[setup.colours.index(colour)] > UNLIKE_MARGIN:
             raise InputError(
                 msg(
-                    "expected pyramids in the order of --order, but the one at {raw} should"
+                    "expected pieces in the order of --order, but the one at {raw} should"
                     " be {colour} and looks {colour2}",
                     raw=one,
                     colour=colour,
@@ -192,7 +191,7 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
             other = shown[given.index(looks)]
             raise InputError(
                 msg(
-                    "expected one pyramid of each colour, but those at {raw} and {raw2}"
+                    "expected one piece of each colour, but those at {raw} and {raw2}"
                     " both look {colour}, and none looks {colour2}; if there is one of"
                     " each, give the order: --order",
                     raw=shown[k],
@@ -209,7 +208,7 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
         if total - others[range(len(rival)), rival].sum() < SURE_MARGIN:
             raise InputError(
                 msg(
-                    "expected colours that can be told apart, but the pyramid at {raw} may"
+                    "expected colours that can be told apart, but the piece at {raw} may"
                     " be {colour} or {colour2}; give the order from left to right: --order",
                     raw=shown[k],
                     colour=setup.colours[colour],
@@ -240,7 +239,7 @@ def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None
         wanted: dict[str, object] = {"n": len(colours), "players": in_a_row(colours, "colour")}
         raise InputError(
             msg(
-                "expected one pyramid of each of {n} colours ({players}) on the board,"
+                "expected one piece of each of {n} colours ({players}) on the board,"
                 " found {n2}: at {raw}",
                 n2=len(shown),
                 raw=", ".join(map(str, shown)),
@@ -248,7 +247,7 @@ def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None
             )
             if shown
             else msg(
-                "expected one pyramid of each of {n} colours ({players}) on the board, found none",
+                "expected one piece of each of {n} colours ({players}) on the board, found none",
                 **wanted,
             )
         )
@@ -306,9 +305,9 @@ def close_pairs(setup: Setup, ground: Array) -> list[SimilarColours]:
         if share > SAME_SHARE:
             raise InputError(
                 msg(
-                    "expected one pyramid of each colour, but {colour} and {colour2} cannot"
-                    " be told apart ({n} of 100 pyramids would be mistaken for the other);"
-                    " do two pyramids have the same colour?",
+                    "expected one piece of each colour, but {colour} and {colour2} cannot"
+                    " be told apart ({n} of 100 pieces would be mistaken for the other);"
+                    " do two pieces have the same colour?",
                     colour=one,
                     colour2=other,
                     n=f"{100 * share:.0f}",

@@ -141,9 +141,10 @@ def export(session: int, target: Path, path: Path | None) -> None:
     if target.suffix.lower() != ".zip":
         raise InputError(
             msg(
-                "{path}: expected a name that ends in .zip, got {raw}",
+                "{path}: expected a name that ends in {raw}, got {raw2}",
                 path=target,
-                raw=repr(target.name),
+                raw=".zip",
+                raw2=repr(target.name),
             )
         )
     check_output(target)

@@ -32,7 +32,7 @@ class Beeps(StepPlayer[bool]):
         super().__init__("buzzer", sound, lambda: sound(False))
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why the last scene was not heard; empty: it was."""
         return self.failed
 

@@ -58,16 +58,16 @@ class LampThread:
         self._open, self._clock = open_device, clock
         self._lock, self._closing = threading.Lock(), threading.Event()
         self._scene, self._begun_s = DARK, clock()
-        self._trouble, self._due_s = "", clock()
+        self._error, self._due_s = "", clock()
         self._device: Device | None = open_device()
         self._thread = threading.Thread(target=self._run, name="lamps", daemon=True)
         self._thread.start()
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why the lamps do not show the scene now; empty: they do."""
         with self._lock:
-            return self._trouble
+            return self._error
 
     def show(self, scene: Cue) -> None:
         """Show a scene from now on; the same one again goes on as it is."""
@@ -100,14 +100,14 @@ class LampThread:
             # One interval after the last one was due, so that a late one does not slow all that
             # follow.
             self._due_s = max(self._due_s + self._device.interval_s, self._clock())
-            trouble, wait_s = "", self._due_s - self._clock()
+            why, wait_s = "", self._due_s - self._clock()
         except Exception as error:  # whatever a driver raises, the device is lost and tried again
             self._leave()
-            trouble, wait_s = why_lost(error), RETRY_S
-        if trouble != self._trouble:
-            logger.info("lamps: %s", trouble or "working")
+            why, wait_s = why_lost(error), RETRY_S
+        if why != self._error:
+            logger.info("lamps: %s", why or "working")
         with self._lock:
-            self._trouble = trouble
+            self._error = why
         return max(0.0, wait_s)
 
     def _leave(self) -> None:

@@ -304,7 +304,7 @@ def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKno
     raise InputError(
         msg(
             "expected four flat corner cards that lie still in one plane; they are up to"
-            " {mm} px off, and card {n} ({corner}) fits worst; is it bent, is it higher,"
+            " {mm} px off, and corner card {n} ({corner}) fits worst; is it bent, is it higher,"
             " was it moved between photographs?",
             mm=f"{max(shifts):.2f}",
             n=worst,
@@ -360,7 +360,7 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
         if detected.twice:
             raise InputError(
                 msg(
-                    "{raw}: expected each corner card once, but card {n} is seen twice;"
+                    "{raw}: expected each corner card once, but corner card {n} is seen twice;"
                     " take one away",
                     raw=name,
                     n=detected.twice[0],
@@ -514,7 +514,7 @@ def _ground(corners: Array) -> tuple[Open, Array]:
             raise InputError(
                 msg(
                     "expected corner cards 0 to 3 clockwise from the far left, seen from"
-                    " above, got another order; put each card where its text says"
+                    " above, got another order; put each corner card where its text says"
                 )
             )
         corners = _inner(corners)

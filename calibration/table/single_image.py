@@ -133,8 +133,8 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
         if len(own.places_px) < LEAST_EDGES:
             raise InputError(
                 msg(
-                    "expected sharp, well-lit markers, but they are too blurred or too dark"
-                    " to measure"
+                    "the markers are too blurred or too dark to measure; focus the camera"
+                    " or turn up the light"
                 )
             )
         printed = _measure_lines(image, state, lines) if lines and turn >= ALONE_ROUNDS else None

@@ -307,8 +307,8 @@ def _moved_cards(found: CheckResult) -> str:
         worst = max(found.fiducials, key=lambda one: one.off_mm)
         return (
             f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json,"
-            f" {found.larger:.1f} times farther than can be expected. Has a card or the camera's"
-            " lens been moved? Calibrate the table anew."
+            f" {found.larger:.1f} times farther than can be expected. Has a corner card or the"
+            " camera's lens been moved? Calibrate the table anew."
         )
     return ""
 

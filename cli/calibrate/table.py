@@ -147,15 +147,15 @@ _size_option = click.option(
     "--from",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of photographs of the cards, from several sides.",
+    help="Folder of photographs of the corner cards, from several sides.",
 )
 @click.option(
     "--camera",
     "spec",
     metavar="SPEC",
     help=(
-        f"Take {PICTURES} pictures with this camera instead, such as rpicam:0, as soon as all cards"
-        " show."
+        f"Take {PICTURES} pictures with this camera instead, such as rpicam:0, as soon as all"
+        " corner cards show."
     ),
 )
 @click.option(
@@ -163,7 +163,7 @@ _size_option = click.option(
     type=float,
     default=CARD_MARKER_MM,
     show_default=True,
-    help="Side of the cards' fiducials, as measured.",
+    help="Side of the corner cards' markers, as measured.",
 )
 @click.option(
     "--board",
@@ -171,7 +171,7 @@ _size_option = click.option(
     metavar="|".join(KINDS),
     default="open",
     show_default=True,
-    help="What lies between the cards.",
+    help="What lies between the corner cards.",
 )
 @click.option(
     "--cell-mm",
@@ -183,7 +183,7 @@ _size_option = click.option(
     type=float,
     default=0.0,
     show_default=True,
-    help="How much higher than the cards pieces stand.",
+    help="How much higher than the corner cards pieces stand.",
 )
 @click.option(
     "--corners-px",
@@ -593,7 +593,7 @@ def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
 )
 @click.pass_context
 def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | None) -> None:
-    """Say whether cards, board and camera in PHOTO are still where table.json says.
+    """Say whether corner cards, board and camera in PHOTO are still where table.json says.
 
     Exit code 1 where they are not.
     """

@@ -43,7 +43,7 @@ def judge(
         )
     if seen.hand:
         return Waiting(
-            code="boule.hand", message=msg("A hand is over the table."), player=state.next
+            code="boule.hand", message=msg("A hand is over the board."), player=state.next
         )
     if state.target is None:
         return judge_target(state, seen, before)

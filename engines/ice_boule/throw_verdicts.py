@@ -433,7 +433,7 @@ def _several_new(found: TableMatch) -> Verdict:
         rests_on=PLAY,
         player=found.player,
         choices=(*choices, Choice(msg("Both at once: take them back"), ())),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
         evidence=found.evidence(),
     )
 

@@ -154,7 +154,9 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         try:
             lies = Throw(player, Place.parse(heard.on))
         except InvalidNotation as error:
-            raise InputError(msg("input: on: {text}", text=error.message)) from error
+            raise InputError(
+                msg("input: {field}: {text}", field="on", text=error.message)
+            ) from error
     if wrong := violation(state, lies):
         return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
     if heard.on is not True:
@@ -173,7 +175,7 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         Choice(
             msg("Within {cell}", cell=square),
             (str(Throw(player, Place.parse(str(square)))),),
-            holds=True,
+            confirms_record=True,
         )
         for square in squares
     ]
@@ -272,7 +274,7 @@ def _several(look: TableMatch, attacker: str) -> Refused | Ambiguous:
             rests_on=FIRE,
             player=attacker,
             choices=choices,
-            until_moved=True,
+            withdrawn_if_table_changes=True,
         )
     message = sentences(
         msg("{pieces} are gone, but only one piece may be taken at a time.", pieces=names),

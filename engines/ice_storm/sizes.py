@@ -139,7 +139,9 @@ def _ask_size(odd: Iterable[str], wanted: str, player: str | None) -> Ambiguous:
     """The question whether pieces that look to be of another size are of that of the game."""
     names = all_of(odd, "piece")
     right = Choice(
-        msg("{pieces}: {size}, everything as recorded", pieces=names, size=wanted), (), holds=True
+        msg("{pieces}: {size}, everything as recorded", pieces=names, size=wanted),
+        (),
+        confirms_record=True,
     )
     asked = msg(
         "This game is played with {size} pieces. Is that right for {pieces}?",
@@ -152,5 +154,5 @@ def _ask_size(odd: Iterable[str], wanted: str, player: str | None) -> Ambiguous:
         rests_on=ONE_SIZE,
         player=player,
         choices=(right, NOT_SO),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )

@@ -61,7 +61,7 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
 
 def out_of_sync(look: TableMatch, what_to_do: str, evidence: Evidence | None = None) -> OutOfSync:
     """The verdict that table and record disagree."""
-    message = sentences(msg("The board does not match the record."), what_to_do)
+    message = sentences(msg("The table does not match the record."), what_to_do)
     player = look.state.next or look.state.attacker
     differences = (*look.differences, *new_of_another_size(look))
     return OutOfSync(

@@ -135,7 +135,7 @@ def _judge_void(look: TableMatch, player: str) -> Verdict:
             rests_on=LOW_HAND,
             player=player,
             choices=choices,
-            until_moved=True,
+            withdrawn_if_table_changes=True,
         ),
     )
 
@@ -166,7 +166,7 @@ def _one_of_them(look: TableMatch, player: str, waiting: Message) -> Waiting | A
         player=player,
         choices=tuple(choices),
         evidence=evidence_of(look),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -587,7 +587,7 @@ def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:
         rests_on=LOW_HAND,
         player=player,
         choices=(*choices, NOT_SO),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
         evidence=evidence_of(look),
     )
 
@@ -627,7 +627,7 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         rests_on="Deployment; ruling ice_storm.7",
         player=player,
         choices=tuple(choices),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
         evidence=evidence_of(look),
     )
 
@@ -703,5 +703,5 @@ def whose_throw(look: TableMatch, choices: list[Choice]) -> Ambiguous | None:
         rests_on=DEPLOYMENT,
         player=look.state.next or look.state.attacker,
         choices=every,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )

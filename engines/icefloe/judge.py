@@ -66,7 +66,7 @@ def judge(
         )
     if seen.hand:
         return Waiting(
-            code="icefloe.hand", message=msg("A hand is over the pond."), player=state.next
+            code="icefloe.hand", message=msg("A hand is over the board."), player=state.next
         )
     if seen.tiles is None:
         return CannotSee(
@@ -158,7 +158,7 @@ def _out_of_sync(state: State, story: _Explanation, differences: tuple[Message, 
     what = (
         msg("The camera sees {cell}, but something else has changed too.", cell=story.moves[-1])
         if story.moves
-        else msg("The pond does not match the record.")
+        else msg("The table does not match the record.")
     )
     return OutOfSync(
         code="icefloe.out_of_sync",
@@ -352,7 +352,7 @@ def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambigu
         rests_on=MOVING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -392,7 +392,7 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     if not (choices := what_is_true(ways, still)):
         return None
     message = sentences(
-        msg("Not seen on the pond: {text}.", text=_stand(state, unseen)),
+        msg("Not seen on the board: {text}.", text=_stand(state, unseen)),
         msg("Which is right?"),
         msg("You can also move it a little."),
     )
@@ -402,7 +402,7 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
         rests_on=MOVING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -446,7 +446,7 @@ def _ask_unsure(look: TableMatch) -> Ambiguous | None:
         rests_on=MOVING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -475,7 +475,7 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         return None
     *before, label = told
     for what in reversed(before):
-        label = msg("{text}, then {text2}", text=what, text2=label)
+        label = msg("{text}; then {text2}", text=what, text2=label)
     choices = (Choice(label, tuple(map(str, moves))), NONE_OF_THESE)
     message = sentences(
         msg("Several pyramids were moved."), msg("Did the players move one after the other?")
@@ -486,7 +486,7 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         rests_on=MOVING,
         player=look.state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -516,7 +516,7 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
         return None
     if changes.lifted and moving.owner(changes.lifted) == moving.mover:
         message = sentences(
-            msg("{cell} is off the pond: move it, or put it back.", cell=changes.lifted),
+            msg("{cell} is off the board: move it, or put it back.", cell=changes.lifted),
             turn(moving),
         )
         asks = _ask_unseen(look, [changes.lifted])
@@ -583,7 +583,7 @@ def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         rests_on=MOVING,
         player=look.state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -597,7 +597,7 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync | C
     state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
-        message = sentences(msg("The pond does not match the record."), msg("Put it right."))
+        message = sentences(msg("The table does not match the record."), msg("Put it right."))
         lost = {
             name
             for floe in look.state.board.floes

@@ -61,7 +61,9 @@ def _judge_pyramids(
     if sure > len(order):
         message = sentences(
             msg(
-                "There are {n} pyramids on the pond, but the game uses {n2}.", n=sure, n2=len(order)
+                "There are {n} pyramids on the board, but the game uses {n2}.",
+                n=sure,
+                n2=len(order),
             ),
             msg("Take away what does not belong there."),
         )
@@ -187,7 +189,7 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
     """The question whether these unseen tiles lie there, where all else is as it should be."""
     if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
         return None
-    message = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("Which is right?"))
+    message = sentences(msg("Not seen on the board: {text}.", text=missing), msg("Which is right?"))
     still = Choice(msg("They are there, but the camera cannot see them"), otherwise.moves)
     choices = (still, NONE_OF_THESE)
     return Ambiguous(
@@ -196,7 +198,7 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
         rests_on="The Board",
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -223,7 +225,7 @@ def _ask_where(look: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
     if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
         return None
     message = sentences(
-        msg("Not seen on the pond: {cells}.", cells=missing),
+        msg("Not seen on the board: {cells}.", cells=missing),
         msg("Which is right?"),
         msg("You can also move it a little."),
     )
@@ -233,7 +235,7 @@ def _ask_where(look: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
         rests_on=PLACING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -305,7 +307,7 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
         for k, name in look.free.items()
         if stands(pieces[k]) and not agrees(pieces[k], name)
     ]
-    message = [msg("Not seen on the pond: {cells}.", cells=missing)] if missing else []
+    message = [msg("Not seen on the board: {cells}.", cells=missing)] if missing else []
     message += (
         [msg("Placed too early: {cells}.", cells=(name for _, name in early))] if early else []
     )
@@ -332,7 +334,7 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
     return tuple(message) or (
         (
             msg(
-                "The camera is not sure about every pyramid on the pond: turn them, or move"
+                "The camera is not sure about every pyramid on the board: turn them, or move"
                 " them to the middle of their tiles."
             )
         ),

@@ -113,7 +113,7 @@ def _judge(
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code=MOVE, message=msg("A hand is over the table."), player=state.to_move)
+        return Waiting(code=MOVE, message=msg("A hand is over the board."), player=state.to_move)
     found = as_said(look(seen, before, board), state, before, board).believed(state)
     if found.up:
         return _not_flat(state, found)
@@ -354,7 +354,7 @@ def _ask(
         rests_on=PLACE,
         player=state.to_move,
         choices=tuple(choices),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 

@@ -167,7 +167,7 @@ class GpioLamps:
 class GpioDice:
     """Seven lamps a die, in the order of `hardware.dice.PIPS`."""
 
-    trouble = ""
+    error = ""
 
     def __init__(
         self, pins: Factory, dice: Sequence[Sequence[int]], active_high: bool = True
@@ -205,7 +205,7 @@ class GpioDice:
 class GpioButtons:
     """Buttons between a pin and ground; the Pi's own resistor pulls the pin up."""
 
-    trouble = ""
+    error = ""
 
     def __init__(self, pins: Factory, buttons: Mapping[str, int]) -> None:
         self._buttons = {

@@ -18,7 +18,7 @@ class FakeLamps:
     """Remembers every scene in `scenes`; a scene that is shown again is one."""
 
     def __init__(self) -> None:
-        self.trouble = ""
+        self.error = ""
         self.scenes: list[Cue] = [DARK]
         self.closed = False
 
@@ -38,7 +38,7 @@ class FakeDice:
     """Remembers in `shown` what the dice showed."""
 
     def __init__(self, count: int = 2) -> None:
-        self.trouble, self.count = "", count
+        self.error, self.count = "", count
         self.shown: list[Faces] = []
 
     def show(self, faces: Faces) -> None:
@@ -55,7 +55,7 @@ class FakeButtons:
     BOUNCES_MS = (0.0, 0.8, 1.5, 3.0, 4.5)
 
     def __init__(self) -> None:
-        self.trouble = ""
+        self.error = ""
         self.now_ms = 0.0
         self._buttons: dict[str, Presses] = {}
         self._tell: Callable[[Press], None] = lambda _press: None
@@ -102,7 +102,7 @@ class FakeBuzzer:
     """Remembers in `played` what was to be heard."""
 
     def __init__(self) -> None:
-        self.trouble = ""
+        self.error = ""
         self.played: list[Cue] = []
 
     def play(self, scene: Cue) -> None:
@@ -116,7 +116,7 @@ class FakeCalliper:
     """A calliper that is read by `send`."""
 
     def __init__(self) -> None:
-        self.trouble = ""
+        self.error = ""
         self._tell: Callable[[Reading], None] = lambda _reading: None
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
@@ -136,7 +136,7 @@ class FakeVoice:
 
     def __init__(self, language: Language = "en") -> None:
         self.language = language
-        self.trouble = ""
+        self.error = ""
         self.message: list[str] = []
         self.closed = False
 

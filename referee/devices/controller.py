@@ -69,22 +69,22 @@ class ObservedReferee(Protocol):
 
 
 class Companion:
-    """Runs a rig beside a session, in two threads: one shows and speaks, one reads the buttons."""
+    """Runs devices beside a session in two threads: one shows and speaks, one reads the buttons."""
 
     def __init__(
         self,
-        rig: Devices,
+        devices: Devices,
         session: ObservedSession,
         referee: ObservedReferee,
         board: Board,
         say: Callable[[str], object] = lambda _text: None,
     ) -> None:
-        """The caller opens and closes the rig.
+        """The caller opens and closes the devices.
 
         `say` is told which parts stop working, and when they work again.
         """
-        self._rig, self._session, self._referee, self._board = rig, session, referee, board
-        self._say, self._troubles = say, dict[str, list[str]]()
+        self._devices, self._session, self._referee, self._board = devices, session, referee, board
+        self._say, self._errors = say, dict[str, list[str]]()
         self._stopping = threading.Event()
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
@@ -97,9 +97,9 @@ class Companion:
         self._failure = ""
         self._used_ms = -1.0
         """When the press began that was acted on already: its later events mean nothing more."""
-        self._tumbler = Tumbler(rig.dice) if rig.dice else None
-        hears = rig.buttons or rig.calliper
-        tells = rig.lamps or rig.buzzer or rig.dice or rig.voice or hears
+        self._tumbler = Tumbler(devices.dice) if devices.dice else None
+        hears = devices.buttons or devices.calliper
+        tells = devices.lamps or devices.buzzer or devices.dice or devices.voice or hears
         works = (("tell devices", self._tell, tells), ("listen to devices", self._listen, hears))
         self._threads = [
             threading.Thread(target=work, name=name, daemon=True)
@@ -114,10 +114,10 @@ class Companion:
 
     def start(self) -> None:
         """Begin to show and to listen."""
-        if self._rig.buttons:
-            self._rig.buttons.listen(self._inbox.put)
-        if self._rig.calliper:
-            self._rig.calliper.listen(self._inbox.put)
+        if self._devices.buttons:
+            self._devices.buttons.listen(self._inbox.put)
+        if self._devices.calliper:
+            self._devices.calliper.listen(self._inbox.put)
         for thread in self._threads:
             thread.start()
 
@@ -185,17 +185,17 @@ class Companion:
 
     def _complain(self) -> None:
         """Report parts that do not work, once for each reason, and when they work again."""
-        troubles: dict[str, list[str]] = {}
+        errors: dict[str, list[str]] = {}
         tumbling = {"dice": self._tumbler.failed} if self._tumbler and self._tumbler.failed else {}
-        for part, why in (tumbling | self._rig.troubles).items():
-            troubles.setdefault(why, []).append(part)
-        for why, parts in troubles.items():
-            if self._troubles.get(why) != parts:
+        for part, why in (tumbling | self._devices.errors).items():
+            errors.setdefault(why, []).append(part)
+        for why, parts in errors.items():
+            if self._errors.get(why) != parts:
                 self._say(msg("{text}: {text2}", text=in_a_row(map(Word, parts)), text2=why))
-        if self._troubles and not troubles:
-            again = sorted({part for parts in self._troubles.values() for part in parts})
+        if self._errors and not errors:
+            again = sorted({part for parts in self._errors.values() for part in parts})
             self._say(msg("{text}: working again", text=in_a_row(map(Word, again))))
-        self._troubles = troubles
+        self._errors = errors
 
     def _document(self, ledger: SessionState, records: tuple[Record, ...]) -> Mapping[str, Any]:
         """The engine's document of the state, cached until the state changes.
@@ -261,7 +261,7 @@ class Companion:
 
     def _call(self, records: tuple[Record, ...]) -> None:
         """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
-        if (voice := self._rig.voice) is None:
+        if (voice := self._devices.voice) is None:
             return
         decisions = filter(None, (decision_of(record.event) for record in records))
         calls = [call_in(one, voice.language)[0] for one in decisions if one.call]
@@ -269,10 +269,10 @@ class Companion:
             voice.say(calls[-1])
 
     def _show(self, scene: Cue, heard: bool) -> None:
-        if self._rig.lamps:
-            self._rig.lamps.show(scene)
-        if self._rig.buzzer and heard:
-            self._rig.buzzer.play(scene)
+        if self._devices.lamps:
+            self._devices.lamps.show(scene)
+        if self._devices.buzzer and heard:
+            self._devices.buzzer.play(scene)
 
     def _listen(self) -> None:
         """Do what people ask for, one input after the other."""
@@ -289,8 +289,8 @@ class Companion:
             except Exception as error:
                 self._fail(error)
                 done = False
-            if not done and self._rig.buzzer:
-                self._rig.buzzer.play(NOT_NOW)
+            if not done and self._devices.buzzer:
+                self._devices.buzzer.play(NOT_NOW)
 
     def _pressed(self, press: Press) -> bool:
         """True if the press did something, or needs no answer."""
@@ -306,7 +306,9 @@ class Companion:
             case "die", _ if self._tumbler and self._tumbler.playing:
                 return press.kind == "down"
             case _:
-                commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
+                commands = commands_of(
+                    press, ledger, self._devices.dice.count if self._devices.dice else 1
+                )
                 for command in commands:
                     self._session.command(command)
                 done = bool(commands)

@@ -16,7 +16,7 @@ from referee.live.recorded_inputs import Input
 from referee.live.stability import HOLD_MS, Stability, StabilityMonitor
 from referee.live.standstill import StallTimer
 from referee.live.states import FrameFacts, LoopState, StateMachine, classify
-from referee.live.table_monitor import HOLDS, TableMonitor, TableRequest
+from referee.live.table_monitor import NO_RULINGS, TableMonitor, TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import InputRecorded, QuestionAsked
 from referee.sessions.state import SessionState
@@ -285,7 +285,8 @@ class Referee:
             resigned=ledger.outcome is not None and bool(ledger.resigned),
             hand=stability.hand,
             moving=stability.moving,
-            table_moved=self._table_monitor is not None and self._table_monitor.holds,
+            table_moved=self._table_monitor is not None
+            and self._table_monitor.has_unaccepted_change,
             question_open=ledger.question is not None,
             restless=stability.restless,
             settled=settled is not None,
@@ -326,7 +327,7 @@ class Referee:
 
     def _on_table_moved(self, _moment: ReadFrame) -> None:
         """Judge nothing, because lengths cannot be trusted."""
-        self._live.tell("cannot see", HOLDS)
+        self._live.tell("cannot see", NO_RULINGS)
 
     def _on_asking(self, moment: ReadFrame) -> None:
         """Wait for an answer. Withdraw the question if the table answers it."""
@@ -438,7 +439,7 @@ class Referee:
         return True
 
     def _tell_table(self, monitor: TableMonitor) -> None:
-        self._live.move(monitor.message, monitor.holds)
+        self._live.move(monitor.message, monitor.has_unaccepted_change)
 
 
 HANDLERS: Mapping[LoopState, Callable[[Referee, ReadFrame], None]] = {

@@ -147,14 +147,14 @@ class Supervisor:
                 where=f"{Path(place.filename).name}:{place.lineno}",
             )
         )
-        trouble = sentences(
+        restarted = sentences(
             msg("The referee failed ({raw}) and restarted from the log.", raw=message),
             msg("Check that the table matches the record."),
         )
         self._live.tell("stopped", msg("The referee failed and is restarting from the log."))
-        self._live.fail(trouble)
+        self._live.fail(restarted)
         try:
             self._session.catch_up()
-            self._referee = self._renew(self._referee, trouble)
+            self._referee = self._renew(self._referee, restarted)
         except Exception as again:
             self._begin_again(again)

@@ -38,7 +38,7 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
             Choice(label=as_message(message), moves=(move,))
             for message, move in _may_be(event.evidence.get("may_be", []))
         ]
-    nothing = [Choice(label=msg("Nothing happened that counts"))] if stood else []
+    nothing = [Choice(label=msg("Nothing that counts happened"))] if stood else []
     offered = [
         choice
         for choice in offered

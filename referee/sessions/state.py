@@ -607,7 +607,7 @@ def _answer(ledger: SessionState, answered: Answered) -> SessionState:
     )
     new = CountedRuling(ledger.seq, ledger.seq, answered.moves, ledger.question, misread=misread)
     settled = replace(ledger, question=None, rulings=ledger.rulings | {ledger.seq})
-    return _count(settled, new) if new.moves or answered.holds else settled
+    return _count(settled, new) if new.moves or answered.confirms_record else settled
 
 
 def check_no_question(ledger: SessionState) -> None:

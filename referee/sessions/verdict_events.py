@@ -80,14 +80,14 @@ def event_from_verdict(
             return reached(verdict="out_of_sync")
         case Ambiguous():
             choices = tuple(
-                Choice(label=as_message(label), moves=moves, holds=holds)
-                for label, moves, holds in verdict.choices
+                Choice(label=as_message(label), moves=moves, confirms_record=confirms_record)
+                for label, moves, confirms_record in verdict.choices
             )
             return QuestionAsked(
                 code=code,
                 message=message,
                 choices=choices,
-                until_moved=verdict.until_moved,
+                withdrawn_if_table_changes=verdict.withdrawn_if_table_changes,
                 rests_on=rests_on,
                 player=player,
                 evidence=evidence,

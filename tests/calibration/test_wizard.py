@@ -135,9 +135,7 @@ def test_what_is_known_of_a_table_is_told(make, images):
     assert steps["lens"].message == ("Lens not calibrated here (no ± given); results may be off.",)
     assert steps["table"].good
     assert steps["table"].when
-    assert (
-        steps["table"].message[0] == "The corner cards and the board are where the table file says."
-    )
+    assert steps["table"].message[0] == "The corner cards and the board are where table.json says."
     assert steps["table"].message[1].startswith("Gaps are accurate to ± 0.")
     assert table.jpeg().startswith(b"\xff\xd8")
 

@@ -101,12 +101,12 @@ def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, m
     weak.let(2)
     lost.set()
     weak.may.release()
-    while shown.trouble != "hardware.lamps.device: expected a serial port":
+    while shown.error != "hardware.lamps.device: expected a serial port":
         assert len(tried) <= 5
     shown.show(BLUE)
     begun.set()
     slow.let(2)
-    assert (shown.trouble, set(slow.steps), weak.closed, len(tried)) == ("", {BLUE}, 1, 5)
+    assert (shown.error, set(slow.steps), weak.closed, len(tried)) == ("", {BLUE}, 1, 5)
     slow.may.release(100)
     shown.close()
 
@@ -147,7 +147,7 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(
     pump_until(wled, lambda: any(rgb[0] > 100 for rgb in wled.firmware.pixels))
     wled.unplug()
     shown.show(BLUE)
-    while "connection lost" not in shown.trouble and "does not exist" not in shown.trouble:
+    while "connection lost" not in shown.error and "does not exist" not in shown.error:
         assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))
@@ -168,7 +168,7 @@ def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_unt
     pump_until(wled, lambda: wled.firmware.states and wled.firmware.states[-1].get("ps") == 3)
     wled.unplug()
     shown.show(Cue("refused"))
-    while "connection lost" not in shown.trouble and "does not exist" not in shown.trouble:
+    while "connection lost" not in shown.error and "does not exist" not in shown.error:
         assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: wled.firmware.states)
@@ -222,7 +222,7 @@ def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(
         )
     )
     shown.show(RED)
-    while "no longer accepts data" not in shown.trouble:
+    while "no longer accepts data" not in shown.error:
         assert running("lamps")
     shown.show(BLUE)
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))

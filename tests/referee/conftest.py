@@ -234,7 +234,7 @@ def lamps():
 
 
 @pytest.fixture
-def rig(lamps):
+def devices(lamps):
     return Devices(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper(), FakeVoice())
 
 

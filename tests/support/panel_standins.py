@@ -488,7 +488,7 @@ class FakeSession:
             )
         return (
             Choice(label="Blue's piece is on the target", moves=("throw blue large 0",)),
-            Choice(label="Nothing happened that counts"),
+            Choice(label="Nothing that counts happened"),
         )
 
     def touched(self, command: Command) -> AffectedVotes:

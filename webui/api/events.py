@@ -48,7 +48,7 @@ def moment(live: LivePort) -> LiveNow:
         at_ms=now.at_ms,
         moved=now.moved,
         held=now.held,
-        trouble=now.trouble,
+        error=now.error,
         pointed=Pointed(question=now.pointed.question, label=now.pointed.label),
     )
 
