@@ -74,14 +74,14 @@ class MeasuredPiece:
     """A piece in an image, with its measured light.
 
     `place_mm` is (2,) from above.  `light` (n, 3) is that of some of its pixels, `ground` (2, 3)
-    that of the ground beside it and all over the table, both relative to white paper.  `looked`
-    (c,) are the probabilities of the table's colours by the second look.
+    that of the ground beside it and all over the table, both relative to white paper.
+    `keypoint_colours` (c,) are the probabilities of the table's colours by the keypoint network.
     """
 
     place_mm: Array
     light: Array
     ground: Array
-    looked: Array
+    keypoint_colours: Array
 
     def __str__(self) -> str:
         return f"({self.place_mm[0]:.0f}, {self.place_mm[1]:.0f}) mm"
@@ -120,24 +120,24 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
         raise InputError(camera.reason)
     expect_every_fiducial(camera, setup)
     photo = Photo(image, camera, setup)
-    sight = search(view_of(photo), setup.colours)
-    if hand_is_over(sight, setup):
+    detections = search(view_of(photo), setup.colours)
+    if hand_is_over(detections, setup):
         raise InputError(
             msg(
                 "expected only pieces, but a hand or an arm is over the board; take another picture"
             )
         )
-    sure = [one for one in propose_candidates(sight, photo) if one.chance > SURE_CHANCE]
-    spots = list(align_all(sure, photo, {}).values())
-    bare = bare_ground(sight, [spot.best for spot in spots], photo)
+    sure = [one for one in propose_candidates(detections, photo) if one.chance > SURE_CHANCE]
+    estimates = list(align_all(sure, photo, {}).values())
+    bare = bare_ground(detections, [estimate.best for estimate in estimates], photo)
     outline = setup.outline_mm()
     shown = []
-    for spot in spots:
+    for estimate in estimates:
         if (
-            within(outline, spot.middle_mm)
-            and (light := piece_light(spot, bare, sight, photo)) is not None
+            within(outline, estimate.middle_mm)
+            and (light := piece_light(estimate, bare, detections, photo)) is not None
         ):
-            shown.append(MeasuredPiece(spot.middle_mm, *light, spot.keypoints.colours))
+            shown.append(MeasuredPiece(estimate.middle_mm, *light, estimate.keypoints.colours))
     return sorted(shown, key=lambda one: float(one.place_mm[0]))
 
 
@@ -223,7 +223,8 @@ def _palette_score(shown: Sequence[MeasuredPiece], setup: Setup) -> Array:
     bodies = tuple(palette_body(name) for name in setup.colours)
     return np.array(
         [
-            light_score(one.light, one.ground, bodies) + DRAWN_DYES * np.log(one.looked + 1e-9)
+            light_score(one.light, one.ground, bodies)
+            + DRAWN_DYES * np.log(one.keypoint_colours + 1e-9)
             for one in shown
         ]
     )

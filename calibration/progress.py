@@ -38,7 +38,7 @@ class Guide:
         self._changed = threading.Condition()
         self._stage: Stage = "waiting"
         self._outcome: tuple[str, ...] = ()
-        self._looked = self._seen = False
+        self._polled = self._seen = False
 
     def finish(self, message: Sequence[str]) -> None:
         """Mark it as done, with the outcome."""
@@ -51,16 +51,16 @@ class Guide:
     def wait_until_seen(self, timeout_s: float) -> None:
         """Wait, at most `timeout_s`, until a page has shown the outcome; not if no page looks."""
         with self._changed:
-            if self._looked:
+            if self._polled:
                 self._changed.wait_for(lambda: self._seen, timeout_s)
 
     def _close(self, stage: Stage, message: Sequence[str]) -> None:
         with self._changed:
             self._stage, self._outcome = stage, tuple(message)
 
-    def _look(self) -> tuple[Stage, tuple[str, ...]]:
+    def _poll(self) -> tuple[Stage, tuple[str, ...]]:
         """Stage and outcome, for a page that shows them now."""
-        self._looked = True
+        self._polled = True
         if self._stage in ("done", "failed"):
             self._seen = True
             self._changed.notify_all()
@@ -142,7 +142,7 @@ class LensGuide(Guide):
     def look(self) -> LensNow:
         """State for a page that shows it now."""
         with self._changed:
-            stage, outcome = self._look()
+            stage, outcome = self._poll()
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes | None:
@@ -230,7 +230,7 @@ class CornersGuide(Guide):
     def look(self) -> CornersNow:
         """State for a page that shows it now."""
         with self._changed:
-            stage, outcome = self._look()
+            stage, outcome = self._poll()
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes:

@@ -47,14 +47,14 @@ class Reading:
 
 
 class Lamps(Protocol):
-    """Lamps that show scenes by themselves until the next one."""
+    """Lamps that show cues by themselves until the next one."""
 
     @property
     def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
-    def show(self, scene: Cue) -> None:
-        """Show a scene from now on; only the latest counts.
+    def show(self, cue: Cue) -> None:
+        """Show a cue from now on; only the latest counts.
 
         Returns at once, whatever the device does.
         """
@@ -102,8 +102,8 @@ class Buzzer(Protocol):
     def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
-    def play(self, scene: Cue) -> None:
-        """Let a scene's rhythm be heard once.  Returns at once; only the latest counts."""
+    def play(self, cue: Cue) -> None:
+        """Let a cue's rhythm be heard once.  Returns at once; only the latest counts."""
 
     def close(self) -> None:
         """Let the device go."""

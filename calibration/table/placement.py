@@ -32,8 +32,8 @@ from calibration.table.bundle_adjustment import (
     MeasuredPhotograph,
     PriorKnowledge,
     card_corners,
-    laid,
     measure,
+    points_at,
     pose,
     project_plane,
     residuals,
@@ -182,7 +182,7 @@ def place_cards(
     by_state = _by_state(state, known, place)
     apart, sigma = _distances(state, covariance)
     return Placed(
-        np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)]),
+        np.array([points_at(card, square(side_mm)) for card in _on_table(state, known, place)]),
         by_state @ covariance @ by_state.T,
         board,
         height_mm,
@@ -501,7 +501,7 @@ def _fitted(outline: Array, corners: Array) -> Array:
     mean, other = outline.mean(axis=0), near.mean(axis=0)
     (a, b), (c, d) = (outline - mean).T @ (near - other)
     heading = np.arctan2(b - c, a + d)
-    return np.array([*(other - laid(np.array([0.0, 0.0, heading]), mean[None])[0]), heading])
+    return np.array([*(other - points_at(np.array([0.0, 0.0, heading]), mean[None])[0]), heading])
 
 
 def _ground(corners: Array) -> tuple[Open, Array]:
@@ -532,7 +532,7 @@ def _ground(corners: Array) -> tuple[Open, Array]:
 
 
 def _seen_from(place: Array, points: Array) -> Array:
-    """Points (n, 2) of the plane in the frame of an object at a place: the inverse of `laid`."""
+    """Points (n, 2) of the plane in the frame of an object at a place; inverse of `points_at`."""
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.asarray((points - place[:2]) @ np.array([[c, -s], [s, c]]))
 

@@ -81,11 +81,14 @@ def judge(
     if state.phase == "place":
         return judge_placing(state, seen, before, board)
     look = TableMatch(state, seen, before, board, state.board.pyramids)
-    stories = sorted(
-        ((look.nats(story.after.board), k, story) for k, story in enumerate(_stories(state))),
-        key=lambda told: told[:2],
+    explanations = sorted(
+        (
+            (look.nats(explanation.after.board), k, explanation)
+            for k, explanation in enumerate(_explanations(state))
+        ),
+        key=lambda entry: entry[:2],
     )
-    least = stories[0][0]
+    least = explanations[0][0]
     if least - look.free_nats > DOUBT:
         changes = _changes(look)
         return (
@@ -94,14 +97,16 @@ def judge(
             or fallen(look, look.pyramids)
             or _not_allowed(look, changes)
         )
-    rivals = [story for nats, _, story in stories if nats - least < DOUBT]
-    if look.untouched and (still := [story for story in rivals if not story.moves]):
-        return _tell(look, still[0])
-    whole = [story for story in rivals if not look.differences(story.after.board)]
-    return _ask(look, whole) if len(whole) > 1 else _tell(look, (whole or rivals)[0])
+    rivals = [explanation for nats, _, explanation in explanations if nats - least < DOUBT]
+    if look.untouched and (
+        still := [explanation for explanation in rivals if not explanation.moves]
+    ):
+        return _judge_explanation(look, still[0])
+    whole = [explanation for explanation in rivals if not look.differences(explanation.after.board)]
+    return _ask(look, whole) if len(whole) > 1 else _judge_explanation(look, (whole or rivals)[0])
 
 
-def _stories(state: State) -> Iterator[_Explanation]:
+def _explanations(state: State) -> Iterator[_Explanation]:
     """The explanations: nothing happened, or any legal move that can be seen.
 
     The torch is handed on implicitly when the next round begins. A move that ends where it began
@@ -146,18 +151,23 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
     return tuple(opening), state
 
 
-def _tell(look: TableMatch, story: _Explanation) -> Verdict:
+def _judge_explanation(look: TableMatch, explanation: _Explanation) -> Verdict:
     """The verdict where a single story explains the picture, if it explains all of it."""
-    if differences := look.differences(story.after.board):
-        return _out_of_sync(look.state, story, differences)
-    return _tell_move(look, story) if story.moves else _tell_unchanged(look)
+    if differences := look.differences(explanation.after.board):
+        return _out_of_sync(look.state, explanation, differences)
+    return _judge_move(look, explanation) if explanation.moves else _judge_unchanged(look)
 
 
-def _out_of_sync(state: State, story: _Explanation, differences: tuple[Message, ...]) -> OutOfSync:
+def _out_of_sync(
+    state: State, explanation: _Explanation, differences: tuple[Message, ...]
+) -> OutOfSync:
     """The verdict where something is left that the story does not explain."""
     what = (
-        msg("The camera sees {cell}, but something else has changed too.", cell=story.moves[-1])
-        if story.moves
+        msg(
+            "The camera sees {cell}, but something else has changed too.",
+            cell=explanation.moves[-1],
+        )
+        if explanation.moves
         else msg("The table does not match the record.")
     )
     return OutOfSync(
@@ -168,7 +178,7 @@ def _out_of_sync(state: State, story: _Explanation, differences: tuple[Message, 
     )
 
 
-def _tell_unchanged(look: TableMatch) -> Verdict:
+def _judge_unchanged(look: TableMatch) -> Verdict:
     """The verdict where nothing happened: whose turn it is, and what is not seen or too much."""
     state, matched = look.state, set(look.matched(look.state.board).values())
     if hidden := look.hidden(state.board):
@@ -219,19 +229,19 @@ def _held_of_next(look: TableMatch) -> list[str]:
     return [name for name in look.held if moving.owner(name) == player]
 
 
-def _tell_move(look: TableMatch, story: _Explanation) -> Verdict:
+def _judge_move(look: TableMatch, explanation: _Explanation) -> Verdict:
     """The verdict where a move was made; a question where its pyramid is not read at its end."""
-    state, after, move = look.state, story.after, story.moves[-1]
+    state, after, move = look.state, explanation.after, explanation.moves[-1]
     if (
         isinstance(move, Movement)
         and after.board.under(move.pyramid)
         and move.pyramid not in look.matched(after.board).values()
     ):
-        return _ask_unread(look, story, move)
+        return _ask_unread(look, explanation, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
     message = sentences(
-        *(msg("{text}.", text=what) for what in _told(state, story)),
+        *(msg("{text}.", text=what) for what in _descriptions(state, explanation)),
         msg("The game is over: {text}.", text=ended.message) if ended else after_move(after),
     )
     return Accepted(
@@ -239,7 +249,7 @@ def _tell_move(look: TableMatch, story: _Explanation) -> Verdict:
         message=message,
         rests_on=rests_on,
         player=player,
-        moves=tuple(map(str, story.moves)),
+        moves=tuple(map(str, explanation.moves)),
         evidence={"move": _short(move)},
     )
 
@@ -256,20 +266,20 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
     return "icefloe.move", _next_to_move(state)[1].mover, MOVING
 
 
-def _told(state: State, story: _Explanation) -> list[Message]:
+def _descriptions(state: State, explanation: _Explanation) -> list[Message]:
     """What happened, in words.
 
     The last move, and the removal before it where two tiles were removed at once.
     """
-    told = story.moves if state.phase == "remove" else story.moves[-1:]
-    return [_what(state, move, story.after) for move in told]
+    moves = explanation.moves if state.phase == "remove" else explanation.moves[-1:]
+    return [_describe(state, move, explanation.after) for move in moves]
 
 
-def _as_told(state: State, story: _Explanation) -> Choice:
+def _as_choice(state: State, explanation: _Explanation) -> Choice:
     """The choice that this is what happened."""
-    *before, last = _told(state, story)
+    *before, last = _descriptions(state, explanation)
     label = sentences(*(msg("{text}.", text=what) for what in before), last)
-    return Choice(label, tuple(map(str, story.moves)))
+    return Choice(label, tuple(map(str, explanation.moves)))
 
 
 def _short(move: Move) -> str:
@@ -277,7 +287,7 @@ def _short(move: Move) -> str:
     return str(move.tile) if isinstance(move, Removal) else str(move)
 
 
-def _what(state: State, move: Move, after: State) -> Message:
+def _describe(state: State, move: Move, after: State) -> Message:
     """What happened, in words."""
     mover = _kind(state, move)[1]
     match move:
@@ -321,12 +331,12 @@ def _what(state: State, move: Move, after: State) -> Message:
             raise AssertionError("not seen")
 
 
-def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambiguous:
+def _ask_unread(look: TableMatch, explanation: _Explanation, move: Movement) -> Ambiguous:
     """The question about a pyramid that is gone from its place and cannot be read elsewhere.
 
     All that is seen of it is something unreadable, or nothing.
     """
-    state, moves = look.state, tuple(map(str, story.moves))
+    state, moves = look.state, tuple(map(str, explanation.moves))
     message = sentences(
         msg(
             "{cell} is no longer on {cell2}, and the camera cannot find it elsewhere.",
@@ -342,7 +352,7 @@ def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambigu
         if choice.moves not in ((), moves)
     ]
     choices = (
-        Choice(_what(state, move, story.after), moves),
+        Choice(_describe(state, move, explanation.after), moves),
         *others,
         Choice(msg("No: show it more clearly, or put it right"), ()),
     )
@@ -357,9 +367,9 @@ def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambigu
 
 
 def _ask(look: TableMatch, rivals: list[_Explanation]) -> Verdict:
-    """The question where several stories explain the picture."""
+    """The question where several explanations fit the picture."""
     state = look.state
-    choices = [_as_told(state, story) for story in rivals if story.moves]
+    choices = [_as_choice(state, explanation) for explanation in rivals if explanation.moves]
     choices.append(NONE_OF_THESE)
     message = msg("It is unclear what was moved, or where it stands.")
     return Ambiguous(
@@ -382,11 +392,15 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
         return None
     there = replace(look, anywhere=frozenset(unseen))
-    explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
-    ways = [_as_told(state, story) for story in explained if story.moves]
+    explained = [
+        explanation
+        for explanation in _explanations(state)
+        if _fits(there, explanation.after.board, None)
+    ]
+    ways = [_as_choice(state, explanation) for explanation in explained if explanation.moves]
     still = (
         msg("It still stands there, but the camera cannot see it")
-        if any(not story.moves for story in explained)
+        if any(not explanation.moves for explanation in explained)
         else None
     )
     if not (choices := what_is_true(ways, still)):
@@ -412,25 +426,27 @@ def _ask_unsure(look: TableMatch) -> Ambiguous | None:
     What is unsure is which pyramid a piece is.
     """
     state = look.state
-    told = [(look.nats(story.after.board), story) for story in _stories(state)]
-    least = min(nats for nats, _ in told)
+    scored = [
+        (look.nats(explanation.after.board), explanation) for explanation in _explanations(state)
+    ]
+    least = min(nats for nats, _ in scored)
     if least - look.free_nats > UNSURE * DOUBT:
         return None
     explained = [
-        story
-        for nats, story in told
-        if nats - least < DOUBT and not look.differences(story.after.board)
+        explanation
+        for nats, explanation in scored
+        if nats - least < DOUBT and not look.differences(explanation.after.board)
     ]
     unsure = {
         look.places[k]
-        for story in explained
-        for k, name in look.matched(story.after.board).items()
+        for explanation in explained
+        for k, name in look.matched(explanation.after.board).items()
         if look.free.get(k) != name
     }
-    ways = [_as_told(state, story) for story in explained if story.moves]
+    ways = [_as_choice(state, explanation) for explanation in explained if explanation.moves]
     still = (
         msg("Nothing was moved; the camera is wrong")
-        if any(not story.moves for story in explained)
+        if any(not explanation.moves for explanation in explained)
         else None
     )
     if not unsure or not (choices := what_is_true(ways, still)):
@@ -459,7 +475,7 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
     moves: list[Move] = list(opening)
     if state.phase != "move" or len(changes.moved) < 2:
         return None
-    told: list[Message] = []
+    steps: list[Message] = []
     while state.phase == "move" and (
         name := next((name for name in changes.moved if state.owner(name) == state.mover), None)
     ):
@@ -468,12 +484,12 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         if floe is None or violation(state, move):
             break
         after = play(state, move)
-        told.append(_what(state, move, after))
+        steps.append(_describe(state, move, after))
         moves.append(move)
         state = after
-    if len(told) < len(changes.moved) or not _fits(look, state.board, None):
+    if len(steps) < len(changes.moved) or not _fits(look, state.board, None):
         return None
-    *before, label = told
+    *before, label = steps
     for what in reversed(before):
         label = msg("{text}; then {text2}", text=what, text2=label)
     choices = (Choice(label, tuple(map(str, moves))), NONE_OF_THESE)
@@ -559,18 +575,20 @@ def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
     Nobody looked in between.
     """
     firsts = [
-        story for story in _stories(look.state) if story.moves and changes.partly(story.after.board)
+        explanation
+        for explanation in _explanations(look.state)
+        if explanation.moves and changes.partly(explanation.after.board)
     ]
     ways = []
     for first, then in (
-        (one, other) for one in firsts for other in _stories(one.after) if other.moves
+        (one, other) for one in firsts for other in _explanations(one.after) if other.moves
     ):
         board = then.after.board
         if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
             label = msg(
                 "{text}; then {text2}",
-                text=_what(look.state, first.moves[-1], first.after),
-                text2=_what(first.after, then.moves[-1], then.after),
+                text=_describe(look.state, first.moves[-1], first.after),
+                text2=_describe(first.after, then.moves[-1], then.after),
             )
             ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
     if not ways:

@@ -148,11 +148,9 @@ class GpioLamps:
             for setting, numbers in named.items()
         ]
 
-    def step(self, scene: Cue, since_ms: float) -> None:
+    def step(self, cue: Cue, since_ms: float) -> None:
         """Light the lamps as they are at this moment; pins that stay as they are are left alone."""
-        for lamp, lantern in zip(
-            self._lamps, lanterns(scene, since_ms, self._players), strict=True
-        ):
+        for lamp, lantern in zip(self._lamps, lanterns(cue, since_ms, self._players), strict=True):
             values = [lantern.level] if len(lamp) == 1 else [part / 255 for part in lantern.lit]
             for pin, value in zip(lamp, values, strict=True):
                 if abs(pin.value - value) > 1e-6:

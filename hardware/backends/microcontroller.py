@@ -204,12 +204,12 @@ class BoardLamps:
     def __init__(self, link: Link, players: int) -> None:
         self._link, self._players = link, players
 
-    def step(self, scene: Cue, since_ms: float) -> None:
+    def step(self, cue: Cue, since_ms: float) -> None:
         """Send the lamps of this moment; raises DeviceLost where the board does not answer."""
         if error := self._link.error:
             raise DeviceLost(error)
         self._link.send(
-            "lamps", [lantern.lit for lantern in lanterns(scene, since_ms, self._players)]
+            "lamps", [lantern.lit for lantern in lanterns(cue, since_ms, self._players)]
         )
 
     def close(self) -> None:
@@ -264,10 +264,8 @@ class BoardBuzzer:
     def error(self) -> str:
         return self._link.error
 
-    def play(self, scene: Cue) -> None:
-        self._link.send(
-            "beeps", [[int(on), hold_ms] for on, hold_ms in beeps(scene)], lasting=False
-        )
+    def play(self, cue: Cue) -> None:
+        self._link.send("beeps", [[int(on), hold_ms] for on, hold_ms in beeps(cue)], lasting=False)
 
     def close(self) -> None:
         """The link belongs to who opened it."""

@@ -15,18 +15,18 @@ from table.languages import Language
 
 
 class FakeLamps:
-    """Remembers every scene in `scenes`; a scene that is shown again is one."""
+    """Remembers every cue in `cues`; a cue that is shown again is one."""
 
     def __init__(self) -> None:
         self.error = ""
-        self.scenes: list[Cue] = [DARK]
+        self.cues: list[Cue] = [DARK]
         self.closed = False
 
-    def show(self, scene: Cue) -> None:
+    def show(self, cue: Cue) -> None:
         if self.closed:
             raise ValueError("the lamps were closed")
-        if scene != self.scenes[-1]:
-            self.scenes.append(scene)
+        if cue != self.cues[-1]:
+            self.cues.append(cue)
 
     def close(self) -> None:
         if not self.closed:
@@ -105,8 +105,8 @@ class FakeBuzzer:
         self.error = ""
         self.played: list[Cue] = []
 
-    def play(self, scene: Cue) -> None:
-        self.played.append(scene)
+    def play(self, cue: Cue) -> None:
+        self.played.append(cue)
 
     def close(self) -> None:
         """There is nothing to let go."""

@@ -19,7 +19,7 @@ from hardware.interfaces import Press, Reading
 from referee.devices.answer_picker import AnswerSelection
 from referee.devices.buttons import DECIDED_BY, commands_of
 from referee.presentation.announcements import call_in
-from referee.presentation.lamp_cues import scene_of
+from referee.presentation.lamp_cues import cue_of
 from referee.presentation.view_model import decision_of
 from referee.sessions.caliper_answers import Measuring
 from referee.sessions.commands import Command
@@ -131,7 +131,7 @@ class Companion:
             self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes and rolls, and report parts that do not work, until the session is closed."""
+        """Show cues and rolls, and report parts that do not work, until the session is closed."""
         after = self._session.ledger.seq
         while not (self._stopping.is_set() or self._session.closed):
             try:
@@ -163,7 +163,7 @@ class Companion:
         if now != self._told:
             self._told, self._chosen_before = now, choosing
             self._show(
-                self._scene(ledger, status, self._news, document),
+                self._cue(ledger, status, self._news, document),
                 heard=bool(records) or choosing != chosen,
             )
 
@@ -216,38 +216,35 @@ class Companion:
             )
         return self._kept
 
-    def _scene(
+    def _cue(
         self, ledger: SessionState, status: Status, news: Record | None, document: Mapping[str, Any]
     ) -> Cue:
-        """The scene to show now.
+        """The cue to show now.
 
-        While people choose or measure an answer to the open question, the scene shows how far they
+        While people choose or measure an answer to the open question, the cue shows how far they
         are, whatever the camera sees meanwhile.
         """
-        scene, measuring, choosing = (
-            scene_of(ledger, status, news, self._board, document),
+        cue, measuring, choosing = (
+            cue_of(ledger, status, news, self._board, document),
             self._measuring,
             self._choosing,
         )
         if ledger.question is None or ledger.paused:
-            return scene
+            return cue
         if measuring and measuring.next and measuring.asks(ledger.question):
             return Cue(
-                "measure",
-                scene.players,
-                of=(measuring.next.partition(" ")[0],),
-                leader=scene.leader,
+                "measure", cue.players, of=(measuring.next.partition(" ")[0],), leader=cue.leader
             )
         if choosing and choosing.count and choosing.asks(ledger.question):
-            player = choosing.player(scene.players)
+            player = choosing.player(cue.players)
             return Cue(
                 "choice",
-                scene.players,
+                cue.players,
                 of=(player,) if player else (),
-                leader=scene.leader,
+                leader=cue.leader,
                 count=choosing.count,
             )
-        return scene
+        return cue
 
     def _roll(self, records: tuple[Record, ...]) -> None:
         """Let the dice show the newest roll, which is in the log already."""
@@ -268,11 +265,11 @@ class Companion:
         if calls:
             voice.say(calls[-1])
 
-    def _show(self, scene: Cue, heard: bool) -> None:
+    def _show(self, cue: Cue, heard: bool) -> None:
         if self._devices.lamps:
-            self._devices.lamps.show(scene)
+            self._devices.lamps.show(cue)
         if self._devices.buzzer and heard:
-            self._devices.buzzer.play(scene)
+            self._devices.buzzer.play(cue)
 
     def _listen(self) -> None:
         """Do what people ask for, one input after the other."""

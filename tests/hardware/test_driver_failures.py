@@ -48,8 +48,8 @@ class Bad:
     def write(self, data):
         self._work(data)
 
-    def step(self, scene, _since_ms):
-        self._work(scene)
+    def step(self, cue, _since_ms):
+        self._work(cue)
 
     def close(self):
         if self.happened.empty():

@@ -40,7 +40,7 @@ def test_a_game_is_followed_to_its_end(devices, session):
         seq = put(session, player).seq
         after = turn(following) if step < 8 else Cue("over", PLAYERS)
         devices.lamps.wait_for(Cue("accepted", PLAYERS, of=(player,), then=after, news=seq))
-    signals = [scene.signal for scene in devices.lamps.scenes[1:]]
+    signals = [cue.signal for cue in devices.lamps.cues[1:]]
     assert signals == ["turn"] + ["accepted"] * 9
     assert [devices.buzzer.next().signal for _ in range(9)] == ["accepted"] * 9
 
@@ -57,10 +57,10 @@ def test_what_the_referee_does_is_shown_while_it_lasts(devices, session, eyes):
     ):
         eyes.latest = replace(eyes.latest, status=status)
         devices.lamps.wait_for(Cue(signal, PLAYERS))
-    seen = len(devices.lamps.scenes)
+    seen = len(devices.lamps.cues)
     eyes.latest = replace(eyes.latest, status="waiting")
     devices.lamps.wait_for(turn("red"), after=seen)
-    assert devices.lamps.scenes[-1] == turn("red"), "the refusal is not shown a second time"
+    assert devices.lamps.cues[-1] == turn("red"), "the refusal is not shown a second time"
 
 
 @pytest.mark.usefixtures("beside")
@@ -137,9 +137,9 @@ def test_a_question_is_answered_with_two_buttons(devices, session, eyes):
     devices.lamps.wait_for(choice(3))
     devices.buttons.press("next")
     devices.lamps.wait_for(
-        Cue("too close", PLAYERS, of=PLAYERS), after=devices.lamps.scenes.index(choice(3))
+        Cue("too close", PLAYERS, of=PLAYERS), after=devices.lamps.cues.index(choice(3))
     )
-    seen = len(devices.lamps.scenes)
+    seen = len(devices.lamps.cues)
     devices.buttons.press("next")
     devices.lamps.wait_for(choice(1, "red"), after=seen)
     devices.buttons.press("rule")
@@ -255,10 +255,10 @@ def test_a_question_that_was_taken_back_takes_its_readings_with_it(devices, sess
     devices.lamps.wait_for(Cue("measure", PLAYERS, of=("blue",)))
     devices.buttons.press("appeal")
     session.wait(2, PATIENCE_S)
-    seen = len(devices.lamps.scenes)
+    seen = len(devices.lamps.cues)
     session.append(question)
     devices.lamps.wait_for(Cue("too close", PLAYERS, of=PLAYERS), after=seen)
-    assert Cue("measure", PLAYERS, of=("blue",)) not in devices.lamps.scenes[seen:]
+    assert Cue("measure", PLAYERS, of=("blue",)) not in devices.lamps.cues[seen:]
     devices.calliper.send("20.2")
     devices.lamps.wait_for(Cue("measure", PLAYERS, of=("blue",)), after=seen)
 
@@ -337,7 +337,7 @@ def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(
             Cue("accepted", PLAYERS, of=(player,), then=turn(following), news=record.seq)
         )
         for status, signal in (("settling", "settling"), ("hand over the board", "hand")):
-            seen = len(devices.lamps.scenes)
+            seen = len(devices.lamps.cues)
             eyes.latest = replace(eyes.latest, status=status)
             devices.lamps.wait_for(Cue(signal, PLAYERS), after=seen)
         eyes.latest = replace(eyes.latest, status="waiting")

@@ -274,6 +274,4 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, devices, monk
     beside.stop()
     session.close()
     assert turns == ["yellow", "blue"] * 3
-    assert any(scene.marks for scene in devices.lamps.scenes), (
-        "the space that a Zamboni is to leave"
-    )
+    assert any(cue.marks for cue in devices.lamps.cues), "the space that a Zamboni is to leave"
