@@ -194,16 +194,16 @@ class CornersGuide(Guide):
         corners = tuple((round(float(x), 1), round(float(y), 1)) for x, y in inner)
         height, width = image.shape[:2]
         self._now = CornersNow("at work", corners, width, height)
-        self._told: Array | None = None
+        self._corners_px: Array | None = None
 
     def corners(self) -> Array:
         """Wait until people confirm the corners; returns (4, 2) px, clockwise from the far left."""
         with self._changed:
-            while self._told is None:
+            while self._corners_px is None:
                 # A wait without an end is deaf to Ctrl-C on some systems.
                 self._changed.wait(1.0)
-            told, self._told = self._told, None
-            return told
+            corners_px, self._corners_px = self._corners_px, None
+            return corners_px
 
     def refuse(self, message: str) -> None:
         """Reject the corners with a reason; people place them again."""
@@ -223,7 +223,7 @@ class CornersGuide(Guide):
             ):
                 return False
             self._now = replace(self._now, corners_px=tuple(corners_px), refusal="")
-            self._told, self._stage = np.array(corners_px, float), "calculating"
+            self._corners_px, self._stage = np.array(corners_px, float), "calculating"
             self._changed.notify_all()
             return True
 

@@ -127,7 +127,7 @@ class TableWizard:
         """The number of the newest picture; -1 before the first."""
         return self._frame.seq if self._frame is not None else -1
 
-    def wish(self, job: Job) -> None:
+    def request_job(self, job: Job) -> None:
         """Request a job: calibrate the lens, measure cards and board anew, or learn colours.
 
         Raises InputError while another job is at work.
@@ -257,7 +257,7 @@ class TableWizard:
 
     def _calibrate(self) -> None:
         guide, target = self._lens, Charuco(SQUARE_MM)
-        assert guide is not None, "a wish for a lens begins with its guide"
+        assert guide is not None, "a request for a lens begins with its guide"
         try:
             views = take_views(self._camera, target, guide)
             file = lens_file(

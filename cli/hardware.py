@@ -328,13 +328,13 @@ def _pressed(press: Press) -> str:
 
 
 def _hear(
-    told: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]
+    inputs: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]
 ) -> bool:
     """Print what comes until the last one; False where nothing comes for WAIT_S."""
     say(ask)
     try:
         while True:
-            item = told.get(timeout=WAIT_S)
+            item = inputs.get(timeout=WAIT_S)
             say(f"  {shown(item)}")
             if is_last(item):
                 return True

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
-from engines.icebreaker.matching import Difference, Shift, TableMatch, look
+from engines.icebreaker.matching import Difference, Shift, TableMatch, match_table
 from engines.icebreaker.moves import Move, parse_move
 from engines.icebreaker.occlusion import ask_unseen, ask_what_is_true, ships
 from engines.icebreaker.rules import (
@@ -112,9 +112,9 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         )
     if seen.hand:
         return Waiting(code=MOVE, message=msg("A hand is over the board."), player=state.next)
-    found = look(seen, board).counted(state)
+    found = match_table(seen, board).counted(state)
     if before is not None:
-        found = found.as_ruled(look(before, board).counted(state), state)
+        found = found.as_ruled(match_table(before, board).counted(state), state)
     if fallen := [piece.colour for piece in found.down if piece.colour not in dict(found.held)]:
         message = msg("Stand the {colour} ship upright where it belongs.", colour=fallen[0])
         return Waiting(

@@ -80,30 +80,25 @@ def judge(
         )
     if state.phase == "place":
         return judge_placing(state, seen, before, board)
-    look = TableMatch(state, seen, before, board, state.board.pyramids)
+    match = TableMatch(state, seen, before, board, state.board.pyramids)
     explanations = sorted(
-        (
-            (look.nats(explanation.after.board), k, explanation)
-            for k, explanation in enumerate(_explanations(state))
-        ),
+        ((match.nats(one.after.board), k, one) for k, one in enumerate(_explanations(state))),
         key=lambda entry: entry[:2],
     )
     least = explanations[0][0]
-    if least - look.free_nats > DOUBT:
-        changes = _changes(look)
+    if least - match.free_nats > DOUBT:
+        changes = _changes(match)
         return (
-            _half_done(look, changes)
-            or _ask_two(look, changes)
-            or fallen(look, look.pyramids)
-            or _not_allowed(look, changes)
+            _half_done(match, changes)
+            or _ask_two(match, changes)
+            or fallen(match, match.pyramids)
+            or _not_allowed(match, changes)
         )
-    rivals = [explanation for nats, _, explanation in explanations if nats - least < DOUBT]
-    if look.untouched and (
-        still := [explanation for explanation in rivals if not explanation.moves]
-    ):
-        return _judge_explanation(look, still[0])
-    whole = [explanation for explanation in rivals if not look.differences(explanation.after.board)]
-    return _ask(look, whole) if len(whole) > 1 else _judge_explanation(look, (whole or rivals)[0])
+    rivals = [one for nats, _, one in explanations if nats - least < DOUBT]
+    if match.untouched and (still := [one for one in rivals if not one.moves]):
+        return _judge_explanation(match, still[0])
+    whole = [one for one in rivals if not match.differences(one.after.board)]
+    return _ask(match, whole) if len(whole) > 1 else _judge_explanation(match, (whole or rivals)[0])
 
 
 def _explanations(state: State) -> Iterator[_Explanation]:
@@ -151,11 +146,11 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
     return tuple(opening), state
 
 
-def _judge_explanation(look: TableMatch, explanation: _Explanation) -> Verdict:
+def _judge_explanation(match: TableMatch, explanation: _Explanation) -> Verdict:
     """The verdict where a single story explains the picture, if it explains all of it."""
-    if differences := look.differences(explanation.after.board):
-        return _out_of_sync(look.state, explanation, differences)
-    return _judge_move(look, explanation) if explanation.moves else _judge_unchanged(look)
+    if differences := match.differences(explanation.after.board):
+        return _out_of_sync(match.state, explanation, differences)
+    return _judge_move(match, explanation) if explanation.moves else _judge_unchanged(match)
 
 
 def _out_of_sync(
@@ -178,33 +173,33 @@ def _out_of_sync(
     )
 
 
-def _judge_unchanged(look: TableMatch) -> Verdict:
+def _judge_unchanged(match: TableMatch) -> Verdict:
     """The verdict where nothing happened: whose turn it is, and what is not seen or too much."""
-    state, matched = look.state, set(look.matched(look.state.board).values())
-    if hidden := look.hidden(state.board):
-        unseen = [name for name in state.board.pyramids if name not in matched | look.held]
+    state, matched = match.state, set(match.matched(match.state.board).values())
+    if hidden := match.hidden(state.board):
+        unseen = [name for name in state.board.pyramids if name not in matched | match.held]
         return CannotSee(
             code="icefloe.unread",
             message=cannot_be_read(hidden[0]),
             player=state.next,
-            asks=_ask_unseen(look, unseen),
+            asks=_ask_unseen(match, unseen),
         )
-    if look.held & matched:
+    if match.held & matched:
         return Accepted(
             code=f"icefloe.{state.phase}", message=turn(state), player=state.next, moves=()
         )
     return Waiting(
         code=f"icefloe.{state.phase}",
-        message=sentences(turn(state), _extra_tiles(look), _taken_as_there(look)),
+        message=sentences(turn(state), _extra_tiles(match), _taken_as_there(match)),
         player=state.next,
-        asks=_ask_unseen(look, _held_of_next(look)),
+        asks=_ask_unseen(match, _held_of_next(match)),
         as_recorded=True,
     )
 
 
-def _extra_tiles(look: TableMatch) -> Message:
+def _extra_tiles(match: TableMatch) -> Message:
     """The tiles that are seen where none belongs, in a sentence; NOTHING where there are none."""
-    extra = sorted(look.tiles - {floe.place for floe in look.state.board.floes} - look.misread)
+    extra = sorted(match.tiles - {floe.place for floe in match.state.board.floes} - match.misread)
     if not extra:
         return NOTHING
     return msg(
@@ -212,32 +207,32 @@ def _extra_tiles(look: TableMatch) -> Message:
     )
 
 
-def _taken_as_there(look: TableMatch) -> Message:
+def _taken_as_there(match: TableMatch) -> Message:
     """The pyramids that nobody sees and people vouch for; NOTHING where there are none."""
-    if not look.held:
+    if not match.held:
         return NOTHING
     return msg(
         "Not visible, but there according to the players: {text}.",
-        text=_stand(look.state, look.held),
+        text=_stand(match.state, match.held),
     )
 
 
-def _held_of_next(look: TableMatch) -> list[str]:
+def _held_of_next(match: TableMatch) -> list[str]:
     """The pyramids that are held to be there, of the player who is to act next."""
-    moving = _next_to_move(look.state)[1]
-    player = moving.mover if moving.phase == "move" else look.state.next
-    return [name for name in look.held if moving.owner(name) == player]
+    moving = _next_to_move(match.state)[1]
+    player = moving.mover if moving.phase == "move" else match.state.next
+    return [name for name in match.held if moving.owner(name) == player]
 
 
-def _judge_move(look: TableMatch, explanation: _Explanation) -> Verdict:
+def _judge_move(match: TableMatch, explanation: _Explanation) -> Verdict:
     """The verdict where a move was made; a question where its pyramid is not read at its end."""
-    state, after, move = look.state, explanation.after, explanation.moves[-1]
+    state, after, move = match.state, explanation.after, explanation.moves[-1]
     if (
         isinstance(move, Movement)
         and after.board.under(move.pyramid)
-        and move.pyramid not in look.matched(after.board).values()
+        and move.pyramid not in match.matched(after.board).values()
     ):
-        return _ask_unread(look, explanation, move)
+        return _ask_unread(match, explanation, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
     message = sentences(
@@ -331,12 +326,12 @@ def _describe(state: State, move: Move, after: State) -> Message:
             raise AssertionError("not seen")
 
 
-def _ask_unread(look: TableMatch, explanation: _Explanation, move: Movement) -> Ambiguous:
+def _ask_unread(match: TableMatch, explanation: _Explanation, move: Movement) -> Ambiguous:
     """The question about a pyramid that is gone from its place and cannot be read elsewhere.
 
     All that is seen of it is something unreadable, or nothing.
     """
-    state, moves = look.state, tuple(map(str, explanation.moves))
+    state, moves = match.state, tuple(map(str, explanation.moves))
     message = sentences(
         msg(
             "{cell} is no longer on {cell2}, and the camera cannot find it elsewhere.",
@@ -345,7 +340,7 @@ def _ask_unread(look: TableMatch, explanation: _Explanation, move: Movement) -> 
         ),
         msg("Was it moved to {cell}?", cell=move.target),
     )
-    elsewhere = _ask_unseen(look, [move.pyramid])
+    elsewhere = _ask_unseen(match, [move.pyramid])
     others = [
         choice
         for choice in (elsewhere.choices if elsewhere else ())
@@ -366,10 +361,10 @@ def _ask_unread(look: TableMatch, explanation: _Explanation, move: Movement) -> 
     )
 
 
-def _ask(look: TableMatch, rivals: list[_Explanation]) -> Verdict:
+def _ask(match: TableMatch, rivals: list[_Explanation]) -> Verdict:
     """The question where several explanations fit the picture."""
-    state = look.state
-    choices = [_as_choice(state, explanation) for explanation in rivals if explanation.moves]
+    state = match.state
+    choices = [_as_choice(state, one) for one in rivals if one.moves]
     choices.append(NONE_OF_THESE)
     message = msg("It is unclear what was moved, or where it stands.")
     return Ambiguous(
@@ -381,26 +376,22 @@ def _ask(look: TableMatch, rivals: list[_Explanation]) -> Verdict:
     )
 
 
-def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
+def _ask_unseen(match: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     """The question where these unseen pyramids are.
 
     They are where they stood, or where a legal move takes one.
 
     None where more is amiss, or most are not seen.
     """
-    state = look.state
+    state = match.state
     if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
         return None
-    there = replace(look, anywhere=frozenset(unseen))
-    explained = [
-        explanation
-        for explanation in _explanations(state)
-        if _fits(there, explanation.after.board, None)
-    ]
-    ways = [_as_choice(state, explanation) for explanation in explained if explanation.moves]
+    there = replace(match, anywhere=frozenset(unseen))
+    explained = [one for one in _explanations(state) if _fits(there, one.after.board, None)]
+    ways = [_as_choice(state, one) for one in explained if one.moves]
     still = (
         msg("It still stands there, but the camera cannot see it")
-        if any(not explanation.moves for explanation in explained)
+        if any(not one.moves for one in explained)
         else None
     )
     if not (choices := what_is_true(ways, still)):
@@ -420,33 +411,31 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     )
 
 
-def _ask_unsure(look: TableMatch) -> Ambiguous | None:
+def _ask_unsure(match: TableMatch) -> Ambiguous | None:
     """The question what happened where only an unsure reading speaks against the explanations.
 
     What is unsure is which pyramid a piece is.
     """
-    state = look.state
-    scored = [
-        (look.nats(explanation.after.board), explanation) for explanation in _explanations(state)
-    ]
+    state = match.state
+    scored = [(match.nats(one.after.board), one) for one in _explanations(state)]
     least = min(nats for nats, _ in scored)
-    if least - look.free_nats > UNSURE * DOUBT:
+    if least - match.free_nats > UNSURE * DOUBT:
         return None
     explained = [
-        explanation
-        for nats, explanation in scored
-        if nats - least < DOUBT and not look.differences(explanation.after.board)
+        one
+        for nats, one in scored
+        if nats - least < DOUBT and not match.differences(one.after.board)
     ]
     unsure = {
-        look.places[k]
-        for explanation in explained
-        for k, name in look.matched(explanation.after.board).items()
-        if look.free.get(k) != name
+        match.places[k]
+        for one in explained
+        for k, name in match.matched(one.after.board).items()
+        if match.free.get(k) != name
     }
-    ways = [_as_choice(state, explanation) for explanation in explained if explanation.moves]
+    ways = [_as_choice(state, one) for one in explained if one.moves]
     still = (
         msg("Nothing was moved; the camera is wrong")
-        if any(not explanation.moves for explanation in explained)
+        if any(not one.moves for one in explained)
         else None
     )
     if not unsure or not (choices := what_is_true(ways, still)):
@@ -466,12 +455,12 @@ def _ask_unsure(look: TableMatch) -> Ambiguous | None:
     )
 
 
-def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
+def _ask_in_turn(match: TableMatch, changes: _Changes) -> Ambiguous | None:
     """The question whether several players moved in turn before the pond was seen at rest.
 
     None where the picture does not show that.
     """
-    opening, state = _next_to_move(look.state)
+    opening, state = _next_to_move(match.state)
     moves: list[Move] = list(opening)
     if state.phase != "move" or len(changes.moved) < 2:
         return None
@@ -487,7 +476,7 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         steps.append(_describe(state, move, after))
         moves.append(move)
         state = after
-    if len(steps) < len(changes.moved) or not _fits(look, state.board, None):
+    if len(steps) < len(changes.moved) or not _fits(match, state.board, None):
         return None
     *before, label = steps
     for what in reversed(before):
@@ -500,7 +489,7 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         code="icefloe.in_turn",
         message=message,
         rests_on=MOVING,
-        player=look.state.next,
+        player=match.state.next,
         choices=choices,
         withdrawn_if_table_changes=True,
     )
@@ -516,14 +505,14 @@ def _stand(state: State, names: Collection[str]) -> Listing:
     )
 
 
-def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
+def _half_done(match: TableMatch, changes: _Changes) -> Waiting | None:
     """The verdict where a move is half done.
 
     A pyramid is in the hand of the player who moves; or a tile has to be removed with all that
     stands on it, and not all of it is gone.
     """
-    state = look.state
-    if state.phase == "remove" and _fits(look, state.board, state.tile):
+    state = match.state
+    if state.phase == "remove" and _fits(match, state.board, state.tile):
         return Waiting(
             code="icefloe.remove", message=turn(state), rests_on=REMOVING, player=state.torch
         )
@@ -535,7 +524,7 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
             msg("{cell} is off the board: move it, or put it back.", cell=changes.lifted),
             turn(moving),
         )
-        asks = _ask_unseen(look, [changes.lifted])
+        asks = _ask_unseen(match, [changes.lifted])
         return Waiting(
             code="icefloe.move", message=message, rests_on=MOVING, player=moving.mover, asks=asks
         )
@@ -544,7 +533,7 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
         if (
             isinstance(move, Movement)
             and sunk
-            and _fits(look, state.board.put(move.pyramid, move.target), sunk)
+            and _fits(match, state.board.put(move.pyramid, move.target), sunk)
         ):
             message = msg(
                 "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with"
@@ -563,31 +552,29 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
     return None
 
 
-def _fits(look: TableMatch, board: Board, half_done: str | None) -> bool:
-    return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(
-        look.matched(board)
+def _fits(match: TableMatch, board: Board, half_done: str | None) -> bool:
+    return match.nats(board, half_done) - match.free_nats <= DOUBT and not match.strangers(
+        match.matched(board)
     )
 
 
-def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
+def _ask_two(match: TableMatch, changes: _Changes) -> Ambiguous | None:
     """The question whether two legal acts in turn, which explain the picture, were done.
 
     Nobody looked in between.
     """
     firsts = [
-        explanation
-        for explanation in _explanations(look.state)
-        if explanation.moves and changes.partly(explanation.after.board)
+        one for one in _explanations(match.state) if one.moves and changes.partly(one.after.board)
     ]
     ways = []
     for first, then in (
         (one, other) for one in firsts for other in _explanations(one.after) if other.moves
     ):
         board = then.after.board
-        if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
+        if match.nats(board) - match.free_nats <= DOUBT and not match.differences(board):
             label = msg(
                 "{text}; then {text2}",
-                text=_describe(look.state, first.moves[-1], first.after),
+                text=_describe(match.state, first.moves[-1], first.after),
                 text2=_describe(first.after, then.moves[-1], then.after),
             )
             ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
@@ -599,50 +586,26 @@ def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         code="icefloe.two",
         message=message,
         rests_on=MOVING,
-        player=look.state.next,
+        player=match.state.next,
         choices=choices,
         withdrawn_if_table_changes=True,
     )
 
 
-def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync | CannotSee:
+def _not_allowed(match: TableMatch, changes: _Changes) -> Refused | OutOfSync | CannotSee:
     """The verdict where no legal move explains the picture.
 
     It names what was tried, if that is one thing, else all differences.
     """
-    tried = _tried(look, changes)
-    moving = _next_to_move(look.state)[1]
-    state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
+    tried = _tried(match, changes)
+    moving = _next_to_move(match.state)[1]
+    state = (
+        moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else match.state
+    )
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
-        message = sentences(msg("The table does not match the record."), msg("Put it right."))
-        lost = {
-            name
-            for floe in look.state.board.floes
-            if floe.place in changes.lost
-            for name in floe.pyramids
-        }
-        asks = (
-            _ask_unseen(look, [name for name in changes.gone if name not in lost])
-            or _ask_unsure(look)
-            or _ask_in_turn(look, changes)
-        )
-        unread = [] if changes.displaced else look.hidden(look.state.board)
-        if unread:
-            return CannotSee(
-                code="icefloe.unread",
-                message=cannot_be_read(unread[0]),
-                player=look.state.next,
-                asks=asks,
-            )
-        return OutOfSync(
-            code="icefloe.out_of_sync",
-            message=message,
-            player=look.state.next,
-            differences=changes.message(look),
-            asks=asks,
-        )
-    code, player, _ = _kind(look.state, tried)
+        return _unexplained(match, changes)
+    code, player, _ = _kind(match.state, tried)
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)
     if isinstance(tried, Removal):
@@ -660,9 +623,39 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync | C
         code=code,
         message=sentences(wrong.message, back),
         rests_on=wrong.clause,
-        player=player or look.state.torch,
+        player=player or match.state.torch,
         tried=(str(tried),),
         evidence=evidence,
+    )
+
+
+def _unexplained(match: TableMatch, changes: _Changes) -> OutOfSync | CannotSee:
+    """The verdict where no move, legal or not, explains the picture: it names all differences."""
+    lost = {
+        name
+        for floe in match.state.board.floes
+        if floe.place in changes.lost
+        for name in floe.pyramids
+    }
+    asks = (
+        _ask_unseen(match, [name for name in changes.gone if name not in lost])
+        or _ask_unsure(match)
+        or _ask_in_turn(match, changes)
+    )
+    unread = [] if changes.displaced else match.hidden(match.state.board)
+    if unread:
+        return CannotSee(
+            code="icefloe.unread",
+            message=cannot_be_read(unread[0]),
+            player=match.state.next,
+            asks=asks,
+        )
+    return OutOfSync(
+        code="icefloe.out_of_sync",
+        message=sentences(msg("The table does not match the record."), msg("Put it right.")),
+        player=match.state.next,
+        differences=changes.message(match),
+        asks=asks,
     )
 
 
@@ -719,12 +712,12 @@ class _Changes(NamedTuple):
             or bool(places & {*self.got})
         )
 
-    def message(self, look: TableMatch) -> tuple[str, ...]:
+    def message(self, match: TableMatch) -> tuple[str, ...]:
         """The differences, one sentence each."""
-        board = look.state.board
+        board = match.state.board
         stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
         tiles = {floe.place: floe.tile for floe in board.floes}
-        pieces = [look.now.pieces[k] for k in self.strangers]
+        pieces = [match.now.pieces[k] for k in self.strangers]
         return (
             *(
                 msg(
@@ -749,30 +742,30 @@ class _Changes(NamedTuple):
                     "A {colour} {cell} stands on {cell2}.",
                     colour=piece.colour,
                     cell=piece.size,
-                    cell2=look.places[k],
+                    cell2=match.places[k],
                 )
                 for k, piece in zip(self.strangers, pieces, strict=True)
             ),
         )
 
 
-def _changes(look: TableMatch) -> _Changes:
-    board = look.state.board
-    now = {name: look.places[k] for k, name in look.free.items()}
+def _changes(match: TableMatch) -> _Changes:
+    board = match.state.board
+    now = {name: match.places[k] for k, name in match.free.items()}
     stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
-    places, tiles = {floe.place for floe in board.floes}, look.tiles
+    places, tiles = {floe.place for floe in board.floes}, match.tiles
     return _Changes(
         {name: place for name, place in now.items() if place != stood[name]},
         tuple(name for name in stood if name not in now),
-        tuple(sorted(places - tiles - look.misread)),
-        tuple(sorted(tiles - places - look.misread)),
-        tuple(look.strangers(look.free)),
+        tuple(sorted(places - tiles - match.misread)),
+        tuple(sorted(tiles - places - match.misread)),
+        tuple(match.strangers(match.free)),
     )
 
 
-def _tried(look: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
+def _tried(match: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
     """The one move that people tried, legal or not; None where it is not a single move."""
-    board, (moved, gone, lost, got, strangers) = look.state.board, changes
+    board, (moved, gone, lost, got, strangers) = match.state.board, changes
     if strangers or len(lost) > 1 or len(got) > 1:
         return None
     floe = board.at(lost[0]) if lost else None
@@ -792,7 +785,7 @@ def _tried(look: TableMatch, changes: _Changes) -> Movement | Slide | Removal | 
     others = [name for name in gone if name not in floe.pyramids]
     if {*gone} - {*others} != {*floe.pyramids} or len(others) > 1:
         return None
-    if others and look.state.phase == "remove" and floe.tile == look.state.tile:
+    if others and match.state.phase == "remove" and floe.tile == match.state.tile:
         # what is missing besides the tile that had to go is not seen, rather than gone with it
         return None
     under = board.under(others[0]) if others else None

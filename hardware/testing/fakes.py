@@ -79,18 +79,18 @@ class FakeButtons:
     def _turn(self, button: str, down: bool, wait_ms: float) -> None:
         self._contact(button, down)
         self.now_ms += wait_ms
-        self._told(self._buttons[button].tick(self.now_ms))
+        self._report(self._buttons[button].tick(self.now_ms))
 
     def _contact(self, button: str, down: bool) -> None:
         """The level goes to and fro before it stands."""
         for bounce, bounce_ms in enumerate(self.BOUNCES_MS):
-            self._told(
+            self._report(
                 self._buttons.setdefault(button, Presses(button)).edge(
                     down == (bounce % 2 == 0), self.now_ms + bounce_ms
                 )
             )
 
-    def _told(self, presses: list[Press]) -> None:
+    def _report(self, presses: list[Press]) -> None:
         for press in presses:
             self._tell(press)
 

@@ -89,10 +89,10 @@ class Companion:
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
         self._choosing: AnswerSelection | None = None
-        self._kept_of: object = None
-        self._kept: Mapping[str, Any] = {}
+        self._document_state: object = None
+        self._cached_document: Mapping[str, Any] = {}
         self._news: Record | None = None
-        self._told: tuple[object, ...] = ()
+        self._last_shown: tuple[object, ...] = ()
         self._chosen_before: AnswerSelection | None = None
         self._failure = ""
         self._used_ms = -1.0
@@ -151,8 +151,10 @@ class Companion:
         """
         ledger, status = self._session.ledger, self._referee.latest.status
         if records:
-            told_of = [record for record in records if not isinstance(record.event, InputRecorded)]
-            self._news = (told_of or records)[-1]
+            announced = [
+                record for record in records if not isinstance(record.event, InputRecorded)
+            ]
+            self._news = (announced or records)[-1]
             self._roll(records)
             self._call(records)
         elif status not in ("waiting", "asking", "ruling"):
@@ -160,8 +162,8 @@ class Companion:
         document = self._document(ledger, records)
         choosing, chosen = self._choosing, self._chosen_before
         now = (ledger.seq, status, self._news, self._measuring, choosing)
-        if now != self._told:
-            self._told, self._chosen_before = now, choosing
+        if now != self._last_shown:
+            self._last_shown, self._chosen_before = now, choosing
             self._show(
                 self._cue(ledger, status, self._news, document),
                 heard=bool(records) or choosing != chosen,
@@ -204,17 +206,17 @@ class Companion:
         some games, and the referee might have to wait for it: one thread of Python computes at a
         time.
         """
-        if ledger.state is not self._kept_of:
+        if ledger.state is not self._document_state:
             brought = (
                 getattr(records[-1].event, "state", None)
                 if records and records[-1].seq == ledger.seq
                 else None
             )
-            self._kept_of, self._kept = (
+            self._document_state, self._cached_document = (
                 ledger.state,
                 brought or ledger.engine.state_document(ledger.state),
             )
-        return self._kept
+        return self._cached_document
 
     def _cue(
         self, ledger: SessionState, status: Status, news: Record | None, document: Mapping[str, Any]

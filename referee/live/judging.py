@@ -335,7 +335,7 @@ class TableJudge:
             event = on_this_table(event, self.session.ledger)
         misread = found.misread if found else self.corrections.there
         if isinstance(event, VerdictReached | QuestionAsked) and (
-            misread or near or self.corrections.told
+            misread or near or self.corrections.has_corrections
         ):
             return with_misread(event, misread, near.misread if near else None)
         return event

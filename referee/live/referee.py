@@ -172,13 +172,13 @@ class Referee:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
         self._stopping.set()
 
-    def wish(self, request: TableRequest) -> None:
+    def request_table(self, request: TableRequest) -> None:
         """Request that the table is measured anew, or that play goes on as it is.
 
         Returns at once, from any thread; the request is done at the next table at rest.
         """
         if self._table_monitor is not None:
-            self._table_monitor.wish(request)
+            self._table_monitor.request_table(request)
             self._tell_table(self._table_monitor)
 
     def point_at(self, question: int, label: str) -> None:

@@ -83,9 +83,9 @@ class Supervisor:
         """As `LiveState.point_at`."""
         self._live.point_at(question, label)
 
-    def wish(self, wish: TableRequest) -> None:
-        """As `Referee.wish`."""
-        self._referee.wish(wish)
+    def request_table(self, request: TableRequest) -> None:
+        """As `Referee.request_table`."""
+        self._referee.request_table(request)
 
     def last_table(self) -> tuple[int, Observation]:
         """As `Referee.last_table`."""

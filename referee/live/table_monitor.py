@@ -69,7 +69,7 @@ class TableMonitor:
         """The table as it is to be read now."""
         return self._file.setup
 
-    def wish(self, request: TableRequest) -> None:
+    def request_table(self, request: TableRequest) -> None:
         """Set the request, in place of an earlier one."""
         with self._lock:
             self._request = request

@@ -91,19 +91,19 @@ def history_pages(histories: HistoryCache) -> Blueprint:
     @routes.get("/statistics")
     def all_statistics() -> str:
         simulated = request.args.get("simulated") == "1"
-        told, left_out = [], []
+        chosen, left_out = [], []
         for summary in histories.summaries():
             if summary.simulated and not simulated:
                 continue
             try:
-                told.append(histories.of(summary.session))
+                chosen.append(histories.of(summary.session))
             except InputError as error:
                 left_out.append(message_of(error))
         return render_template(
             "statistics.html",
             session=None,
             simulated=simulated,
-            counted=count(told),
+            counted=count(chosen),
             left_out=left_out,
         )
 
@@ -171,9 +171,9 @@ def _history_of(histories: HistoryCache, session: int) -> SessionHistory:
         raise Refusal(404, "no_session", message_of(error)) from error
 
 
-def count(told: Sequence[SessionHistory]) -> SessionCounts:
+def count(chosen: Sequence[SessionHistory]) -> SessionCounts:
     """Statistics of sessions, by people's names where they were told."""
-    played = [(history, each) for history in told for each in history.games]
+    played = [(history, each) for history in chosen for each in history.games]
     gaps: dict[str, list[float]] = {}
     landed: dict[str, list[Landing]] = {}
     squares: dict[str, list[dict[str, int]]] = {}
@@ -186,7 +186,7 @@ def count(told: Sequence[SessionHistory]) -> SessionCounts:
                 )
         for landing in landings(each.throws, history.records):
             landed.setdefault(_name(each, landing.player), []).append(landing)
-    for history in told:
+    for history in chosen:
         for ledger in _last_ledgers(history):
             taken += [(ledger.session, hit) for hit in hits(ledger, history.records)]
             for player, counts in squares_hit(ledger, history.records).items():

@@ -73,7 +73,7 @@ class Table:
         if self.at == len(self.shown):
             return None
         if self.wishes[self.at]:
-            self.referee.wish(self.wishes[self.at])
+            self.referee.request_table(self.wishes[self.at])
         return Frame(self.at, self.shown[self.at].at_ms, np.full((24, 32, 3), self.at, np.uint8))
 
     def observe(self, frame, setup, *_):
