@@ -509,7 +509,7 @@ def _verdict(
 
 
 def _left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
-    """Whether moves of Ice Storm hold the true ones, with squares that are too close to call.
+    """True if the moves hold the true ones, whose squares may be too close to call.
 
     In the notation a question mark stands after each of these.
     """
