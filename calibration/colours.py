@@ -74,14 +74,14 @@ class MeasuredPiece:
     """A piece in an image, with its measured light.
 
     `place_mm` is (2,) from above.  `light` (n, 3) is that of some of its pixels, `ground` (2, 3)
-    that of the ground beside it and all over the table, both relative to white paper.  `looked`
-    (c,) are the probabilities of the table's colours by the second look.
+    that of the ground beside it and all over the table, both relative to white paper.
+    `keypoint_colours` (c,) are the probabilities of the table's colours by the keypoint network.
     """
 
     place_mm: Array
     light: Array
     ground: Array
-    looked: Array
+    keypoint_colours: Array
 
     def __str__(self) -> str:
         return f"({self.place_mm[0]:.0f}, {self.place_mm[1]:.0f}) mm"
@@ -99,7 +99,7 @@ class SimilarColours:
     def message(self) -> Message:
         """How close they are, as a part of a sentence."""
         return phrase(
-            "{colour} and {colour2} look alike here: {n} of 100 pyramids would be mistaken"
+            "{colour} and {colour2} look alike here: {n} of 100 pieces would be mistaken"
             " for the other",
             colour=self.one,
             colour2=self.other,
@@ -120,25 +120,24 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
         raise InputError(camera.reason)
     expect_every_fiducial(camera, setup)
     photo = Photo(image, camera, setup)
-    sight = search(view_of(photo), setup.colours)
-    if hand_is_over(sight, setup):
+    detections = search(view_of(photo), setup.colours)
+    if hand_is_over(detections, setup):
         raise InputError(
             msg(
-                "expected only pyramids, but a hand or an arm is over the board; take"
-                " another picture"
+                "expected only pieces, but a hand or an arm is over the board; take another picture"
             )
         )
-    sure = [one for one in propose_candidates(sight, photo) if one.chance > SURE_CHANCE]
-    spots = list(align_all(sure, photo, {}).values())
-    bare = bare_ground(sight, [spot.best for spot in spots], photo)
+    sure = [one for one in propose_candidates(detections, photo) if one.chance > SURE_CHANCE]
+    estimates = list(align_all(sure, photo, {}).values())
+    bare = bare_ground(detections, [estimate.best for estimate in estimates], photo)
     outline = setup.outline_mm()
     shown = []
-    for spot in spots:
+    for estimate in estimates:
         if (
-            within(outline, spot.middle_mm)
-            and (light := piece_light(spot, bare, sight, photo)) is not None
+            within(outline, estimate.middle_mm)
+            and (light := piece_light(estimate, bare, detections, photo)) is not None
         ):
-            shown.append(MeasuredPiece(spot.middle_mm, *light, spot.keypoints.colours))
+            shown.append(MeasuredPiece(estimate.middle_mm, *light, estimate.keypoints.colours))
     return sorted(shown, key=lambda one: float(one.place_mm[0]))
 
 
@@ -154,11 +153,11 @@ def in_order(
     for left, right in pairwise(shown):
         if right.place_mm[0] - left.place_mm[0] < APART_MM:
             behind = phrase(
-                "the pyramids at {raw} and {raw2} are one behind the other", raw=left, raw2=right
+                "the pieces at {raw} and {raw2} are one behind the other", raw=left, raw2=right
             )
             raise InputError(
                 msg(
-                    "expected pyramids side by side, but {text}; move one to the side and"
+                    "expected pieces side by side, but {text}; move one to the side and"
                     " take another picture",
                     text=behind,
                 )
@@ -168,7 +167,7 @@ def in_order(
         if score[looks] - score[setup.colours.index(colour)] > UNLIKE_MARGIN:
             raise InputError(
                 msg(
-                    "expected pyramids in the order of --order, but the one at {raw} should"
+                    "expected pieces in the order of --order, but the one at {raw} should"
                     " be {colour} and looks {colour2}",
                     raw=one,
                     colour=colour,
@@ -192,7 +191,7 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
             other = shown[given.index(looks)]
             raise InputError(
                 msg(
-                    "expected one pyramid of each colour, but those at {raw} and {raw2}"
+                    "expected one piece of each colour, but those at {raw} and {raw2}"
                     " both look {colour}, and none looks {colour2}; if there is one of"
                     " each, give the order: --order",
                     raw=shown[k],
@@ -209,7 +208,7 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
         if total - others[range(len(rival)), rival].sum() < SURE_MARGIN:
             raise InputError(
                 msg(
-                    "expected colours that can be told apart, but the pyramid at {raw} may"
+                    "expected colours that can be told apart, but the piece at {raw} may"
                     " be {colour} or {colour2}; give the order from left to right: --order",
                     raw=shown[k],
                     colour=setup.colours[colour],
@@ -224,7 +223,8 @@ def _palette_score(shown: Sequence[MeasuredPiece], setup: Setup) -> Array:
     bodies = tuple(palette_body(name) for name in setup.colours)
     return np.array(
         [
-            light_score(one.light, one.ground, bodies) + DRAWN_DYES * np.log(one.looked + 1e-9)
+            light_score(one.light, one.ground, bodies)
+            + DRAWN_DYES * np.log(one.keypoint_colours + 1e-9)
             for one in shown
         ]
     )
@@ -240,7 +240,7 @@ def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None
         wanted: dict[str, object] = {"n": len(colours), "players": in_a_row(colours, "colour")}
         raise InputError(
             msg(
-                "expected one pyramid of each of {n} colours ({players}) on the board,"
+                "expected one piece of each of {n} colours ({players}) on the board,"
                 " found {n2}: at {raw}",
                 n2=len(shown),
                 raw=", ".join(map(str, shown)),
@@ -248,7 +248,7 @@ def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None
             )
             if shown
             else msg(
-                "expected one pyramid of each of {n} colours ({players}) on the board, found none",
+                "expected one piece of each of {n} colours ({players}) on the board, found none",
                 **wanted,
             )
         )
@@ -306,9 +306,9 @@ def close_pairs(setup: Setup, ground: Array) -> list[SimilarColours]:
         if share > SAME_SHARE:
             raise InputError(
                 msg(
-                    "expected one pyramid of each colour, but {colour} and {colour2} cannot"
-                    " be told apart ({n} of 100 pyramids would be mistaken for the other);"
-                    " do two pyramids have the same colour?",
+                    "expected one piece of each colour, but {colour} and {colour2} cannot"
+                    " be told apart ({n} of 100 pieces would be mistaken for the other);"
+                    " do two pieces have the same colour?",
                     colour=one,
                     colour2=other,
                     n=f"{100 * share:.0f}",

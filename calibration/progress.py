@@ -38,7 +38,7 @@ class Guide:
         self._changed = threading.Condition()
         self._stage: Stage = "waiting"
         self._outcome: tuple[str, ...] = ()
-        self._looked = self._seen = False
+        self._polled = self._seen = False
 
     def finish(self, message: Sequence[str]) -> None:
         """Mark it as done, with the outcome."""
@@ -51,16 +51,16 @@ class Guide:
     def wait_until_seen(self, timeout_s: float) -> None:
         """Wait, at most `timeout_s`, until a page has shown the outcome; not if no page looks."""
         with self._changed:
-            if self._looked:
+            if self._polled:
                 self._changed.wait_for(lambda: self._seen, timeout_s)
 
     def _close(self, stage: Stage, message: Sequence[str]) -> None:
         with self._changed:
             self._stage, self._outcome = stage, tuple(message)
 
-    def _look(self) -> tuple[Stage, tuple[str, ...]]:
+    def _poll(self) -> tuple[Stage, tuple[str, ...]]:
         """Stage and outcome, for a page that shows them now."""
-        self._looked = True
+        self._polled = True
         if self._stage in ("done", "failed"):
             self._seen = True
             self._changed.notify_all()
@@ -142,7 +142,7 @@ class LensGuide(Guide):
     def look(self) -> LensNow:
         """State for a page that shows it now."""
         with self._changed:
-            stage, outcome = self._look()
+            stage, outcome = self._poll()
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes | None:
@@ -194,16 +194,16 @@ class CornersGuide(Guide):
         corners = tuple((round(float(x), 1), round(float(y), 1)) for x, y in inner)
         height, width = image.shape[:2]
         self._now = CornersNow("at work", corners, width, height)
-        self._told: Array | None = None
+        self._corners_px: Array | None = None
 
     def corners(self) -> Array:
         """Wait until people confirm the corners; returns (4, 2) px, clockwise from the far left."""
         with self._changed:
-            while self._told is None:
+            while self._corners_px is None:
                 # A wait without an end is deaf to Ctrl-C on some systems.
                 self._changed.wait(1.0)
-            told, self._told = self._told, None
-            return told
+            corners_px, self._corners_px = self._corners_px, None
+            return corners_px
 
     def refuse(self, message: str) -> None:
         """Reject the corners with a reason; people place them again."""
@@ -223,14 +223,14 @@ class CornersGuide(Guide):
             ):
                 return False
             self._now = replace(self._now, corners_px=tuple(corners_px), refusal="")
-            self._told, self._stage = np.array(corners_px, float), "calculating"
+            self._corners_px, self._stage = np.array(corners_px, float), "calculating"
             self._changed.notify_all()
             return True
 
     def look(self) -> CornersNow:
         """State for a page that shows it now."""
         with self._changed:
-            stage, outcome = self._look()
+            stage, outcome = self._poll()
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes:

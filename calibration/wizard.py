@@ -127,7 +127,7 @@ class TableWizard:
         """The number of the newest picture; -1 before the first."""
         return self._frame.seq if self._frame is not None else -1
 
-    def wish(self, job: Job) -> None:
+    def request_job(self, job: Job) -> None:
         """Request a job: calibrate the lens, measure cards and board anew, or learn colours.
 
         Raises InputError while another job is at work.
@@ -155,7 +155,7 @@ class TableWizard:
         as the refusal of the job; the page goes on.
         """
         with closing(self._camera):
-            no_more = msg("No more pictures.")
+            no_more = msg("There are no more pictures.")
             try:
                 for frame in frames(self._camera, self._stopping, self._lose):
                     self._lost = ""
@@ -183,7 +183,7 @@ class TableWizard:
 
     def _lose(self, error: CameraLost, retry_s: float) -> None:
         self._lost = msg(
-            "Connection lost ({text}); retrying in {mm} s.", text=error.message, mm=f"{retry_s:g}"
+            "Camera lost ({text}); trying again in {mm} s.", text=error.message, mm=f"{retry_s:g}"
         )
         self._end(msg("camera lost: try again when it is back"))
         self._pause(retry_s)
@@ -257,7 +257,7 @@ class TableWizard:
 
     def _calibrate(self) -> None:
         guide, target = self._lens, Charuco(SQUARE_MM)
-        assert guide is not None, "a wish for a lens begins with its guide"
+        assert guide is not None, "a request for a lens begins with its guide"
         try:
             views = take_views(self._camera, target, guide)
             file = lens_file(
@@ -275,7 +275,7 @@ class TableWizard:
             self._new_lens = file
         guide.finish(
             (
-                msg("{raw}: written.", raw=path.name),
+                msg("{path}: written.", path=path.name),
                 *file.advice,
                 msg(
                     "Put the target away, go back, and measure the corner cards and the board"
@@ -304,7 +304,7 @@ class TableWizard:
         pairs = close_pairs(setup, np.median([one.ground for one in shown], axis=0))
         self._file.replace(setup)
         self._close = sentences(*(as_sentence(pair.message) for pair in pairs)) or msg(
-            "No two colours look alike here: fewer than 1 of 100 pyramids would be mistaken"
+            "No two colours look alike here: fewer than 1 of 100 pieces would be mistaken"
             " for another."
         )
 
@@ -363,9 +363,7 @@ class TableWizard:
             else ()
         )
         return self._step(
-            "table",
-            True,
-            (msg("The corner cards and the board are where the table file says."), *gap),
+            "table", True, (msg("The corner cards and the board are where table.json says."), *gap)
         )
 
     def _colours_step(self) -> Step:

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from hardware.backends.led_power import full_ma
-from hardware.factory import open_rig
+from hardware.factory import open_devices
 from hardware.settings import (
     PARTS,
     BoardLampsSettings,
@@ -65,7 +65,7 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
             continue
         kind, where = held.__struct_config__.tag, _where(settings, part)
         try:
-            open_rig(_only(settings, part), SQUARE_MM, lambda _text: None).close()
+            open_devices(_only(settings, part), SQUARE_MM, lambda _text: None).close()
             yield PartState(part, kind, where, *_answer(settings, part, pause))
         except InputError as error:
             yield PartState(part, kind, where, "", error.message)

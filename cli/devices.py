@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from cli.terminal import language, ring
-from hardware.factory import Devices, open_rig
+from hardware.factory import Devices, open_devices
 from hardware.settings import load_settings
 from table.table_config import Setup
 
 
-def rig_of(path: Path | None, setup: Setup) -> Devices:
+def open_configured_devices(path: Path | None, setup: Setup) -> Devices:
     """Open everything that the settings name, for this table; nothing without settings.
 
     The terminal's bell goes to stderr. Raises InputError that names the setting.
     """
     return (
-        open_rig(
+        open_devices(
             load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True), language()
         )
         if path

@@ -21,7 +21,7 @@ from cli.dice import FEWEST, judge_rolls
 from cli.terminal import console, in_language, ring, say
 from hardware.cues import SIGNALS, TUNES, Cue, Mark, Signal
 from hardware.dice_display import picture, tumble
-from hardware.factory import Devices, open_rig
+from hardware.factory import Devices, open_devices
 from hardware.interfaces import Buttons, Lamps, Press, Reading
 from hardware.settings import (
     BoardLampsSettings,
@@ -172,12 +172,12 @@ def check(path: Path, table_path: Path | None) -> None:
     settings = load_settings(path)
     outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM
     names = _button_names(settings)
-    with closing(open_rig(settings, outline_mm, ring)) as rig:
-        tried = list(_walk(rig, settings, names, outline_mm))
+    with closing(open_devices(settings, outline_mm, ring)) as devices:
+        tried = list(_walk(devices, settings, names, outline_mm))
         failed = [what for what, works in tried if not works]
         failed += [
             in_language(msg("{text}: {text2}", text=Word(part), text2=why))
-            for part, why in rig.troubles.items()
+            for part, why in devices.errors.items()
         ]
     if not tried:
         raise InputError(
@@ -203,31 +203,31 @@ def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
 
 
 def _walk(
-    rig: Devices, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
+    devices: Devices, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
 ) -> Iterator[tuple[str, bool]]:
     """Try every part: yields its name and whether people say that it works.
 
     `names` are those of buttons.
     """
-    if rig.lamps:
-        yield from _try_lamps(rig.lamps, settings)
+    if devices.lamps:
+        yield from _try_lamps(devices.lamps, settings)
         if isinstance(settings.lamps, WledSettings):
-            yield from _try_corners(rig.lamps, outline_mm)
-    if rig.dice:
+            yield from _try_corners(devices.lamps, outline_mm)
+    if devices.dice:
         for value in range(1, 7):
-            rig.dice.show((value,) * rig.dice.count)
+            devices.dice.show((value,) * devices.dice.count)
             yield f"a {value} on the dice", click.confirm(f"Does every die show a {value}?", True)
-    if rig.buzzer:
-        rig.buzzer.play(Cue("refused"))
+    if devices.buzzer:
+        devices.buzzer.play(Cue("refused"))
         yield "the buzzer", click.confirm("Were there three beeps?", True)
-    if rig.voice:
-        rig.voice.say("This is Rinkside.")
+    if devices.voice:
+        devices.voice.say("This is Rinkside.")
         yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
-    if rig.buttons:
-        yield from _try_buttons(rig.buttons, names)
-    if rig.calliper:
+    if devices.buttons:
+        yield from _try_buttons(devices.buttons, names)
+    if devices.calliper:
         readings: queue.Queue[Reading] = queue.Queue()
-        rig.calliper.listen(readings.put)
+        devices.calliper.listen(readings.put)
         yield (
             "the calliper",
             _hear(
@@ -328,13 +328,13 @@ def _pressed(press: Press) -> str:
 
 
 def _hear(
-    told: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]
+    inputs: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]
 ) -> bool:
     """Print what comes until the last one; False where nothing comes for WAIT_S."""
     say(ask)
     try:
         while True:
-            item = told.get(timeout=WAIT_S)
+            item = inputs.get(timeout=WAIT_S)
             say(f"  {shown(item)}")
             if is_last(item):
                 return True

@@ -141,9 +141,10 @@ def export(session: int, target: Path, path: Path | None) -> None:
     if target.suffix.lower() != ".zip":
         raise InputError(
             msg(
-                "{path}: expected a name that ends in .zip, got {raw}",
+                "{path}: expected a name that ends in {raw}, got {raw2}",
                 path=target,
-                raw=repr(target.name),
+                raw=".zip",
+                raw2=repr(target.name),
             )
         )
     check_output(target)
@@ -340,7 +341,7 @@ def latest(reader: LogReader) -> int:
 
 def _sentence(record: Record, document: JsonObject) -> str:
     """What a record says, in words; who decided it where people did."""
-    told = in_language(getattr(record.event, "message", NOTHING))
+    recorded = in_language(getattr(record.event, "message", NOTHING))
     match document["fact"]:
         case "session_started" | "game_started":
             message = "; ".join(
@@ -348,15 +349,15 @@ def _sentence(record: Record, document: JsonObject) -> str:
                     None,
                     (
                         f"{document.get('game', 'next game')}: {', '.join(document['players'])}",
-                        told,
+                        recorded,
                     ),
                 )
             )
         case "reopened":
-            message = told or "Rinkside was started again and goes on with the session"
+            message = recorded or "Rinkside was started again and goes on with the session"
         case "session_ended":
             message = document["reason"]
         case _:
-            message = told or document.get("label", "")
+            message = recorded or document.get("label", "")
     decided_by = document.get("decided_by")
     return f"{message} (decided by {decided_by})" if decided_by else message

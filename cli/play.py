@@ -27,7 +27,7 @@ import engines
 from calibration.table.drift import recheck
 from calibration.table.remeasure import redo
 from calibration.wizard import TableWizard
-from cli.devices import rig_of
+from cli.devices import open_configured_devices
 from cli.garbage_collection import short_collections
 from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.paths import codes_path, log_path, ready_folder
@@ -119,7 +119,7 @@ def demo(
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
         listening = stack.enter_context(closing(listen(host, port)))
-        rig = stack.enter_context(closing(rig_of(settings, setup)))
+        devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
         log, access = _kept_in(stack, data, throw_away=data is None)
         started = opening(
             game,
@@ -135,7 +135,7 @@ def demo(
         patient, pace = PatientSession(session, live, stopping, complain), real_time(start_ms)
         camera = stack.enter_context(closing(table.camera(patient, start_ms, pace)))
         maker = RefereeFactory(camera, patient, live, stopping)
-        panel = _Panel(listening, access, rig, log.path, ending, public_names)
+        panel = _Panel(listening, access, devices, log.path, ending, public_names)
         _referee(session, maker, maker.referee(setup, table.empty), panel)
 
 
@@ -226,7 +226,7 @@ def play(
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
         listening = stack.enter_context(closing(listen(host, port)))
-        rig = stack.enter_context(closing(rig_of(settings, setup)))
+        devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
         camera = None if set_up else _opened(stack, spec, setup)  # before anything is written
         choice = Choice(
             game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins
@@ -245,7 +245,7 @@ def play(
         live, stopping = LiveState(), Event()
         patient = PatientSession(session, live, stopping, complain)
         maker = RefereeFactory(camera, patient, live, stopping, partial(_monitor, table_path))
-        panel = _Panel(listening, access, rig, log.path, ending, public_names)
+        panel = _Panel(listening, access, devices, log.path, ending, public_names)
         _referee(session, maker, maker.referee(setup, reference), panel)
 
 
@@ -341,10 +341,10 @@ def _chosen(
         looking.join(STOP_S)
 
 
-def _devices(rig: Devices) -> dict[str, str]:
+def _device_errors(devices: Devices) -> dict[str, str]:
     """Fault of each connected part; empty where it works."""
-    connected = (name for name in PARTS if getattr(rig, name) is not None)
-    return {name: rig.troubles.get(name, "") for name in connected}
+    connected = (name for name in PARTS if getattr(devices, name) is not None)
+    return {name: devices.errors.get(name, "") for name in connected}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -356,7 +356,7 @@ class _Panel:
 
     listening: socket.socket
     access: Access
-    rig: Devices
+    devices: Devices
     log: Path
     ending: Event
     public_names: tuple[str, ...]
@@ -369,7 +369,7 @@ class _Panel:
             hosts,
             self.access,
             address_for_others(self.listening),
-            lambda: _devices(self.rig),
+            lambda: _device_errors(self.devices),
             HistoryCache(self.log),
         )
 
@@ -392,7 +392,7 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
             complain(msg("the referee had to stop: {text}", text=message_of(error)))
 
     worker = Thread(target=work, name="referee", daemon=True)
-    companion = Companion(panel.rig, session, supervisor, supervisor.setup.board, complain)
+    companion = Companion(panel.devices, session, supervisor, supervisor.setup.board, complain)
     with short_collections():
         worker.start()
         companion.start()

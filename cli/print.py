@@ -63,7 +63,12 @@ def print(
     """
     if out.suffix.lower() != ".pdf":
         raise InputError(
-            msg("{out}: expected a name that ends in .pdf, got {raw}", out=out, raw=repr(out.name))
+            msg(
+                "{path}: expected a name that ends in {raw}, got {raw2}",
+                path=out,
+                raw=".pdf",
+                raw2=repr(out.name),
+            )
         )
     check_output(out)
     if picture:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from cli.devices import rig_of
+from cli.devices import open_configured_devices
 from cli.garbage_collection import short_collections
 from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.shutdown import stopped_by_one_signal
@@ -98,7 +98,7 @@ def referee(
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
         camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
-        rig = stack.enter_context(closing(rig_of(settings, setup)))
+        devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
         log = stack.enter_context(
             closing(
                 Log(
@@ -129,13 +129,13 @@ def referee(
         supervisor = Supervisor(
             maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain
         )
-        _referee(stack, session, supervisor, rig, as_json)
+        _referee(stack, session, supervisor, devices, as_json)
         if camera.missing:
             _end_incomplete(camera.missing, as_json)
 
 
 def _referee(
-    stack: ExitStack, session: Session, supervisor: Supervisor, rig: Devices, as_json: bool
+    stack: ExitStack, session: Session, supervisor: Supervisor, devices: Devices, as_json: bool
 ) -> None:
     """Referee in a thread, and print every ruling, until the pictures end or Ctrl-C."""
     stopped = threading.Event()
@@ -149,7 +149,7 @@ def _referee(
         finally:
             session.close()
 
-    companion = Companion(rig, session, supervisor, supervisor.setup.board, complain)
+    companion = Companion(devices, session, supervisor, supervisor.setup.board, complain)
     companion.start()
     stack.callback(companion.stop)
     stack.enter_context(short_collections())

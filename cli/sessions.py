@@ -14,7 +14,7 @@ from cli.serve_options import address_options, tell_codes
 from cli.shutdown import stopped_by_one_signal
 from referee.sessions.event_store import LogReader
 from referee.statistics.history import HistoryCache
-from webui import create_later_app
+from webui import create_history_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.server import listen, serve
@@ -37,7 +37,7 @@ def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, .
         access = Access(Codes(codes if codes.exists() else None))
         tell_codes("The sessions are", listening, access)
         with stopped_by_one_signal() as stopping, suppress(KeyboardInterrupt):
-            app = create_later_app(
+            app = create_history_app(
                 HistoryCache(path), (socket.gethostname(), *public_names), access
             )
             serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))

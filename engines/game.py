@@ -364,8 +364,8 @@ def facts(game: Rules) -> GameFacts:
 
     A game that says nothing has the defaults, and a title made of its name.
     """
-    told: GameFacts | None = getattr(game, "FACTS", None)
-    return plain_facts(str(getattr(game, "NAME", ""))) if told is None else told
+    facts: GameFacts | None = getattr(game, "FACTS", None)
+    return plain_facts(str(getattr(game, "NAME", ""))) if facts is None else facts
 
 
 def shown_state(game: Rules, state: Any) -> GameDocument:

@@ -25,6 +25,6 @@ def what_is_true(ways: Iterable[Choice], still: str | None) -> tuple[Choice, ...
     `still` is the label of "all lies as recorded", or None where that cannot be. Empty where
     nothing explains the table.
     """
-    holds = () if still is None else (Choice(still, (), holds=True),)
-    choices = (*holds, *ways)
+    confirming = () if still is None else (Choice(still, (), confirms_record=True),)
+    choices = (*confirming, *ways)
     return (*choices, NONE_OF_THESE) if choices else ()

@@ -56,25 +56,25 @@ class Refused(_Verdict):
 class Choice(NamedTuple):
     """One thing that may have happened: its label, and its moves (none: nothing that counts).
 
-    One that `holds` counts without moves too: the table is as it is recorded, though the camera
-    does not see all of it.
+    One that `confirms_record` counts without moves too: the table is as it is recorded, though the
+    camera does not see all of it.
     """
 
     label: str
     moves: tuple[str, ...]
-    holds: bool = False
+    confirms_record: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ambiguous(_Verdict):
     """The picture cannot decide: people are asked which of `choices` it was.
 
-    With `until_moved` they may also put the piece so that it can be read: the question falls when
-    the table is another one.
+    With `withdrawn_if_table_changes` they may also put the piece so that it can be read: the
+    question is withdrawn when the table changes.
     """
 
     choices: tuple[Choice, ...]
-    until_moved: bool = False
+    withdrawn_if_table_changes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +152,7 @@ def answer_by_label(
     label = chosen[0].label
     return Accepted(
         code=asked.code,
-        message=(
-            msg("{text}: the players decided.", text=label)
-            if decided_by == PLAYERS
-            else msg("{text}: {raw} decided.", text=label, raw=decided_by)
-        ),
+        message=msg("{text}: decided by {who}.", text=label, who=decided_by),
         rests_on=asked.rests_on,
         player=asked.player,
         moves=chosen[0].moves,

@@ -13,11 +13,11 @@ HEARD: frozenset[Signal] = frozenset(
 """What deserves a sound; everything else is only to be seen."""
 
 
-def beeps(scene: Cue) -> tuple[tuple[bool, int], ...]:
-    """Sound and silence in ms; empty for a scene that is only to be seen."""
+def beeps(cue: Cue) -> tuple[tuple[bool, int], ...]:
+    """Sound and silence in ms; empty for a cue that is only to be seen."""
     return (
-        tuple((level >= 0.5, hold_ms) for level, hold_ms in scene.rhythm.steps)
-        if scene.signal in HEARD
+        tuple((level >= 0.5, hold_ms) for level, hold_ms in cue.rhythm.steps)
+        if cue.signal in HEARD
         else ()
     )
 
@@ -25,20 +25,20 @@ def beeps(scene: Cue) -> tuple[tuple[bool, int], ...]:
 class Beeps(StepPlayer[bool]):
     """The interface `Buzzer` on anything that can be switched.
 
-    A thread of its own beeps, and only the latest scene counts.
+    A thread of its own beeps, and only the latest cue counts.
     """
 
     def __init__(self, sound: Callable[[bool], object]) -> None:
         super().__init__("buzzer", sound, lambda: sound(False))
 
     @property
-    def trouble(self) -> str:
-        """Why the last scene was not heard; empty: it was."""
+    def error(self) -> str:
+        """Why the last cue was not heard; empty: it was."""
         return self.failed
 
-    def play(self, scene: Cue) -> None:
+    def play(self, cue: Cue) -> None:
         """Beep once; returns at once."""
-        self.begin(beeps(scene))
+        self.begin(beeps(cue))
 
 
 class TerminalBell(Beeps):

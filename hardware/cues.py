@@ -64,7 +64,7 @@ class Rhythm:
         return sum(hold_ms for _, hold_ms in self.steps)
 
     def level(self, at_ms: float) -> float:
-        """The level so long after the scene began."""
+        """The level so long after the cue began."""
         left_ms = at_ms % self.period_ms
         before = self.steps[-1][0]
         for level, hold_ms in self.steps:
@@ -175,7 +175,7 @@ class Cue:
         return Rhythm((*((1.0, 450), (0.0, 250)) * (self.count - 1), (1.0, 450), (0.0, 1650)))
 
     def at(self, since_ms: float) -> tuple[Cue, float]:
-        """The scene that is to be seen so long after this one began.
+        """The cue that is to be seen so long after this one began.
 
         And how long after its own beginning.
         """

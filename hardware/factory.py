@@ -56,12 +56,10 @@ class Devices:
     _open: ExitStack = field(default_factory=ExitStack)
 
     @property
-    def troubles(self) -> dict[str, str]:
+    def errors(self) -> dict[str, str]:
         """Why parts do not work just now, by part."""
         parts = {name: getattr(self, name) for name in PARTS}
-        return {
-            name: part.trouble for name, part in parts.items() if part is not None and part.trouble
-        }
+        return {name: part.error for name, part in parts.items() if part is not None and part.error}
 
     def close(self) -> None:
         """Go dark and let all devices go."""
@@ -71,7 +69,7 @@ class Devices:
 class StripDice:
     """Dice at the end of a strip, which shows them with its next frame."""
 
-    trouble = ""
+    error = ""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -85,7 +83,7 @@ class StripDice:
         self.faces = (None,) * self.count
 
 
-def open_rig(
+def open_devices(
     settings: HardwareSettings,
     outline_mm: Array,
     write: Callable[[str], object],
@@ -98,11 +96,11 @@ def open_rig(
 
     Raises InputError that names the setting; then nothing stays open.
     """
-    return _Opening(settings, outline_mm, write, language).rig()
+    return _DeviceOpener(settings, outline_mm, write, language).devices()
 
 
-class _Opening:
-    """What is shared while a rig is opened.
+class _DeviceOpener:
+    """What is shared while devices are opened.
 
     The pins and the link to the board are opened once, if anything needs them.
     """
@@ -118,22 +116,22 @@ class _Opening:
         self._language = language
         self._stack = ExitStack()
 
-    def rig(self) -> Devices:
-        rig = Devices()
+    def devices(self) -> Devices:
+        devices = Devices()
         with self._stack:
             dice = self._dice()
             # Closed in the other order: dice on a strip go dark with its last frame.
-            rig.lamps = self._kept(self._lamps(dice))
-            rig.dice = self._kept(dice)
-            rig.buttons = self._kept(self._buttons())
-            rig.buzzer = self._kept(self._buzzer())
-            rig.calliper = self._kept(self._calliper())
-            rig.voice = self._kept(self._voice())
-            rig._open = self._stack.pop_all()
-        return rig
+            devices.lamps = self._close_later(self._lamps(dice))
+            devices.dice = self._close_later(dice)
+            devices.buttons = self._close_later(self._buttons())
+            devices.buzzer = self._close_later(self._buzzer())
+            devices.calliper = self._close_later(self._calliper())
+            devices.voice = self._close_later(self._voice())
+            devices._open = self._stack.pop_all()
+        return devices
 
-    def _kept(self, part: P) -> P:
-        """The part, which is closed with the rig, or at once where another one cannot be opened."""
+    def _close_later(self, part: P) -> P:
+        """The part, which is closed with the others, or at once if another one cannot be opened."""
         if part is not None:
             self._stack.callback(part.close)
         return part

@@ -1,6 +1,6 @@
 """What the referee needs of things on the table.
 
-Every interface says in `trouble` why it does not work just now; empty: it does.
+Every interface says in `error` why it does not work just now; empty: it does.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Reading:
 
 
 class Lamps(Protocol):
-    """Lamps that show scenes by themselves until the next one."""
+    """Lamps that show cues by themselves until the next one."""
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
-    def show(self, scene: Cue) -> None:
-        """Show a scene from now on; only the latest counts.
+    def show(self, cue: Cue) -> None:
+        """Show a cue from now on; only the latest counts.
 
         Returns at once, whatever the device does.
         """
@@ -67,7 +67,7 @@ class Dice(Protocol):
     """One die or two, with seven lamps each."""
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
     @property
@@ -85,7 +85,7 @@ class Buttons(Protocol):
     """Buttons that are named by what they do."""
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
     def listen(self, tell: Callable[[Press], None]) -> None:
@@ -99,11 +99,11 @@ class Buzzer(Protocol):
     """Something that can be heard."""
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
-    def play(self, scene: Cue) -> None:
-        """Let a scene's rhythm be heard once.  Returns at once; only the latest counts."""
+    def play(self, cue: Cue) -> None:
+        """Let a cue's rhythm be heard once.  Returns at once; only the latest counts."""
 
     def close(self) -> None:
         """Let the device go."""
@@ -113,7 +113,7 @@ class Calliper(Protocol):
     """A calliper that sends what it measures."""
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
@@ -131,7 +131,7 @@ class Voice(Protocol):
         """What it speaks."""
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why it does not work just now; empty: it does."""
 
     def say(self, words: str) -> None:

@@ -24,27 +24,27 @@ class Lantern(NamedTuple):
         return red, green, blue
 
 
-def lanterns(scene: Cue, since_ms: float, players: int) -> tuple[Lantern, ...]:
-    """Lamps of so many players and the verdict's, the last one, so long after the scene began."""
-    scene, at_ms = scene.at(since_ms)
+def lanterns(cue: Cue, since_ms: float, players: int) -> tuple[Lantern, ...]:
+    """Lamps of so many players and the verdict's, the last one, so long after the cue began."""
+    cue, at_ms = cue.at(since_ms)
     lit = []
     for seat in range(players):
-        colour = scene.players[seat] if seat < len(scene.players) else ""
-        level = LEADER_LEVEL if colour and colour == scene.leader else 0.0
-        if colour in scene.of:
-            level = scene.rhythm.level(at_ms + phase_ms(scene, colour))
+        colour = cue.players[seat] if seat < len(cue.players) else ""
+        level = LEADER_LEVEL if colour and colour == cue.leader else 0.0
+        if colour in cue.of:
+            level = cue.rhythm.level(at_ms + phase_ms(cue, colour))
         lit.append(Lantern(LAMP_RGB.get(colour, WHITE), level))
-    level = 0.0 if scene.signal == "turn" else scene.rhythm.level(at_ms)
-    return (*lit, Lantern(TUNES[scene.signal].rgb or WHITE, level))
+    level = 0.0 if cue.signal == "turn" else cue.rhythm.level(at_ms)
+    return (*lit, Lantern(TUNES[cue.signal].rgb or WHITE, level))
 
 
-def phase_ms(scene: Cue, colour: str) -> float:
+def phase_ms(cue: Cue, colour: str) -> float:
     """How much later in the rhythm one of the players is shown, in ms.
 
     Those between whom it is too close take turns.
     """
     return (
-        scene.rhythm.period_ms * scene.of.index(colour) / len(scene.of)
-        if scene.signal == "too close"
+        cue.rhythm.period_ms * cue.of.index(colour) / len(cue.of)
+        if cue.signal == "too close"
         else 0.0
     )

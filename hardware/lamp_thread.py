@@ -1,6 +1,6 @@
 """Lamps that never make anybody wait.
 
-A thread of their own takes the latest scene, opens the device, and opens it again.
+A thread of their own takes the latest cue, opens the device, and opens it again.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def why_lost(error: Exception) -> Message:
 
 
 class Device(Protocol):
-    """Something that shows one moment of a scene."""
+    """Something that shows one moment of a cue."""
 
     interval_s: float
     """It takes a moment this often, no faster."""
 
-    def step(self, scene: Cue, since_ms: float) -> None:
-        """Show the scene as it is so long after it began; raises DeviceLost."""
+    def step(self, cue: Cue, since_ms: float) -> None:
+        """Show the cue as it is so long after it began; raises DeviceLost."""
 
     def close(self) -> None:
         """Let the device go."""
@@ -57,23 +57,23 @@ class LampThread:
         """
         self._open, self._clock = open_device, clock
         self._lock, self._closing = threading.Lock(), threading.Event()
-        self._scene, self._begun_s = DARK, clock()
-        self._trouble, self._due_s = "", clock()
+        self._cue, self._begun_s = DARK, clock()
+        self._error, self._due_s = "", clock()
         self._device: Device | None = open_device()
         self._thread = threading.Thread(target=self._run, name="lamps", daemon=True)
         self._thread.start()
 
     @property
-    def trouble(self) -> str:
-        """Why the lamps do not show the scene now; empty: they do."""
+    def error(self) -> str:
+        """Why the lamps do not show the cue now; empty: they do."""
         with self._lock:
-            return self._trouble
+            return self._error
 
-    def show(self, scene: Cue) -> None:
-        """Show a scene from now on; the same one again goes on as it is."""
+    def show(self, cue: Cue) -> None:
+        """Show a cue from now on; the same one again goes on as it is."""
         with self._lock:
-            if scene != self._scene:
-                self._scene, self._begun_s = scene, self._clock()
+            if cue != self._cue:
+                self._cue, self._begun_s = cue, self._clock()
 
     def close(self) -> None:
         """Go dark and let the device go; returns after LEAVE_S at the latest."""
@@ -90,24 +90,24 @@ class LampThread:
         self._leave()
 
     def _step(self) -> float:
-        """Show the scene as it is now; seconds until the next moment."""
+        """Show the cue as it is now; seconds until the next moment."""
         try:
             if self._device is None:
                 self._device = self._open()
             with self._lock:  # only now: to open a device may have taken long
-                scene, since_ms = self._scene, 1000 * (self._clock() - self._begun_s)
-            self._device.step(scene, since_ms)
+                cue, since_ms = self._cue, 1000 * (self._clock() - self._begun_s)
+            self._device.step(cue, since_ms)
             # One interval after the last one was due, so that a late one does not slow all that
             # follow.
             self._due_s = max(self._due_s + self._device.interval_s, self._clock())
-            trouble, wait_s = "", self._due_s - self._clock()
+            why, wait_s = "", self._due_s - self._clock()
         except Exception as error:  # whatever a driver raises, the device is lost and tried again
             self._leave()
-            trouble, wait_s = why_lost(error), RETRY_S
-        if trouble != self._trouble:
-            logger.info("lamps: %s", trouble or "working")
+            why, wait_s = why_lost(error), RETRY_S
+        if why != self._error:
+            logger.info("lamps: %s", why or "working")
         with self._lock:
-            self._trouble = trouble
+            self._error = why
         return max(0.0, wait_s)
 
     def _leave(self) -> None:

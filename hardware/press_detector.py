@@ -41,21 +41,21 @@ class Presses:
     _up_ms: float = -math.inf
     _first_ms: float | None = None
     """A short press that began then waits to become a double one."""
-    _told: bool = True
+    _reported: bool = True
     """What is held down now has been told of as long or double, and its end means nothing."""
 
     def edge(self, down: bool, at_ms: float) -> list[Press]:
         """The level changed, or bounced."""
-        told = self.tick(at_ms)
+        presses = self.tick(at_ms)
         if down != self._raw:
             self._raw, self._raw_ms = down, at_ms
-        return told
+        return presses
 
     @property
     def due_ms(self) -> float:
         """When `tick` is to be called next, if nothing else happens; infinite: not at all."""
         due_ms = self._raw_ms + BOUNCE_MS if self._raw != self._down else math.inf
-        if self._down and not self._told:
+        if self._down and not self._reported:
             due_ms = min(due_ms, self._down_ms + LONG_MS)
         if self._first_ms is not None and not self._down:
             due_ms = min(due_ms, self._up_ms + DOUBLE_MS + BOUNCE_MS)
@@ -63,17 +63,17 @@ class Presses:
 
     def tick(self, at_ms: float) -> list[Press]:
         """What has become certain by now, in order."""
-        told: list[Press] = []
+        presses: list[Press] = []
         while (due_ms := self.due_ms) <= at_ms:
-            told += self._settle(due_ms)
-        return told
+            presses += self._settle(due_ms)
+        return presses
 
     def _settle(self, due_ms: float) -> list[Press]:
         if self._raw != self._down and self._raw_ms + BOUNCE_MS <= due_ms:
             return self._change()
         if not self._down:
             return self._single()
-        self._told = True
+        self._reported = True
         return [*self._single(), Press(self.button, "long", self._down_ms)]
 
     def _single(self) -> list[Press]:
@@ -85,12 +85,12 @@ class Presses:
         """The level has stood still: it counts from its first edge on."""
         self._down = self._raw
         if self._down:
-            told = self._single() if self._raw_ms - self._up_ms > DOUBLE_MS else []
-            self._down_ms, self._told = self._raw_ms, False
-            return [*told, Press(self.button, "down", self._down_ms)]
+            presses = self._single() if self._raw_ms - self._up_ms > DOUBLE_MS else []
+            self._down_ms, self._reported = self._raw_ms, False
+            return [*presses, Press(self.button, "down", self._down_ms)]
         self._up_ms = self._raw_ms
-        if self._told:
+        if self._reported:
             return []
-        self._told, first_ms = True, self._first_ms
+        self._reported, first_ms = True, self._first_ms
         self._first_ms = self._down_ms if first_ms is None else None
         return [] if first_ms is None else [Press(self.button, "double", first_ms)]

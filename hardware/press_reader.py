@@ -44,11 +44,13 @@ class PressReader:
                 edge = self._edges.get(timeout=wait_s)
             except queue.Empty:
                 now_ms = 1000 * self._clock()
-                told = [press for button in self._buttons.values() for press in button.tick(now_ms)]
+                presses = [
+                    press for button in self._buttons.values() for press in button.tick(now_ms)
+                ]
             else:
                 if edge is None:
                     return
                 name, down, at_ms = edge
-                told = self._buttons.setdefault(name, Presses(name)).edge(down, at_ms)
-            for press in told:
+                presses = self._buttons.setdefault(name, Presses(name)).edge(down, at_ms)
+            for press in presses:
                 self._tell(press)

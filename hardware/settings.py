@@ -37,7 +37,7 @@ MOST_DEVICE = 200
 """Characters of a port's name that a message quotes: those under /dev/serial/by-id are long."""
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
 PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
-"""What may be connected: fields of `HardwareSettings`, and of the rig."""
+"""What may be connected: fields of `HardwareSettings`, and of `Devices`."""
 
 
 class _Kind(

@@ -147,7 +147,7 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
         stack.callback(camera.over.set)
         camera.enough.wait()
         assert camera.last is not None
-        yield create_app(session, referee, stories=HistoryCache(log.path)), camera.last
+        yield create_app(session, referee, histories=HistoryCache(log.path)), camera.last
 
 
 def everything(app: Flask) -> list[str]:

@@ -27,7 +27,7 @@ from webui.filters import (
 from webui.i18n import speak
 from webui.interfaces import LivePort, SessionPort
 from webui.pages.correction import fix
-from webui.pages.history import later
+from webui.pages.history import history_pages
 from webui.pages.host import Devices, host
 from webui.pages.panel import pages
 from webui.pages.phone import phone
@@ -48,11 +48,11 @@ def create_app(
     access: Access | None = None,
     address: str = "",
     devices: Devices = dict,
-    stories: HistoryCache | None = None,
+    histories: HistoryCache | None = None,
 ) -> Flask:
     """The panel of one session, with what the referee sees at this moment.
 
-    With `stories` it has the pages of all sessions too. `hosts` are names of this machine, beside
+    With `histories` it has the pages of all sessions too. `hosts` are names of this machine, beside
     its addresses and local names, that the panel answers to; `access` knows the codes, without it
     they are fresh ones that are kept nowhere (`app.extensions["access"]` has them); `address` is
     where other machines find the panel, empty where they do not; `devices` says what is connected,
@@ -71,14 +71,14 @@ def create_app(
     app.register_blueprint(pages(session, live, instance))
     app.register_blueprint(ruling(session))
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
-    if stories is not None:
-        app.register_blueprint(later(stories))
+    if histories is not None:
+        app.register_blueprint(history_pages(histories))
         app.jinja_env.globals |= {"sharing": True, "has_table": True}
     return app
 
 
-def create_later_app(
-    stories: HistoryCache, hosts: Collection[str] = (), access: Access | None = None
+def create_history_app(
+    histories: HistoryCache, hosts: Collection[str] = (), access: Access | None = None
 ) -> Flask:
     """The sessions of a log with no game running; / is the list of them.
 
@@ -86,9 +86,9 @@ def create_later_app(
     """
     app = bare_app(hosts)
     guarded(app, access or Access(Codes()))
-    app.register_blueprint(later(stories))
+    app.register_blueprint(history_pages(histories))
     app.jinja_env.globals["sharing"] = True
-    app.add_url_rule("/", view_func=app.view_functions["later.sessions"])
+    app.add_url_rule("/", view_func=app.view_functions["history.sessions"])
     return app
 
 

@@ -50,12 +50,12 @@ def shown_gap(row: Gap | Mapping[str, Any]) -> Message:
 
     Rows of a verdict's evidence are plain data.
     """
-    told = row if isinstance(row, Mapping) else asdict(row)
-    if told.get("on_target"):
+    fields = row if isinstance(row, Mapping) else asdict(row)
+    if fields.get("on_target"):
         return phrase("on the target")
-    if told.get("touching"):
+    if fields.get("touching"):
         return phrase("touching")
-    return Message(Number(f"{shown_mm(told['gap_mm'], told['sigma_mm'])} mm"))
+    return Message(Number(f"{shown_mm(fields['gap_mm'], fields['sigma_mm'])} mm"))
 
 
 def shown_at(at_ms: int) -> Message:

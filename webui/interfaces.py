@@ -79,8 +79,8 @@ class LivePort(Protocol):
     def jpeg(self) -> bytes | None:
         """The newest frame as a JPEG; None before the first."""
 
-    def wish(self, wish: TableRequest) -> None:
-        """As `Referee.wish`."""
+    def request_table(self, request: TableRequest) -> None:
+        """As `Referee.request_table`."""
 
     def last_table(self) -> tuple[int, Observation]:
         """As `Referee.last_table`."""
@@ -120,8 +120,8 @@ class TablePort(Protocol):
     def steps(self) -> Mapping[str, Step]:
         """How far each part is: camera, lens, table, colours."""
 
-    def wish(self, job: Job) -> None:
-        """As `Preparing.wish`."""
+    def request_job(self, job: Job) -> None:
+        """As `TableWizard.request_job`."""
 
 
 class LensPort(Protocol):

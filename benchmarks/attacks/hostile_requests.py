@@ -29,7 +29,7 @@ from referee.statistics.history import HistoryCache
 from simulation.players.ice_boule_table import demo_setup
 from tools import pages
 from vision.change_gate import Watch
-from webui import create_app, create_later_app
+from webui import create_app, create_history_app
 from webui.server import listen, serving
 
 CLIENTS, PATIENCE_S = 6, 60.0
@@ -116,9 +116,9 @@ def applications() -> Iterator[dict[str, Flask]]:
             stack.callback(session.close)
             live = Referee(pages.Film(frame, frame), demo_setup(), Watch(), session)
             apps[f"{game}, real session"] = create_app(
-                session, live, stories=HistoryCache(log.path)
+                session, live, histories=HistoryCache(log.path)
             )
-        apps["sessions"] = create_later_app(HistoryCache(log.path))
+        apps["sessions"] = create_history_app(HistoryCache(log.path))
         apps |= pages.guides(frame, folder / "table.json")[0]
         yield apps
 

@@ -311,7 +311,7 @@ class Fuzzer:
                 return old  # a fault already
             told = self.game.follow(at.state, table, verdict, at.table)
             if told is None and isinstance(verdict, Ambiguous):
-                if not any(not one.moves and not one.holds for one in verdict.choices):
+                if not any(not one.moves and not one.confirms_record for one in verdict.choices):
                     self.faults.append(f"dead end: no answer is true: {_words(verdict)}")
                 told = at.table
             if told is None:

@@ -502,7 +502,7 @@ class FuzzedIcefloe(OnTable):
             *re.findall(rf"{PYRAMID} cannot be seen on {PLACE}", told),
         ]:
             after = self._put_back(after, state, name, place, chance)
-        for name in re.findall(rf"{PYRAMID} is off the pond: move it, or put it back", told):
+        for name in re.findall(rf"{PYRAMID} is off the board: move it, or put it back", told):
             after = self._put_back(after, state, name, state.board.under(name).place, chance)
         for name in re.findall(
             rf"{PYRAMID} has fallen over: stand it upright where it belongs", told
@@ -552,7 +552,7 @@ class FuzzedIcefloe(OnTable):
             "Some placed pyramids",
             "does not belong there",
             "too early",
-            "Not seen on the pond",
+            "Not seen on the board",
             "is left to",
             "Put it right",
         )

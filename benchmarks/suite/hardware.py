@@ -31,7 +31,7 @@ from hardware.lamp_thread import LampThread
 from hardware.testing.fake_serial import Firmware, SerialDouble, WledFirmware
 from referee.devices.controller import Companion
 from referee.live.referee import Referee
-from referee.presentation.lamp_cues import scene_of
+from referee.presentation.lamp_cues import cue_of
 from referee.sessions.event_store import Log
 from referee.sessions.events import Record, SessionStarted, VerdictReached
 from referee.sessions.session import Session
@@ -309,7 +309,7 @@ def held_ms() -> np.ndarray:
                 ),
             )
             scene, scene_ms = timed(
-                scene_of, ledger, "waiting", news, board, engine.state_document(state)
+                cue_of, ledger, "waiting", news, board, engine.state_document(state)
             )
             times += [scene_ms, timed(lambda now: adalight(strip.frame(now, 0.0)), scene)[1]]
             if turn == 200:

@@ -157,7 +157,7 @@ class _People(Blank):
 
     def _is_true(self, asked: QuestionAsked, choice: Any) -> bool:
         """Does it say of the misread piece what it is, or of no piece anything?"""
-        if not choice.moves and not choice.holds:
+        if not choice.moves and not choice.confirms_record:
             return False
         told = read_misread(asked.evidence.get(KEY, {}).get(choice.label, ()))
         return all(

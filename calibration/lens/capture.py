@@ -58,7 +58,7 @@ class Terminal:
         self._console, self._in_language = console, in_language
         self._status = console.status(in_language(phrase("waiting for the first picture")))
         self._begun = False
-        self._told = ""
+        self._last_refusal = ""
 
     def __enter__(self) -> Terminal:
         self._status.start()
@@ -79,10 +79,10 @@ class Terminal:
             self._print(asks(guidance))
         self._status.update(escape(printable(self._in_language(guidance.message))))
         if guidance.doing == "taken":
-            self._told = ""
+            self._last_refusal = ""
             self._print(phrase("{text}. {text2}", text=guidance.message, text2=asks(guidance)))
-        elif guidance.doing == "refused" and guidance.message != self._told:
-            self._told = guidance.message
+        elif guidance.doing == "refused" and guidance.message != self._last_refusal:
+            self._last_refusal = guidance.message
             self._print(phrase("view not taken: {text}", text=guidance.message))
 
     def _print(self, message: str) -> None:

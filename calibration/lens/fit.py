@@ -99,13 +99,13 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
         advice = phrase(
             "tilt the target more, hold it closer, and reach all corners of the picture"
         )
-        told = beside(100 * sigma / focal, 100 * WORST_FOCAL_SHARE, 1)
+        reached = beside(100 * sigma / focal, 100 * WORST_FOCAL_SHARE, 1)
         raise InputError(
             msg(
                 "expected views that give the focal length to {mm} % (1 sigma), they give"
                 " it to {mm2} %; {text}",
                 mm=f"{100 * WORST_FOCAL_SHARE:g}",
-                mm2=told,
+                mm2=reached,
                 text=advice,
             )
         )

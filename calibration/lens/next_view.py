@@ -33,7 +33,7 @@ AT_PARTS = (
     (phrase("at the centre left"), phrase("in the centre"), phrase("at the centre right")),
     (phrase("at the bottom left"), phrase("at the bottom centre"), phrase("at the bottom right")),
 )
-SPOTS = (0.2, 0.35, 0.5, 0.65, 0.8)
+CENTRES = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Shares of the picture's width and height at which the target's middle may be."""
 TILT_DEG = 35.0
 """Tilt of the target that is asked for."""
@@ -108,10 +108,10 @@ def places(target: Target, lens: Lens, free: int) -> list[Place]:
     points = np.array([(x, y, 0.0) for y in down for x in across])
     more = len(corners) / len(points)
     found = []
-    for (turned, side, away), spot in product(
-        product((False, True), SIDES, AWAY), product(SPOTS, SPOTS)
+    for (turned, side, away), centre in product(
+        product((False, True), SIDES, AWAY), product(CENTRES, CENTRES)
     ):
-        pose = _pose(outline, lens, turned, side, AWAY[away], spot)
+        pose = _pose(outline, lens, turned, side, AWAY[away], centre)
         outline_px, _ = project_posed(np.column_stack([outline, np.zeros(4)]), pose, lens)
         size = np.array([lens.width, lens.height])
         if (outline_px < MARGIN * size).any() or (outline_px > (1 - MARGIN) * size).any():
@@ -151,7 +151,7 @@ def parts_without(covered: NDArray[np.bool_]) -> list[Message]:
 
 
 def _pose(
-    outline: Array, lens: Lens, turned: bool, side: str, share: float, spot: tuple[float, float]
+    outline: Array, lens: Lens, turned: bool, side: str, share: float, centre: tuple[float, float]
 ) -> Pose:
     """Pose with the target's middle on the ray of a spot of the image.
 
@@ -162,7 +162,7 @@ def _pose(
     rotation = np.asarray(cv2.Rodrigues(axis)[0]) @ np.asarray(cv2.Rodrigues(turn)[0])
     tall = float(np.ptp(outline[:, 0] if turned else outline[:, 1]))
     away = tall * lens.matrix[1][1] / (share * lens.height)
-    ray = undistort(np.array(spot)[None] * (lens.width, lens.height), lens)[0]
+    ray = undistort(np.array(centre)[None] * (lens.width, lens.height), lens)[0]
     middle = rotation @ np.append(outline.mean(axis=0), 0.0)
     return (
         np.asarray(cv2.Rodrigues(rotation)[0], float).reshape(3),

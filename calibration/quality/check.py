@@ -199,9 +199,12 @@ def _middles(
         if id_ in found.twice:
             raise InputError(
                 msg(
-                    "{name}: expected marker {n} once, but it is seen twice; take one away",
+                    "{name}: {text}",
                     name=name,
-                    n=id_,
+                    text=phrase(
+                        "expected each marker once, but marker {n} is seen twice; take one away",
+                        n=id_,
+                    ),
                 )
             )
         if id_ not in found.corners_px:
@@ -248,7 +251,7 @@ def piece_residuals(
                 )
                 raise InputError(
                     msg(
-                        "{name}: expected a pyramid with its base at ({mm}, {mm2}) mm, but {text}",
+                        "{name}: expected a piece with its base at ({mm}, {mm2}) mm, but {text}",
                         name=still.name,
                         mm=f"{x:g}",
                         mm2=f"{y:g}",

@@ -82,8 +82,8 @@ def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | 
         for piece in one.pieces
         if piece.pose != "leaning"
     ]
-    told = [value for value in found if value is not None]
-    return float(np.median(told)) if len(told) >= LEAST_PIECES else None
+    known = [value for value in found if value is not None]
+    return float(np.median(known)) if len(known) >= LEAST_PIECES else None
 
 
 def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:

@@ -33,21 +33,21 @@ TINTS: dict[str, tuple[Rgb, Rgb]] = {
 STEPS = {"N": (0.0, 1.0), "E": (1.0, 0.0), "S": (0.0, -1.0), "W": (-1.0, 0.0)}
 
 
-def board_sheet(told: BoardPrint, board: Board) -> Sheet:
+def board_sheet(printed: BoardPrint, board: Board) -> Sheet:
     """The sheet of a board as a game wants it printed."""
-    sizes = told.sizes.format(mm=f"{cell_side_mm(board):g}")
+    sizes = printed.sizes.format(mm=f"{cell_side_mm(board):g}")
     low, high = _corners(board)
     return Sheet(
-        told.name,
-        told.title,
-        told.purpose,
+        printed.name,
+        printed.title,
+        printed.purpose,
         f"{sizes[0].upper()}{sizes[1:]}; fiducials 0 to 3 of {MARKER_MM:g} mm ({DICTIONARY})",
         low,
         high,
-        lambda pen: _draw(pen, told, board),
+        lambda pen: _draw(pen, printed, board),
         corner_markers(low, high),
         board,
-        told.z_mm,
+        printed.z_mm,
     )
 
 
@@ -65,7 +65,7 @@ def _corners(board: Board) -> tuple[Point, Point]:
     return (x0 - BESIDE_MM, y0 - border_mm), (x1 + BESIDE_MM, y1 + border_mm)
 
 
-def _draw(pen: Pen, told: BoardPrint, board: Board) -> None:
+def _draw(pen: Pen, printed: BoardPrint, board: Board) -> None:
     match board:
         case Open():
             _ground(pen, board)
@@ -74,9 +74,9 @@ def _draw(pen: Pen, told: BoardPrint, board: Board) -> None:
         case Hex():
             _hexagons(pen, board)
         case Coasters():
-            _coasters(pen, told, board)
+            _coasters(pen, printed, board)
         case Tiles():
-            _places(pen, told, board)
+            _places(pen, printed, board)
         case _:
             assert_never(board)
 
@@ -109,7 +109,7 @@ def _hexagons(pen: Pen, board: Hex) -> None:
         pen.write((x, y - 0.42 * board.cell_mm), name, 2.6, GREY, "middle")
 
 
-def _coasters(pen: Pen, told: BoardPrint, board: Coasters) -> None:
+def _coasters(pen: Pen, printed: BoardPrint, board: Coasters) -> None:
     """Draw four coasters in one; the arrows' positions are facts, their looks are our own."""
     cell, side = board.cell_mm, board.coaster_mm
     for row, names in enumerate(board.layout):
@@ -127,7 +127,7 @@ def _coasters(pen: Pen, told: BoardPrint, board: Coasters) -> None:
                 1.3,
                 dark,
             )
-    for name, ways in told.exits.items():
+    for name, ways in printed.exits.items():
         _space(pen, board, (FILES.index(name[0]), int(name[1:]) - 1), ways)
     pen.line([(side, 0), (side, 2 * side)], 0.3, INK)
     pen.line([(0, side), (2 * side, side)], 0.3, INK)
@@ -148,15 +148,15 @@ def _space(pen: Pen, board: Coasters, place: tuple[int, int], ways: Collection[s
         pen.fill([tuple(foot + 3.6 * along), tuple(foot - 3.6 * along), tuple(tip)], dark)
 
 
-def _places(pen: Pen, told: BoardPrint, board: Tiles) -> None:
+def _places(pen: Pen, printed: BoardPrint, board: Tiles) -> None:
     pen.fill(board.outline(), ICE)
     edge = (board.cell_mm - board.tile_mm) / 2
     for name, corners in cells_mm(board).items():
         (x0, y0), (x1, y1) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
         frame = rectangle((x0 + edge, y0 + edge), (x1 - edge, y1 - edge))
         pen.line(frame, 0.3, GREY, closed=True)
-        if name in told.cells:
-            _place(pen, ((x0 + x1) / 2, (y0 + y1) / 2), told.cells[name])
+        if name in printed.cells:
+            _place(pen, ((x0 + x1) / 2, (y0 + y1) / 2), printed.cells[name])
         pen.write((x0 + 2.2, y0 + 2.2), name, 2.6, GREY)
 
 

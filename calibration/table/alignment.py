@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from calibration.table.bundle_adjustment import CARDS, laid
+from calibration.table.bundle_adjustment import CARDS, points_at
 from table.solids import Array
 
 MOVED_MM = 0.7
@@ -36,20 +36,20 @@ def kept(before_mm: Array, now_mm: Array) -> TableAlignment:
     """
     for count in range(len(CARDS), 1, -1):
         fits = [
-            (*_laid_over(before_mm[list(cards)], now_mm[list(cards)]), cards)
+            (*_rigid_fit(before_mm[list(cards)], now_mm[list(cards)]), cards)
             for cards in combinations(CARDS, count)
         ]
         off_mm, place, cards = min(fits, key=lambda fit: fit[0])
         if off_mm < MOVED_MM:
             return TableAlignment(place, cards)
-    return TableAlignment(_laid_over(before_mm, now_mm)[1], ())
+    return TableAlignment(_rigid_fit(before_mm, now_mm)[1], ())
 
 
-def _laid_over(before_mm: Array, now_mm: Array) -> tuple[float, Array]:
+def _rigid_fit(before_mm: Array, now_mm: Array) -> tuple[float, Array]:
     """Best rigid fit of cards (n, 4, 2): distance of the worst corner in mm, and the place."""
     a, b = before_mm.reshape(-1, 2), now_mm.reshape(-1, 2)
     (c, s), (t, d) = (a - a.mean(axis=0)).T @ (b - b.mean(axis=0))
     heading = np.arctan2(s - t, c + d)
-    turned = laid(np.array([0.0, 0.0, heading]), a)
+    turned = points_at(np.array([0.0, 0.0, heading]), a)
     place = np.array([*(b - turned).mean(axis=0), heading])
-    return float(np.hypot(*(laid(place, a) - b).T).max()), place
+    return float(np.hypot(*(points_at(place, a) - b).T).max()), place

@@ -98,7 +98,7 @@ def square(side_mm: float) -> Array:
     return side_mm / 2 * np.array([[-1.0, 1.0], [1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
 
 
-def laid(place: Array, local_mm: Array) -> Array:
+def points_at(place: Array, local_mm: Array) -> Array:
     """Points (n, 2) of an object at a place [x, y, heading in rad], on the plane."""
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.asarray(local_mm @ np.array([[c, s], [-s, c]]) + place[:2])
@@ -106,7 +106,7 @@ def laid(place: Array, local_mm: Array) -> Array:
 
 def card_corners(state: Array, side_mm: float) -> Array:
     """Corners (4, 4, 2) of all cards, on the plane."""
-    return np.array([laid(_card(state, card), square(side_mm)) for card in CARDS])
+    return np.array([points_at(_card(state, card), square(side_mm)) for card in CARDS])
 
 
 def project_plane(
@@ -177,7 +177,7 @@ def _card_edges(state: Array, frame: int, known: PriorKnowledge) -> tuple[Array,
     on, beside = (
         np.concatenate(
             [
-                laid(_card(state, card), known.side_mm * points + aside * ways)
+                points_at(_card(state, card), known.side_mm * points + aside * ways)
                 for card, (points, ways) in enumerate(known.samples)
             ]
         )
@@ -191,7 +191,7 @@ def _board_edges(state: Array, frame: int, known: PriorKnowledge) -> tuple[Array
     assert known.lines is not None
     out = state[-1] if known.lines.look == "rim" else 0.0
     on, beside = (
-        laid(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals)
+        points_at(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals)
         for aside in (0.0, ASIDE_MM)
     )
     return _pictured(on, beside, state, frame, known.lens, known.height_mm)

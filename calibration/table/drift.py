@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration.table.board_edges import BoardEdges, board_edges
 from calibration.table.board_search import Face, find_board
-from calibration.table.bundle_adjustment import laid
+from calibration.table.bundle_adjustment import points_at
 from table.boards import Tiles
 from table.errors import InputError
 from table.messages import phrase
@@ -195,7 +195,7 @@ class _Look:
             if (place := self._found(camera, lines)) is None:
                 return None
             rest = self._lines_shift(camera, lines, place)
-            shift = laid(place, middle[None])[0] - middle + (0.0 if rest is None else rest)
+            shift = points_at(place, middle[None])[0] - middle + (0.0 if rest is None else rest)
         doubt = place_covariance(np.array([*middle, 0.0]), camera, self.setup.camera)
         by_mm = float(np.hypot(*shift))
         return by_mm if by_mm > max(LEAST_MM, SIGMAS * float(np.sqrt(np.trace(doubt)))) else None
@@ -206,8 +206,8 @@ class _Look:
         None if too few lines are near there.
         """
         flat, normals = (
-            laid(place, lines.points_mm),
-            laid(np.array([0.0, 0.0, place[2]]), lines.normals),
+            points_at(place, lines.points_mm),
+            points_at(np.array([0.0, 0.0, place[2]]), lines.normals),
         )
         there = self._pixels(camera, flat)
         step = (self._pixels(camera, flat + NORMAL_MM * normals) - there) / NORMAL_MM

@@ -32,8 +32,8 @@ from calibration.table.bundle_adjustment import (
     MeasuredPhotograph,
     PriorKnowledge,
     card_corners,
-    laid,
     measure,
+    points_at,
     pose,
     project_plane,
     residuals,
@@ -182,7 +182,7 @@ def place_cards(
     by_state = _by_state(state, known, place)
     apart, sigma = _distances(state, covariance)
     return Placed(
-        np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)]),
+        np.array([points_at(card, square(side_mm)) for card in _on_table(state, known, place)]),
         by_state @ covariance @ by_state.T,
         board,
         height_mm,
@@ -304,7 +304,7 @@ def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKno
     raise InputError(
         msg(
             "expected four flat corner cards that lie still in one plane; they are up to"
-            " {mm} px off, and card {n} ({corner}) fits worst; is it bent, is it higher,"
+            " {mm} px off, and corner card {n} ({corner}) fits worst; is it bent, is it higher,"
             " was it moved between photographs?",
             mm=f"{max(shifts):.2f}",
             n=worst,
@@ -360,7 +360,7 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
         if detected.twice:
             raise InputError(
                 msg(
-                    "{raw}: expected each corner card once, but card {n} is seen twice;"
+                    "{raw}: expected each corner card once, but corner card {n} is seen twice;"
                     " take one away",
                     raw=name,
                     n=detected.twice[0],
@@ -501,7 +501,7 @@ def _fitted(outline: Array, corners: Array) -> Array:
     mean, other = outline.mean(axis=0), near.mean(axis=0)
     (a, b), (c, d) = (outline - mean).T @ (near - other)
     heading = np.arctan2(b - c, a + d)
-    return np.array([*(other - laid(np.array([0.0, 0.0, heading]), mean[None])[0]), heading])
+    return np.array([*(other - points_at(np.array([0.0, 0.0, heading]), mean[None])[0]), heading])
 
 
 def _ground(corners: Array) -> tuple[Open, Array]:
@@ -514,7 +514,7 @@ def _ground(corners: Array) -> tuple[Open, Array]:
             raise InputError(
                 msg(
                     "expected corner cards 0 to 3 clockwise from the far left, seen from"
-                    " above, got another order; put each card where its text says"
+                    " above, got another order; put each corner card where its text says"
                 )
             )
         corners = _inner(corners)
@@ -532,7 +532,7 @@ def _ground(corners: Array) -> tuple[Open, Array]:
 
 
 def _seen_from(place: Array, points: Array) -> Array:
-    """Points (n, 2) of the plane in the frame of an object at a place: the inverse of `laid`."""
+    """Points (n, 2) of the plane in the frame of an object at a place; inverse of `points_at`."""
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.asarray((points - place[:2]) @ np.array([[c, -s], [s, c]]))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibration.sheets.sheet import DICTIONARY
 from calibration.table.alignment import MOVED_MM, kept
-from calibration.table.bundle_adjustment import CARDS, laid
+from calibration.table.bundle_adjustment import CARDS, points_at
 from calibration.table.drift import Checked, recheck
 from calibration.table.placement import place_cards
 from table.boards import Open, Tiles
@@ -51,10 +51,10 @@ def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
             else msg("expected the corner cards and the board to fit together, but they do not")
         )
     stayed = kept(before_mm, placed.corners_mm)
-    there = np.array([laid(stayed.place, card) for card in before_mm])
+    there = np.array([points_at(stayed.place, card) for card in before_mm])
     away = np.hypot(*(placed.corners_mm - there).mean(axis=1).T)
     middle = setup.outline_mm().mean(axis=0)
-    board_mm = float(np.hypot(*(laid(stayed.place, middle[None])[0] - middle)))
+    board_mm = float(np.hypot(*(points_at(stayed.place, middle[None])[0] - middle)))
     cards_mm = {card: float(away[card]) for card in CARDS if card not in stayed.cards}
     return renewed, Checked(
         cards_mm,

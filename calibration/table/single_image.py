@@ -133,22 +133,22 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
         if len(own.places_px) < LEAST_EDGES:
             raise InputError(
                 msg(
-                    "expected sharp, well-lit markers, but they are too blurred or too dark"
-                    " to measure"
+                    "the markers are too blurred or too dark to measure; focus the camera"
+                    " or turn up the light"
                 )
             )
         printed = _measure_lines(image, state, lines) if lines and turn >= ALONE_ROUNDS else None
         measured = _joined(own, printed) if printed else own
         state, noise, jacobian = _solve(state, measured, bloom_sigma, noise, size)
     _check(state, own, marks, seen, corners, size)
-    told = _told(state, jacobian, size)
+    estimated = _estimated_lens(state, jacobian, size)
     counts = len(own.places_px), len(measured.places_px) - len(own.places_px)
     tilt = float(
         np.degrees(np.arccos(np.clip(-np.asarray(cv2.Rodrigues(state[POSE][:3])[0])[2, 2], -1, 1)))
     )
-    sigma = dict(zip(PINHOLE, np.sqrt(np.diag(told.covariance)).tolist(), strict=False))
+    sigma = dict(zip(PINHOLE, np.sqrt(np.diag(estimated.covariance)).tolist(), strict=False))
     off = _off(state, measured, size)
-    return FirstLens(told, sigma, counts, float(np.sqrt(np.mean(off**2))), tilt)
+    return FirstLens(estimated, sigma, counts, float(np.sqrt(np.mean(off**2))), tilt)
 
 
 def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
@@ -300,7 +300,7 @@ def _measure_marks(
     sigma = np.array(
         [COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX), BOARD_BLOOM_PX]
     )
-    return _kept(marks, edges + offset[:, None] * normals, normals, good), sigma
+    return _selected(marks, edges + offset[:, None] * normals, normals, good), sigma
 
 
 def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _MeasuredEdges:
@@ -315,10 +315,12 @@ def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _MeasuredEd
     )
     there, normals = _in_picture(state, edges, np.array(image.shape[1::-1]))
     offset, good = lines.measure(image, there, normals)
-    return _kept(edges, there + offset[:, None] * normals, normals, good)
+    return _selected(edges, there + offset[:, None] * normals, normals, good)
 
 
-def _kept(edges: _Edges, places: Array, normals: Array, good: NDArray[np.bool_]) -> _MeasuredEdges:
+def _selected(
+    edges: _Edges, places: Array, normals: Array, good: NDArray[np.bool_]
+) -> _MeasuredEdges:
     kept = _Edges(
         edges.points_mm[good], edges.normals[good], edges.blooms[good], edges.printed[good]
     )
@@ -443,7 +445,7 @@ def _check_usual(state: Array, size: NDArray[np.intp]) -> None:
         )
 
 
-def _told(state: Array, jacobian: Array, size: NDArray[np.intp]) -> Lens:
+def _estimated_lens(state: Array, jacobian: Array, size: NDArray[np.intp]) -> Lens:
     """The lens with its covariance (8, 8), with poses and blooms marginalized."""
     scale = np.linalg.norm(jacobian, axis=0)
     inverse = np.linalg.inv((jacobian / scale).T @ (jacobian / scale)) / np.outer(scale, scale)

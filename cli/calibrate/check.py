@@ -250,8 +250,8 @@ def _check(
     known: list[tuple[float, float]],
 ) -> CheckResult:
     """All figures of the pictures, which show the same still table."""
-    told = edge_px([(still.seen, still.image) for still in stills], setup)
-    errors = Errors(stills[0].seen.camera, setup, EDGE_PX if told is None else told)
+    measured_px = edge_px([(still.seen, still.image) for still in stills], setup)
+    errors = Errors(stills[0].seen.camera, setup, EDGE_PX if measured_px is None else measured_px)
     fiducials = fiducial_residuals(stills, errors)
     distance = card_distance(stills, *measured, errors) if measured else None
     places = piece_residuals(stills, known)
@@ -267,7 +267,7 @@ def _check(
         spread(stills, setup),
         len(stills),
         larger,
-        told is not None,
+        measured_px is not None,
     )
 
 
@@ -307,8 +307,8 @@ def _moved_cards(found: CheckResult) -> str:
         worst = max(found.fiducials, key=lambda one: one.off_mm)
         return (
             f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json,"
-            f" {found.larger:.1f} times farther than can be expected. Has a card or the camera's"
-            " lens been moved? Calibrate the table anew."
+            f" {found.larger:.1f} times farther than can be expected. Has a corner card or the"
+            " camera's lens been moved? Calibrate the table anew."
         )
     return ""
 
@@ -326,14 +326,14 @@ def _pieces_far_off(found: CheckResult) -> str:
 
 def _verdict_on_gaps(gaps: GapsHere) -> tuple[str, Tone]:
     game, _ = measuring()
-    told = (
+    limits = (
         f"two gaps that differ by more than {gaps.apart_mm:.1f} mm are told apart here in 95 of"
         f" 100 ({gaps.apart_95_mm:.1f} mm where pieces lie worst); closer ones are left to the"
         " players."
     )
     if gaps.apart_mm > COARSE_MM:
-        return f"{game} calls are honest here, but coarse: {told} {NEARER}", "doubtful"
-    return f"{game} calls can be trusted here: {told}", "good"
+        return f"{game} calls are honest here, but coarse: {limits} {NEARER}", "doubtful"
+    return f"{game} calls can be trusted here: {limits}", "good"
 
 
 def _measured_rows(found: CheckResult) -> list[Row]:

@@ -97,7 +97,7 @@ def _order(order: str, setup: Setup) -> tuple[str, ...]:
         if name in names[:index]:
             raise InputError(
                 msg(
-                    "--order: expected each colour once, for one pyramid of each, got {raw} again",
+                    "--order: expected each colour once, for one piece of each, got {raw} again",
                     raw=repr(name),
                 )
             )
@@ -109,7 +109,7 @@ def _images(pictures: tuple[Path, ...], spec: str | None, setup: Setup) -> list[
     if bool(pictures) == (spec is not None):
         raise InputError(
             msg(
-                "expected a picture with one pyramid of each colour: either --picture FILE"
+                "expected a picture with one piece of each colour: either --picture FILE"
                 " or --camera SPEC"
             )
         )

@@ -147,15 +147,15 @@ _size_option = click.option(
     "--from",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of photographs of the cards, from several sides.",
+    help="Folder of photographs of the corner cards, from several sides.",
 )
 @click.option(
     "--camera",
     "spec",
     metavar="SPEC",
     help=(
-        f"Take {PICTURES} pictures with this camera instead, such as rpicam:0, as soon as all cards"
-        " show."
+        f"Take {PICTURES} pictures with this camera instead, such as rpicam:0, as soon as all"
+        " corner cards show."
     ),
 )
 @click.option(
@@ -163,7 +163,7 @@ _size_option = click.option(
     type=float,
     default=CARD_MARKER_MM,
     show_default=True,
-    help="Side of the cards' fiducials, as measured.",
+    help="Side of the corner cards' markers, as measured.",
 )
 @click.option(
     "--board",
@@ -171,7 +171,7 @@ _size_option = click.option(
     metavar="|".join(KINDS),
     default="open",
     show_default=True,
-    help="What lies between the cards.",
+    help="What lies between the corner cards.",
 )
 @click.option(
     "--cell-mm",
@@ -183,7 +183,7 @@ _size_option = click.option(
     type=float,
     default=0.0,
     show_default=True,
-    help="How much higher than the cards pieces stand.",
+    help="How much higher than the corner cards pieces stand.",
 )
 @click.option(
     "--corners-px",
@@ -246,10 +246,10 @@ def table(
         }
         setup = parse_table(msgspec.to_builtins(document), out.name)
         kept = replace_table(setup, out)
-        told = [*_told(placed, len(frames), words["kind"], card_mm), _written(out, kept)]
+        report = [*_report_lines(placed, len(frames), words["kind"], card_mm), _written(out, kept)]
         if guide:
-            guide.finish(told[::-1])
-    for sentence in told:
+            guide.finish(report[::-1])
+    for sentence in report:
         say(in_language(sentence))
 
 
@@ -306,9 +306,9 @@ def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Pl
             guide.refuse(error.message)
 
 
-def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[Message]:
+def _report_lines(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[Message]:
     """Quality of the calibration, in sentences."""
-    told = [
+    report = [
         msg(
             "corner cards {n} and {n2}: {mm} mm from centre to centre",
             n=one,
@@ -317,7 +317,7 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[M
         )
         for (one, other), apart in placed.apart_mm.items()
     ]
-    told.append(
+    report.append(
         msg(
             (
                 "{n} of {n2} picture shows all four corner cards; edges are {mm} px off on the"
@@ -332,7 +332,7 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[M
         )
     )
     if placed.lines_seen:
-        told.append(
+        report.append(
             msg(
                 "{share} of the lines of the board ({kind}) are visible; the table uses the"
                 " board's origin and axes.",
@@ -340,7 +340,7 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[M
                 share=f"{100 * placed.lines_seen:.0f} %",
             )
         )
-    told.append(
+    report.append(
         msg(
             "The ± holds {share} of true values if the markers on the corner cards are {mm}"
             " mm wide: measure one marker and one of the distances.",
@@ -348,7 +348,7 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[M
             mm=f"{card_mm:g}",
         )
     )
-    return told
+    return report
 
 
 def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
@@ -593,18 +593,18 @@ def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
 )
 @click.pass_context
 def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | None) -> None:
-    """Say whether cards, board and camera in PHOTO are still where table.json says.
+    """Say whether corner cards, board and camera in PHOTO are still where table.json says.
 
     Exit code 1 where they are not.
     """
     setup = load_table(table_path)
     there = locate(read_image(before, setup).image, setup) if before else None
-    told = recheck_table(
+    moved = recheck_table(
         read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None
     ).message
-    for sentence in told:
+    for sentence in moved:
         say(in_language(sentence))
-    if told:
+    if moved:
         ctx.exit(1)
     say(
         in_language(

@@ -254,7 +254,7 @@ def ask_unseen_target(state: State, message: Message, choices: tuple[Choice, ...
         rests_on=SETUP,
         player=state.starter,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -270,7 +270,7 @@ def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]
         Choice(
             msg("A {colour} target stands there, but the camera cannot see it", colour=one.colour),
             (str(one),),
-            holds=True,
+            confirms_record=True,
         )
         for one in legal
     )

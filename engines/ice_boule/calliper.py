@@ -45,19 +45,11 @@ def judge_answer(
             Violation("boule.answer.which", "ruling ice_boule.2", message, which), measured
         )
     (choice,) = fitting
-    message = (
-        msg(
-            "{text}: the players measured {text2}.",
-            text=choice.label,
-            text2=phrases(*readings, joint=","),
-        )
-        if decided_by == PLAYERS
-        else msg(
-            "{text}: {raw} measured {text2}.",
-            text=choice.label,
-            raw=decided_by,
-            text2=phrases(*readings, joint=","),
-        )
+    message = msg(
+        "{text}: decided by {who}, measured with a calliper ({text2}).",
+        text=choice.label,
+        who=decided_by,
+        text2=phrases(*readings, joint=","),
     )
     return replace(answer_by_label(asked, choice.label, decided_by), message=message)
 

@@ -13,7 +13,7 @@ from functools import partial
 from engines.ice_boule.announcements import target_left
 from engines.ice_boule.between_ends import judge_target
 from engines.ice_boule.hidden_target import guessed, never_seen, with_target
-from engines.ice_boule.matching import GUESSED_MM, look
+from engines.ice_boule.matching import GUESSED_MM, match_table
 from engines.ice_boule.moves import Throw, Void, parse_move
 from engines.ice_boule.rules import outcome
 from engines.ice_boule.stack import as_toppled, still_nested
@@ -43,7 +43,7 @@ def judge(
         )
     if seen.hand:
         return Waiting(
-            code="boule.hand", message=msg("A hand is over the table."), player=state.next
+            code="boule.hand", message=msg("A hand is over the board."), player=state.next
         )
     if state.target is None:
         return judge_target(state, seen, before)
@@ -59,12 +59,12 @@ def judge(
         return _target_gone(state, seen, before, known)
     hidden = whole is not seen
     whole, *others = as_toppled(state, still_nested(whole, known, state.target), known)
-    verdict = judge_throw(look(state, whole, known))
+    verdict = judge_throw(match_table(state, whole, known))
     if others:
         return _which_fell(
             state,
             seen,
-            [verdict, *(judge_throw(look(state, other, known)) for other in others)],
+            [verdict, *(judge_throw(match_table(state, other, known)) for other in others)],
             [whole, *others],
         )
     if whole is seen or not isinstance(verdict, Accepted | Ambiguous):
@@ -158,7 +158,7 @@ def _target_gone(
     whole = guessed(state, seen, known)
     if whole is None:
         return _never_seen(state, seen, known, asked(choices=(LEFT, back)))
-    verdict = judge_throw(look(state, as_toppled(state, whole, known)[0], known))
+    verdict = judge_throw(match_table(state, as_toppled(state, whole, known)[0], known))
     targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
     if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
         return verdict  # that nobody sees it was asked already
@@ -174,7 +174,7 @@ def _never_seen(
     They say how every throw came out.
     """
     known = before and never_seen(state, before)
-    verdict = judge_throw(look(state, never_seen(state, seen), known))
+    verdict = judge_throw(match_table(state, never_seen(state, seen), known))
     if isinstance(verdict, Refused | CannotSee) or (
         isinstance(verdict, Waiting) and (known or not any(state.thrown))
     ):

@@ -120,7 +120,9 @@ class TableMatch:
         return evidence | {"moved": sorted(self.moved)}
 
 
-def look(state: State, seen: Observation, before: Observation | None) -> TableMatch | CannotSee:
+def match_table(
+    state: State, seen: Observation, before: Observation | None
+) -> TableMatch | CannotSee:
     """Measure the table and compare it with the state.
 
     CannotSee where the target cannot be identified.
@@ -137,7 +139,7 @@ def look(state: State, seen: Observation, before: Observation | None) -> TableMa
     measured = measure(seen, target, state.ruling("on_target") == "lowest")
     if isinstance(measured, CannotSee):
         return measured
-    kept = _kept(state, known, changes, measured, seen) if known and changes else {}
+    kept = _recalled_pieces(state, known, changes, measured, seen) if known and changes else {}
     ranking = rank_measurement(
         measured, kept, state.layout, measured.target.place_sigma_mm > GUESSED_MM
     )
@@ -261,7 +263,7 @@ def _as_ruled(
     return replace(seen, pieces=tuple(pieces), unread_mm=unread)
 
 
-def _kept(
+def _recalled_pieces(
     state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation
 ) -> dict[int, int]:
     """The unmoved pieces round an unmoved target: place in the gaps -> place in the layout.

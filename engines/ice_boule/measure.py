@@ -115,7 +115,7 @@ def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Meas
     gaps = sorted((_gap(seen, index, target, lowest) for index in others), key=lambda gap: gap.rank)
     leading, points, pairs = _call(gaps, target)
     unread = tuple(
-        msg("Something at ({mm}, {mm2}) mm could not be read.", mm=f"{x:.0f}", mm2=f"{y:.0f}")
+        msg("Rinkside cannot read what is at ({n}, {n2}) mm.", n=f"{x:.0f}", n2=f"{y:.0f}")
         for x, y in seen.unread_mm
     )
     return Measurement(target, tuple(gaps), leading, points, pairs, unread + _doubts(gaps, target))

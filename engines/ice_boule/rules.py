@@ -374,14 +374,14 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
         )
         return Violation("boule.sizes.time", SETUP, message)
     if sorted(player for player, _ in move.chosen) != sorted(_left(state)):
-        told = [player for player, _ in move.chosen]
+        declared = [player for player, _ in move.chosen]
         message = (
             msg(
                 "Sizes were given for {players}. Each player chooses one: {players2}.",
-                players=told,
+                players=declared,
                 players2=_left(state),
             )
-            if told
+            if declared
             else msg(
                 "No sizes were given. Each player chooses one: {players}.", players=_left(state)
             )

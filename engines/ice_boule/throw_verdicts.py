@@ -8,7 +8,7 @@ from typing import Any
 
 from engines.errors import Violation
 from engines.ice_boule import messages
-from engines.ice_boule.matching import TableMatch, look
+from engines.ice_boule.matching import TableMatch, match_table
 from engines.ice_boule.rules import PLAY, SETUP, SIZES, play, turn
 from engines.ice_boule.stack import nested, uncovered
 from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
@@ -211,14 +211,14 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
 
 
 def _covers(found: TableMatch, thrown: int) -> tuple[TableMatch, int] | None:
-    """The look and piece if a piece on the target hides all that is missing; else None.
+    """The match and piece if a piece on the target hides all that is missing; else None.
 
     What is missing is then taken to stand on the target as before.
     """
     if found.before is None or not found.measured.gaps[thrown].on_target:
         return None
     target, top = found.measured.target, found.measured.gaps[thrown].piece
-    other = look(found.state, uncovered(found.seen, found.before, target, top), found.before)
+    other = match_table(found.state, uncovered(found.seen, found.before, target, top), found.before)
     if isinstance(other, CannotSee) or other.lost or other.gained != found.gained:
         return None
     (again,) = other.new(top.colour)
@@ -237,7 +237,7 @@ def _nested_with_target(
     if found.before is None:
         return nothing, found.seen
     seen = nested(found.seen, found.before, found.measured.target, colours)
-    other = seen and look(found.state, seen, found.before)
+    other = seen and match_table(found.state, seen, found.before)
     if not isinstance(other, TableMatch) or other.lost or other.gained != ((came,) if came else ()):
         return nothing, found.seen
     ways = _sizes(other, came, other.new(came)[0]) if came else [_out(other)]
@@ -253,7 +253,7 @@ def _as_read(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
 
     A piece that is read to stand on the target is then nearer than any that does not.
     """
-    sure = _look_again(found, thrown, _doubtful_on_target(found), pose_probability=1.0)
+    sure = _rematch(found, thrown, _doubtful_on_target(found), pose_probability=1.0)
     return [
         (msg("The camera is right: a {size} piece", size=reading.size), reading)
         for _, reading in _sizes(sure[0], found.measured.gaps[thrown].piece.colour, sure[1])
@@ -265,7 +265,7 @@ def _not_stacked(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     doubtful = _doubtful_on_target(found)
     if len(doubtful) != 1:
         return []
-    other, beside = _look_again(found, thrown, doubtful, on=None)
+    other, beside = _rematch(found, thrown, doubtful, on=None)
     return [
         (msg("It is not standing on the target: a {size} piece", size=reading.size), reading)
         for _, reading in _sizes(other, found.measured.gaps[thrown].piece.colour, beside)
@@ -277,16 +277,16 @@ def _doubtful_on_target(found: TableMatch) -> list[SeenPiece]:
     return [gap.piece for gap in found.measured.gaps if gap.on_target and gap.reach_mm]
 
 
-def _look_again(
+def _rematch(
     found: TableMatch, thrown: int, changed: Sequence[SeenPiece], **otherwise: Any
 ) -> tuple[TableMatch, int]:
-    """The look if the changed pieces had other values, and the thrown piece in it."""
+    """The match if the changed pieces had other values, and the thrown piece in it."""
     colour, index = found.measured.gaps[thrown].piece.colour, found.measured.gaps[thrown].index
     pieces = tuple(
         replace(piece, **otherwise) if any(piece is one for one in changed) else piece
         for piece in found.seen.pieces
     )
-    other = look(found.state, replace(found.seen, pieces=pieces), found.before)
+    other = match_table(found.state, replace(found.seen, pieces=pieces), found.before)
     assert isinstance(other, TableMatch), "the target is where it was"
     new = other.new(colour)
     return other, next((k for k in new if other.measured.gaps[k].index == index), new[0])
@@ -328,7 +328,7 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
     pieces = tuple(
         replace(each, colour=player) if each is piece else each for each in found.seen.pieces
     )
-    other = look(found.state, replace(found.seen, pieces=pieces), found.before)
+    other = match_table(found.state, replace(found.seen, pieces=pieces), found.before)
     message = sentences(
         msg("Is the new piece {player} or {player2}?", player=player, player2=piece.colour),
         msg("It is {player}'s throw.", player=player),
@@ -357,7 +357,7 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
 
 
 def _seen_twice(found: TableMatch, new: Sequence[int]) -> TableMatch | None:
-    """The look with one new piece only, if the others are doubtful and touch what lies there.
+    """The match with one new piece only, if the others are doubtful and touch what lies there.
 
     None unless exactly one of several new pieces is sure.
     """
@@ -378,7 +378,7 @@ def _seen_twice(found: TableMatch, new: Sequence[int]) -> TableMatch | None:
         or any(piece.on is not None for piece in found.seen.pieces)
     ):
         return None
-    once = look(found.state, replace(found.seen, pieces=rest), found.before)
+    once = match_table(found.state, replace(found.seen, pieces=rest), found.before)
     return (
         once if isinstance(once, TableMatch) and len(once.gained) == 1 and not once.lost else None
     )
@@ -433,7 +433,7 @@ def _several_new(found: TableMatch) -> Verdict:
         rests_on=PLAY,
         player=found.player,
         choices=(*choices, Choice(msg("Both at once: take them back"), ())),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
         evidence=found.evidence(),
     )
 
@@ -447,24 +447,24 @@ def _orders(found: TableMatch, new: Sequence[tuple[str, int]]) -> list[Choice]:
         ways = two_throws(one, other)
         for throw, then in ways:
             after = play(found.state, throw)
-            told = msg(
+            sequence = msg(
                 "First the {colour} piece that {text}, then the {colour2} piece that {text2}",
                 **_two(lies[first], lies[second]),
             )
             order = label(after, then, then.layout) if len(ways) > 1 else ""
-            choices.append(Choice(phrases(told, order), (str(throw), str(then))))
+            choices.append(Choice(phrases(sequence, order), (str(throw), str(then))))
             ends.append(play(after, then))
     if (
         len(choices) == 2
         and choices[0].moves[0] != choices[1].moves[0]
         and replace(ends[0], last=ends[1].last) == ends[1]
     ):
-        told = msg(
+        sequence = msg(
             "One after the other, in either order: the {colour} piece that {text}, and the"
             " {colour2} piece that {text2}",
             **_two(*lies),
         )
-        return [Choice(told, choices[0].moves)]
+        return [Choice(sequence, choices[0].moves)]
     return choices
 
 

@@ -26,7 +26,7 @@ class Reading:
     `thrown` is an id in the ranking; None means that the throw is out.
     """
 
-    look: TableMatch
+    match: TableMatch
     player: str
     thrown: int | None
     size: str | None
@@ -42,13 +42,13 @@ class Reading:
 
         One if nothing depends on distances too close to call.
         """
-        state = self.look.state
-        return [self.move(ranking) for ranking in orders(state, self.look.ranking, self.move)]
+        state = self.match.state
+        return [self.move(ranking) for ranking in orders(state, self.match.ranking, self.move)]
 
     @property
     def violation(self) -> Violation | None:
         """The rule that forbids it, whatever the order."""
-        wrong = violation(self.look.state, self.move(self.look.ranking))
+        wrong = violation(self.match.state, self.move(self.match.ranking))
         return None if wrong and wrong.code == TOO_CLOSE else wrong
 
 
@@ -64,9 +64,9 @@ def orders(state: State, ranking: Ranking, move: Callable[[Ranking], Move]) -> l
 
 def rule(reading: Reading) -> Verdict:
     """The verdict on a throw with only one interpretation."""
-    state, evidence = reading.look.state, reading.look.evidence(reading.thrown)
+    state, evidence = reading.match.state, reading.match.evidence(reading.thrown)
     if wrong := reading.violation:
-        return refusal(wrong, reading.player, (str(reading.move(reading.look.ranking)),), evidence)
+        return refusal(wrong, reading.player, (str(reading.move(reading.match.ranking)),), evidence)
     moves = reading.moves()
     if len(moves) > 1:
         message = msg(
@@ -86,7 +86,7 @@ def rule(reading: Reading) -> Verdict:
 
 
 def ask(
-    look: TableMatch,
+    match: TableMatch,
     code: str,
     message: str,
     rests_on: str,
@@ -105,7 +105,7 @@ def ask(
     for text, reading in legal:
         moves = reading.moves()
         several = (
-            [phrases(text, label(look.state, move, move.layout)) for move in moves]
+            [phrases(text, label(match.state, move, move.layout)) for move in moves]
             if len(moves) > 1
             else [text]
         )
@@ -115,9 +115,9 @@ def ask(
         code=code,
         message=message,
         rests_on=rests_on,
-        player=look.state.next,
+        player=match.state.next,
         choices=tuple(choices),
-        evidence=look.evidence(),
+        evidence=match.evidence(),
     )
 
 
@@ -127,7 +127,7 @@ def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
     Empty where the rules forbid it. Only for a second throw that knocked nothing: otherwise it is
     unknown how the table lay between them.
     """
-    state = first.look.state
+    state = first.match.state
 
     def both(ranking: Ranking) -> tuple[Throw, Throw]:
         return first.move(ranking.without(second.thrown)), second.move(ranking)
@@ -141,7 +141,7 @@ def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
         return found is not None and found.code == TOO_CLOSE
 
     return [
-        both(order) for order in readings(first.look.ranking, too_close) if wrong(order) is None
+        both(order) for order in readings(first.match.ranking, too_close) if wrong(order) is None
     ]
 
 
@@ -169,15 +169,15 @@ def label(state: State, move: Move, layout: Layout) -> Message:
 
 
 def _accept(reading: Reading, move: Throw) -> Accepted:
-    look = reading.look
-    after = play(look.state, move)
-    gap = look.measured.gaps[reading.thrown] if reading.thrown is not None else None
-    message = messages.throw(look.state, move, after, gap)
+    match = reading.match
+    after = play(match.state, move)
+    gap = match.measured.gaps[reading.thrown] if reading.thrown is not None else None
+    message = messages.throw(match.state, move, after, gap)
     rests_on = [SCORING if after.end else PLAY]
-    if look.target_moved:
+    if match.target_moved:
         message = sentences(msg("The target was moved and is measured where it lies."), message)
         rests_on.append("ruling ice_boule.4")
-    evidence = look.evidence(reading.thrown)
+    evidence = match.evidence(reading.thrown)
     return Accepted(
         code="boule.throw",
         message=message,
@@ -190,8 +190,8 @@ def _accept(reading: Reading, move: Throw) -> Accepted:
 
 def _close_pairs(reading: Reading) -> Message:
     """The pieces in question in words, with their distances and what is unsure of them."""
-    ranking = reading.look.ranking
+    ranking = reading.match.ranking
     gaps = [
-        reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()
+        reading.match.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()
     ]
     return phrases(*map(messages.measured, gaps), joint=",")

@@ -63,9 +63,9 @@ def _order(state: State, first: str) -> Iterator[Option]:
         yield Option(
             player,
             (
-                msg("throws now, {n} left", n=left)
+                msg("throws now, {n} still to throw", n=left)
                 if player == first
-                else msg("{n} left to throw", n=left)
+                else msg("{n} still to throw", n=left)
                 if left
                 else msg("has no throws left")
             ),

@@ -83,10 +83,10 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
             mm=f"{board.square_mm:.1f}",
         )
         return CannotSee(code="storm.set_up", message=message, rests_on="ruling ice_storm.6")
-    look = TableMatch(state, seen, before, board)
-    if (of_another_size := exchanged(look)) is not None:
+    match = TableMatch(state, seen, before, board)
+    if (of_another_size := exchanged(match)) is not None:
         return of_another_size
-    return judge_throw(look) if state.next else _judge_attack(look)
+    return judge_throw(match) if state.next else _judge_attack(match)
 
 
 class OffSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,7 +154,9 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         try:
             lies = Throw(player, Place.parse(heard.on))
         except InvalidNotation as error:
-            raise InputError(msg("input: on: {text}", text=error.message)) from error
+            raise InputError(
+                msg("input: {field}: {text}", field="on", text=error.message)
+            ) from error
     if wrong := violation(state, lies):
         return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
     if heard.on is not True:
@@ -173,7 +175,7 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
         Choice(
             msg("Within {cell}", cell=square),
             (str(Throw(player, Place.parse(str(square)))),),
-            holds=True,
+            confirms_record=True,
         )
         for square in squares
     ]
@@ -235,33 +237,33 @@ def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
     return max(float(sides_mm.max()), diagonal_mm) >= board.square_mm
 
 
-def _judge_attack(look: TableMatch) -> Verdict:
+def _judge_attack(match: TableMatch) -> Verdict:
     """The verdict on an attack: one enemy piece is taken away, and nothing else changes."""
-    state, attacker = look.state, str(look.state.attacker)
-    if (unread := unclear(look)) is not None:
+    state, attacker = match.state, str(match.state.attacker)
+    if (unread := unclear(match)) is not None:
         return unread
-    if look.new or look.elsewhere:
+    if match.new or match.elsewhere:
         return replace(
-            out_of_sync(look, msg("Put it right.")),
-            asks=whose_throw(look, [] if look.new else by_the_last_throw(look)),
+            out_of_sync(match, msg("Put it right.")),
+            asks=whose_throw(match, [] if match.new else by_the_last_throw(match)),
         )
-    if len(look.gone) > 1:
-        return _several(look, attacker)
-    if look.gone:
-        return _capture(look, look.gone[0])
-    if look.hidden:
-        return cannot_read(look)
+    if len(match.gone) > 1:
+        return _several(match, attacker)
+    if match.gone:
+        return _capture(match, match.gone[0])
+    if match.hidden:
+        return cannot_read(match)
     if not any(targets(state).values()):
-        return _who_can(look, attacker)
+        return _who_can(match, attacker)
     return Waiting(
         code="storm.attack", message=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True
     )
 
 
-def _several(look: TableMatch, attacker: str) -> Refused | Ambiguous:
+def _several(match: TableMatch, attacker: str) -> Refused | Ambiguous:
     """The verdict where more than one piece is gone: two legal shots in turn, or too many taken."""
-    names = messages.named(look.gone)
-    if ways := list(_one_after_the_other(look.state, look.gone)):
+    names = messages.named(match.gone)
+    if ways := list(_one_after_the_other(match.state, match.gone)):
         message = sentences(
             msg("{pieces} are gone.", pieces=names), msg("Were they taken one after the other?")
         )
@@ -272,18 +274,18 @@ def _several(look: TableMatch, attacker: str) -> Refused | Ambiguous:
             rests_on=FIRE,
             player=attacker,
             choices=choices,
-            until_moved=True,
+            withdrawn_if_table_changes=True,
         )
     message = sentences(
         msg("{pieces} are gone, but only one piece may be taken at a time.", pieces=names),
         msg("Put all back except the one that {player} takes.", player=attacker),
     )
-    tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
+    tried = tuple(str(Capture(piece.colour, piece.number)) for piece in match.gone)
     return refusal(
         Violation("storm.attack", ATTACK, message),
         attacker,
         tried,
-        {"move": " ".join(piece.colour for piece in look.gone)},
+        {"move": " ".join(piece.colour for piece in match.gone)},
     )
 
 
@@ -309,12 +311,12 @@ def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice
             yield Choice(label, tuple(moves))
 
 
-def _capture(look: TableMatch, target: Piece) -> Verdict:
+def _capture(match: TableMatch, target: Piece) -> Verdict:
     """The verdict where one piece is gone.
 
     It was taken by who fires now, or by another where it is too close to call who that is.
     """
-    state = look.state
+    state = match.state
     attacker = str(state.attacker)
     move = Capture(target.colour, target.number)
     wrong = violation(state, move)
@@ -381,12 +383,12 @@ def _evidence(state: State, target: Piece) -> Evidence:
     }
 
 
-def _who_can(look: TableMatch, attacker: str) -> Ambiguous:
+def _who_can(match: TableMatch, attacker: str) -> Ambiguous:
     """The question where all shots of the attacker are too close to call.
 
     It asks how the pieces lie on which these shots depend.
     """
-    state = look.state
+    state = match.state
     aimed = {name for shot in shots(state) for name in (shot.shooter, shot.target)}
     in_doubt = [piece for piece in state.pieces if piece.place.in_doubt]
     doubtful = sorted(

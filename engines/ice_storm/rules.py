@@ -65,7 +65,7 @@ MUST = "Attack; ruling ice_storm.10"
 class Outcome:
     """How a game ended: who has most points, and every player's score.
 
-    Several `winners` share the win.
+    Several `winners` share the victory.
     """
 
     winners: tuple[str, ...]
@@ -84,10 +84,12 @@ class Outcome:
         if others and len(self.winners) == 1:
             return phrase("{players} won with {n} points to {text}", text=others, **won)
         if others:
-            return phrase("{players} share the win with {n} points to {text}", text=others, **won)
+            return phrase(
+                "{players} share the victory with {n} points to {text}", text=others, **won
+            )
         if len(self.winners) == 1:
             return phrase("{players} won with {n} points", **won)
-        return phrase("{players} share the win with {n} points", **won)
+        return phrase("{players} share the victory with {n} points", **won)
 
     def __str__(self) -> str:
         return self.message
@@ -220,7 +222,7 @@ def legal_moves(state: State) -> LegalMoves:
 def outcome(state: State) -> Outcome | None:
     """Who won; None until every player has started a round.
 
-    Equal scores share the win: the printed rules break no tie.
+    Equal scores share the victory: the printed rules break no tie.
     """
     if not state.over:
         return None

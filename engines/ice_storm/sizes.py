@@ -20,21 +20,21 @@ ONE_SIZE = "ruling ice_storm.13"
 CODE = "storm.size"
 
 
-def size_in_force(look: TableMatch) -> str | None:
+def size_in_force(match: TableMatch) -> str | None:
     """The size named before play, or that of most surely read pieces of the record.
 
     None: any size will do, or it is unknown.
     """
-    named = dict(look.state.rulings)["size"]
+    named = dict(match.state.rulings)["size"]
     if named != SAME_SIZE:
         return None if named == ANY_SIZE else named
-    sizes = Counter(piece.size for piece in look.found.values() if piece.size_probability >= SURE)
+    sizes = Counter(piece.size for piece in match.found.values() if piece.size_probability >= SURE)
     return sizes.most_common(1)[0][0] if sizes else None
 
 
-def of_another_size(look: TableMatch, piece: SeenPiece) -> str | None:
+def of_another_size(match: TableMatch, piece: SeenPiece) -> str | None:
     """The size that a piece should have, where it was read as another; else None."""
-    size = size_in_force(look)
+    size = size_in_force(match)
     return None if piece.size == size else size
 
 
@@ -51,16 +51,16 @@ def as_of_size(piece: SeenPiece, size: str) -> SeenPiece:
     )
 
 
-def named_before_play(look: TableMatch) -> bool:
+def named_before_play(match: TableMatch) -> bool:
     """True if the size was agreed on before play, and is not just that of the other pieces."""
-    return dict(look.state.rulings)["size"] != SAME_SIZE
+    return dict(match.state.rulings)["size"] != SAME_SIZE
 
 
-def new_of_another_size(look: TableMatch) -> list[Message]:
+def new_of_another_size(match: TableMatch) -> list[Message]:
     """A sentence for each new piece on the board that is surely of another size than the game's."""
     odd = [
-        (piece, of_another_size(look, piece))
-        for piece in look.new
+        (piece, of_another_size(match, piece))
+        for piece in match.new
         if piece.size_probability >= SURE
     ]
     message = []
@@ -69,7 +69,7 @@ def new_of_another_size(look: TableMatch) -> list[Message]:
             continue
         fields: dict[str, object] = {
             "colour": piece.colour,
-            "cell": look.touches(piece).place,
+            "cell": match.touches(piece).place,
             "size": piece.size,
             "size2": size,
         }
@@ -79,23 +79,23 @@ def new_of_another_size(look: TableMatch) -> list[Message]:
                 " pieces.",
                 **fields,
             )
-            if named_before_play(look)
+            if named_before_play(match)
             else msg("A {colour} piece on {cell} is {size}, but the others are {size2}.", **fields)
         )
     return message
 
 
-def exchanged(look: TableMatch) -> OutOfSync | None:
+def exchanged(match: TableMatch) -> OutOfSync | None:
     """Pieces of the record that are now surely of another size than the game's.
 
     They were not read so at the last verdict.
     """
-    wanted = size_in_force(look)
-    if wanted is None or look.before is None:
+    wanted = size_in_force(match)
+    if wanted is None or match.before is None:
         return None
-    were = Counter((piece.colour, piece.size) for piece in look.lay.values())
+    were = Counter((piece.colour, piece.size) for piece in match.lay.values())
     odd: dict[str, SeenPiece] = {}
-    for name, piece in look.found.items():
+    for name, piece in match.found.items():
         if (
             piece.size != wanted
             and piece.size_probability >= SURE
@@ -104,7 +104,7 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
             odd[name] = piece
     if not odd:
         return None
-    player = look.state.next or look.state.attacker
+    player = match.state.next or match.state.attacker
     differences = tuple(
         msg(
             "{piece} is {size}, but this game is played with {size2} pieces.",
@@ -112,7 +112,7 @@ def exchanged(look: TableMatch) -> OutOfSync | None:
             size=piece.size,
             size2=wanted,
         )
-        if named_before_play(look)
+        if named_before_play(match)
         else msg(
             "{piece} is {size}, but the others are {size2}.",
             piece=name,
@@ -139,7 +139,9 @@ def _ask_size(odd: Iterable[str], wanted: str, player: str | None) -> Ambiguous:
     """The question whether pieces that look to be of another size are of that of the game."""
     names = all_of(odd, "piece")
     right = Choice(
-        msg("{pieces}: {size}, everything as recorded", pieces=names, size=wanted), (), holds=True
+        msg("{pieces}: {size}, everything as recorded", pieces=names, size=wanted),
+        (),
+        confirms_record=True,
     )
     asked = msg(
         "This game is played with {size} pieces. Is that right for {pieces}?",
@@ -152,5 +154,5 @@ def _ask_size(odd: Iterable[str], wanted: str, player: str | None) -> Ambiguous:
         rests_on=ONE_SIZE,
         player=player,
         choices=(right, NOT_SO),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )

@@ -102,7 +102,9 @@ RULINGS = (
         ("same", "small", "medium", "large", "any"),
         "all pieces have the size of those on the board, or the chosen size, or any size",
     ),
-    HouseRule("tie", "Scoring", ("shared",), "players with the same highest total share the win"),
+    HouseRule(
+        "tie", "Scoring", ("shared",), "players with the same highest total share the victory"
+    ),
 )
 
 

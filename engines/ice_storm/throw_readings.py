@@ -52,29 +52,31 @@ class _RestingPlace(NamedTuple):
 
 
 def another_was_thrown(
-    look: TableMatch, player: str, piece: SeenPiece | None = None
+    match: TableMatch, player: str, piece: SeenPiece | None = None
 ) -> Iterator[Reading]:
     """Interpretations in which another piece of the player's was thrown instead of `piece`.
 
     That other piece moved, or is not known to lie still, and one of the two leans. Pieces of one
     colour look alike, so it only matters there which was thrown: in one case the throw is repeated.
     """
-    leans = piece is not None and leans_on_another(look, piece) is not False
+    leans = piece is not None and leans_on_another(match, piece) is not False
     for known in (
-        known for known in look.pieces if known.colour == player and known.name in look.found
+        known for known in match.pieces if known.colour == player and known.name in match.found
     ):
-        other = look.found[known.name]
-        if (leans and known in look.moved) or (
-            _came_to_lean(look, known) and leans_on_another(look, other) is not False
+        other = match.found[known.name]
+        if (leans and known in match.moved) or (
+            _came_to_lean(match, known) and leans_on_another(match, other) is not False
         ):
-            swapped = TableMatch(look.state, look.now, look.before, look.board, assumed_new=other)
+            swapped = TableMatch(
+                match.state, match.now, match.before, match.board, assumed_new=other
+            )
             yield from readings_of(swapped, player, other)
 
 
-def _came_to_lean(look: TableMatch, known: Piece) -> bool:
+def _came_to_lean(match: TableMatch, known: Piece) -> bool:
     """True if a piece of the record may lie otherwise than at its verdict, or was not seen then."""
-    was = look.lay.get(known.name)
-    return was is None or known in look.moved or moved(was, look.found[known.name])
+    was = match.lay.get(known.name)
+    return was is None or known in match.moved or moved(was, match.found[known.name])
 
 
 def _told_apart(read: list[Reading]) -> Iterator[Reading]:
@@ -111,14 +113,14 @@ def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
     ] + there
 
 
-def half_seen_elsewhere(look: TableMatch, player: str, lost: list[Piece]) -> Iterator[Reading]:
+def half_seen_elsewhere(match: TableMatch, player: str, lost: list[Piece]) -> Iterator[Reading]:
     """The interpretations in which a lost piece was moved to where it is hardly read."""
     colours = {piece.colour for piece in lost}
-    there = set(map(id, look.there))
-    for piece in look.seen:
+    there = set(map(id, match.there))
+    for piece in match.seen:
         if id(piece) in there or piece.colour not in colours or piece.colour_probability < SURE:
             continue
-        other = look.with_reading(piece, replace(piece, pose_probability=1.0))
+        other = match.with_reading(piece, replace(piece, pose_probability=1.0))
         found = {one.name for one in lost} - {one.name for one in other.gone}
         if not found or [new.colour for new in other.new] != [player]:
             continue
@@ -145,31 +147,31 @@ def counted(throw: Throw) -> tuple[str, ...]:
     return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
 
 
-def as_lying(look: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
+def as_lying(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """The throw if the piece only looks as if it leaned, for people who saw that it does not."""
     return [
         (phrases(rest.of_thrown(player), message), Throw(player, rest.place, changes))
-        for rest in resting_places(look.touches(piece).place)
-        for message, changes in changes_of(look)
+        for rest in resting_places(match.touches(piece).place)
+        for message, changes in changes_of(match)
     ]
 
 
-def readings_of(look: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
+def readings_of(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """Every throw that the table may show, with what is in question about it in words."""
     found = []
-    for rest in _rests(look, piece):
-        for message, changes in changes_of(look):
+    for rest in _rests(match, piece):
+        for message, changes in changes_of(match):
             throw = Throw(player, rest.place, changes, LEANING if rest.leans else "")
             found.append((phrases(rest.of_thrown(player), message), throw))
     return found
 
 
-def _rests(look: TableMatch, piece: SeenPiece) -> list[_RestingPlace]:
+def _rests(match: TableMatch, piece: SeenPiece) -> list[_RestingPlace]:
     """How the thrown piece may have come to rest."""
-    leans = leans_on_another(look, piece)
+    leans = leans_on_another(match, piece)
     rests = [] if leans is False else [_RestingPlace(None, leans=True)]
     if leans is not True:
-        rests += resting_places(look.touches(piece).place)
+        rests += resting_places(match.touches(piece).place)
     return rests
 
 
@@ -181,25 +183,25 @@ def resting_places(place: Place | None) -> Iterator[_RestingPlace]:
         yield _RestingPlace(None)
 
 
-def changes_of(look: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
+def changes_of(match: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
     """Every interpretation of what the throw moved, with words for what is too close to call."""
-    off = tuple(Change(piece.name, None) for piece in look.gone)
+    off = tuple(Change(piece.name, None) for piece in match.gone)
     each = [
         [(name, rest, place.off_doubtful) for rest in resting_places(place)]
-        for name, place in look.places.items()
+        for name, place in match.places.items()
     ]
     for rests in product(*each):
         message = phrases(*(rest.of_moved(name) for name, rest, doubtful in rests if doubtful))
         yield message, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
 
 
-def leans_on_another(look: TableMatch, piece: SeenPiece) -> bool | None:
+def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
     """True if a piece leans on another or lies on one; None: too close to call.
 
     Nothing leans on nothing, and two pieces are not in one place: that decides where the picture
     does not.
     """
-    others = [other.solid for other in look.there if other is not piece]
+    others = [other.solid for other in match.there if other is not piece]
     near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
     if piece.on is not None or any(overlap(piece.solid, other) for other in others):
         return True
@@ -208,13 +210,13 @@ def leans_on_another(look: TableMatch, piece: SeenPiece) -> bool | None:
     return None if near and piece.pose_probability < SURE else False
 
 
-def in_colour(look: TableMatch, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
+def in_colour(match: TableMatch, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
     """The player's possible throws, with words, if a misread piece is of this colour.
 
     One of the player's own colour is the thrown one.
     """
     misread = replace(piece, colour=colour)
-    other = look.with_reading(piece, misread, misread if colour == player else None)
+    other = match.with_reading(piece, misread, misread if colour == player else None)
     read = (
         readings_of(other, player, other.new[0])
         if [new.colour for new in other.new] == [player]

@@ -26,9 +26,9 @@ UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
 
 
-def rule(look: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
+def rule(match: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
     """The verdict on a throw with only one interpretation."""
-    state = look.state
+    state = match.state
     if wrong := violation(state, throw):
         return refusal(wrong, throw.player, (str(throw),), evidence, stands(state, throw, wrong))
     after = play(state, throw)
@@ -59,11 +59,11 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     return counted(throw) if throw.again else ()
 
 
-def out_of_sync(look: TableMatch, what_to_do: str, evidence: Evidence | None = None) -> OutOfSync:
+def out_of_sync(match: TableMatch, what_to_do: str, evidence: Evidence | None = None) -> OutOfSync:
     """The verdict that table and record disagree."""
-    message = sentences(msg("The board does not match the record."), what_to_do)
-    player = look.state.next or look.state.attacker
-    differences = (*look.differences, *new_of_another_size(look))
+    message = sentences(msg("The table does not match the record."), what_to_do)
+    player = match.state.next or match.state.attacker
+    differences = (*match.differences, *new_of_another_size(match))
     return OutOfSync(
         code="storm.out_of_sync",
         message=message,
@@ -73,24 +73,24 @@ def out_of_sync(look: TableMatch, what_to_do: str, evidence: Evidence | None = N
     )
 
 
-def unclear(look: TableMatch) -> CannotSee | None:
+def unclear(match: TableMatch) -> CannotSee | None:
     """CannotSee where a piece that seems gone may be something unread; else None."""
-    for piece in look.gone:
-        if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
-            return cannot_read(look)
+    for piece in match.gone:
+        if any(np.hypot(*(place - match.where_mm(piece))) < UNREAD_MM for place in match.unread_mm):
+            return cannot_read(match)
     return None
 
 
-def cannot_read(look: TableMatch) -> CannotSee:
+def cannot_read(match: TableMatch) -> CannotSee:
     """The verdict where something on the board cannot be read, and it matters what it is."""
-    place_mm = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
+    place_mm = match.unread_mm[0] if match.unread_mm else match.where_mm(match.hidden[0])
     message = cannot_be_read(place_mm)
-    if not look.unread_mm and look.hidden[0] in look.unseen:
+    if not match.unread_mm and match.hidden[0] in match.unseen:
         x, y = place_mm
         message = sentences(
             msg(
                 "The camera cannot see {piece}, near ({n}, {n2}) mm, and could not see it before.",
-                piece=look.hidden[0].name,
+                piece=match.hidden[0].name,
                 n=f"{x:.0f}",
                 n2=f"{y:.0f}",
             ),
@@ -100,27 +100,27 @@ def cannot_read(look: TableMatch) -> CannotSee:
         code="storm.unread",
         message=message,
         rests_on=DEPLOYMENT,
-        player=look.state.next or look.state.attacker,
+        player=match.state.next or match.state.attacker,
     )
 
 
-def evidence_of(look: TableMatch, piece: SeenPiece | None = None) -> dict[str, JsonValue]:
+def evidence_of(match: TableMatch, piece: SeenPiece | None = None) -> dict[str, JsonValue]:
     """What a verdict rests on, as plain data."""
     document: dict[str, JsonValue] = {
-        "moved": {name: str(place) for name, place in look.places.items()},
-        "gone": [piece.name for piece in look.gone],
+        "moved": {name: str(place) for name, place in match.places.items()},
+        "gone": [piece.name for piece in match.gone],
     }
     if piece is not None:
         document |= {
             "thrown": str(piece),
-            "place": str(look.touches(piece).place or OFF),
-            "touches": [*map(str, look.touches(piece).squares)],
+            "place": str(match.touches(piece).place or OFF),
+            "touches": [*map(str, match.touches(piece).squares)],
         }
     return document
 
 
 def ask_colour(
-    look: TableMatch,
+    match: TableMatch,
     player: str,
     message: str,
     choices: Iterable[Choice],
@@ -133,18 +133,18 @@ def ask_colour(
         rests_on=DEPLOYMENT,
         player=player,
         choices=tuple(choices),
-        evidence=evidence_of(look, piece),
+        evidence=evidence_of(match, piece),
     )
 
 
-def not_seen_outside(look: TableMatch, thrown: Counter[str]) -> list[Piece]:
+def not_seen_outside(match: TableMatch, thrown: Counter[str]) -> list[Piece]:
     """Pieces that are gone from the board and do not lie beside it.
 
     `thrown` are colours of pieces that lie there for another reason.
     """
-    outside = look.came_out - thrown
+    outside = match.came_out - thrown
     lost: list[Piece] = []
-    for piece in look.gone:
+    for piece in match.gone:
         if outside[piece.colour] > 0:
             outside[piece.colour] -= 1
         else:

@@ -65,60 +65,60 @@ from table.observation import SURE, SeenPiece
 _Move = TypeVar("_Move", Moved, Void)
 
 
-def judge_throw(look: TableMatch) -> Verdict:
+def judge_throw(match: TableMatch) -> Verdict:
     """The verdict on a board while pieces are thrown."""
-    player = str(look.state.next)
-    if look.state.void:
-        return _judge_void(look, player)
-    if look.first and (look.leftover or len(look.new) != 1):
-        return _before_the_round(look, player)
-    if len(look.new) > 1 and (once := seen_twice(look, player)) is not None:
+    player = str(match.state.next)
+    if match.state.void:
+        return _judge_void(match, player)
+    if match.first and (match.leftover or len(match.new) != 1):
+        return _before_the_round(match, player)
+    if len(match.new) > 1 and (once := seen_twice(match, player)) is not None:
         touching = msg(
             "There seems to be a second piece, but it touches one that lies there and may"
             " be part of it."
         )
         return _one_or_two(once, player, touching)
-    if [piece.colour for piece in look.new] == [player] and look.half_seen:
+    if [piece.colour for piece in match.new] == [player] and match.half_seen:
         another = msg(
             "Something else has appeared, and the camera is not sure whether it is a piece."
         )
-        return _one_or_two(look, player, another)
-    strangers = [piece for piece in look.new if piece.colour != player]
-    if len(look.new) == 2 and len(strangers) == 1:
-        return two_in_turn(look, player)
+        return _one_or_two(match, player, another)
+    strangers = [piece for piece in match.new if piece.colour != player]
+    if len(match.new) == 2 and len(strangers) == 1:
+        return two_in_turn(match, player)
     if strangers:
-        return _stranger(look, strangers[0], player)
-    if len(look.new) > 1 and (left := _left_lying(look)) is not None:
+        return _stranger(match, strangers[0], player)
+    if len(match.new) > 1 and (left := _left_lying(match)) is not None:
         return left
-    if len(look.new) > 1:
-        return moved_and_misread(look, look.new, player) or taken_back(
-            look,
+    if len(match.new) > 1:
+        return moved_and_misread(match, match.new, player) or taken_back(
+            match,
             msg(
                 "{n} new {colour} pieces lie on the board, but only one is thrown at a time.",
-                n=len(look.new),
+                n=len(match.new),
                 colour=player,
             ),
         )
-    if look.new:
-        return _thrown(look, player, look.new[0])
-    return _nothing_new(look, player)
+    if match.new:
+        return _thrown(match, player, match.new[0])
+    return _nothing_new(match, player)
 
 
-def _judge_void(look: TableMatch, player: str) -> Verdict:
+def _judge_void(match: TableMatch, player: str) -> Verdict:
     """The verdict where a hand was too low before its throw was ruled on.
 
     What lies there now is that throw, void, and what it moved.
     """
-    if (unread := unclear(look)) is not None:
+    if (unread := unclear(match)) is not None:
         return unread
     message = msg("{player}'s throw is void: pick the piece up and throw again.", player=player)
-    if any(piece.colour == player for piece in look.new) and any(
-        piece.colour == player for piece in (*look.moved, *look.gone)
+    if any(piece.colour == player for piece in match.new) and any(
+        piece.colour == player for piece in (*match.moved, *match.gone)
     ):
-        return _one_of_them(look, player, message)
-    if look.new or look.gone or look.elsewhere or look.came_out[player]:
-        throw = Throw(player, None, next(changes_of(look))[1])
-        return rule(look, throw, evidence_of(look, *look.new[:1]))
+        return _one_of_them(match, player, message)
+    if match.new or match.gone or match.elsewhere or match.came_out[player]:
+        throw = Throw(player, None, next(changes_of(match))[1])
+        return rule(match, throw, evidence_of(match, *match.new[:1]))
     asked = msg("Has {player} picked up the piece thrown with too low a hand?", player=player)
     choices = (
         Choice(msg("Yes: {player} throws again", player=player), (str(Void(player)),)),
@@ -135,20 +135,20 @@ def _judge_void(look: TableMatch, player: str) -> Verdict:
             rests_on=LOW_HAND,
             player=player,
             choices=choices,
-            until_moved=True,
+            withdrawn_if_table_changes=True,
         ),
     )
 
 
-def _one_of_them(look: TableMatch, player: str, waiting: Message) -> Waiting | Ambiguous:
+def _one_of_them(match: TableMatch, player: str, waiting: Message) -> Waiting | Ambiguous:
     """The question where one of several pieces of one colour was thrown with a low hand.
 
     Which it was shows once it is picked up. As many as recorded: one was moved far, or knocked off.
     """
-    settled = replace(look, nobody_threw=True)
+    settled = replace(match, nobody_threw=True)
     if settled.new:
         return Waiting(code="storm.throw.low", message=waiting, rests_on=LOW_HAND, player=player)
-    lost = messages.named(piece for piece in look.gone if piece.colour == player)
+    lost = messages.named(piece for piece in match.gone if piece.colour == player)
     choices = [Choice(msg("The thrown piece still lies there: pick it up"), ())]
     for doubt, changes in changes_of(settled):
         moved = msg("it moved {pieces}", pieces=lost)
@@ -165,25 +165,25 @@ def _one_of_them(look: TableMatch, player: str, waiting: Message) -> Waiting | A
         rests_on=LOW_HAND,
         player=player,
         choices=tuple(choices),
-        evidence=evidence_of(look),
-        until_moved=True,
+        evidence=evidence_of(match),
+        withdrawn_if_table_changes=True,
     )
 
 
-def _before_the_round(look: TableMatch, player: str) -> Verdict:
+def _before_the_round(match: TableMatch, player: str) -> Verdict:
     """The verdict before the first throw of a round, for which the board is cleared.
 
     Where that throw went off the board only the piece beside the board shows it.
     """
-    beside = [piece.colour for piece in look.now_outside]
-    if look.leftover or look.new or beside != [player]:
-        clear = msg("Clear the board.") if look.leftover or look.new else NOTHING
-        differences = tuple(map(partial(_lies_there, look), look.new))
-        message = sentences(clear, *differences, turn(look.state))
+    beside = [piece.colour for piece in match.now_outside]
+    if match.leftover or match.new or beside != [player]:
+        clear = msg("Clear the board.") if match.leftover or match.new else NOTHING
+        differences = tuple(map(partial(_lies_there, match), match.new))
+        message = sentences(clear, *differences, turn(match.state))
         return Waiting(
             code="storm.throw",
             message=message,
-            as_recorded=not (look.leftover or look.new),
+            as_recorded=not (match.leftover or match.new),
             rests_on=DEPLOYMENT,
             player=player,
             differences=differences,
@@ -203,12 +203,12 @@ def _before_the_round(look: TableMatch, player: str) -> Verdict:
         rests_on=DEPLOYMENT,
         player=player,
         choices=choices,
-        evidence=evidence_of(look),
+        evidence=evidence_of(match),
     )
 
 
-def _lies_there(look: TableMatch, piece: SeenPiece) -> str:
-    place = look.touches(piece).place
+def _lies_there(match: TableMatch, piece: SeenPiece) -> str:
+    place = match.touches(piece).place
     return (
         msg("A {colour} piece lies on {cell}.", colour=piece.colour, cell=place)
         if place
@@ -216,44 +216,45 @@ def _lies_there(look: TableMatch, piece: SeenPiece) -> str:
     )
 
 
-def _thrown(look: TableMatch, player: str, piece: SeenPiece) -> Verdict:
+def _thrown(match: TableMatch, player: str, piece: SeenPiece) -> Verdict:
     """The verdict on one more piece of the player who throws next."""
-    if (unread := unclear(look)) is not None:
+    if (unread := unclear(match)) is not None:
         return unread
-    if (wanted := of_another_size(look, piece)) is not None:
-        return _of_another_size(look, player, piece, wanted)
-    read = [*readings_of(look, player, piece), *another_was_thrown(look, player, piece)]
-    evidence = evidence_of(look, piece)
+    if (wanted := of_another_size(match, piece)) is not None:
+        return _of_another_size(match, player, piece, wanted)
+    read = [*readings_of(match, player, piece), *another_was_thrown(match, player, piece)]
+    evidence = evidence_of(match, piece)
     if read[0][1].again:
-        evidence["may_be"] = {text: str(throw) for text, throw in as_lying(look, player, piece)}
-    lost = not_seen_outside(look, Counter())
-    elsewhere = list(half_seen_elsewhere(look, player, lost))
-    return _decide(look, player, read, lost, evidence, elsewhere)
+        evidence["may_be"] = {text: str(throw) for text, throw in as_lying(match, player, piece)}
+    lost = not_seen_outside(match, Counter())
+    elsewhere = list(half_seen_elsewhere(match, player, lost))
+    return _decide(match, player, read, lost, evidence, elsewhere)
 
 
-def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
+def _of_another_size(match: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
     """The verdict on a thrown piece of another size than the game's.
 
     It is taken away, and the throw made again; what it moved stays, as after any such throw. Where
     its size is not sure, or something is gone unseen, people say what happened.
     """
     again = [
-        (message, Throw(player, None, changes, OTHER_SIZE)) for message, changes in changes_of(look)
+        (message, Throw(player, None, changes, OTHER_SIZE))
+        for message, changes in changes_of(match)
     ]
-    lost = not_seen_outside(look, Counter())
+    lost = not_seen_outside(match, Counter())
     right = as_of_size(piece, wanted)
-    other = look.with_reading(piece, right)
+    other = match.with_reading(piece, right)
     read = [
         (msg("It is {size}: {text}", size=wanted, text=text), throw)
         for text, throw in readings_of(other, player, right)
     ]
-    evidence = evidence_of(look, piece) | {
+    evidence = evidence_of(match, piece) | {
         "size": piece.size,
         "size_in_force": wanted,
         "may_be": {text: str(throw) for text, throw in read if not throw.again},
     }
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
-        return _surely_of_another_size(look, piece, wanted, again[0][1], evidence)
+        return _surely_of_another_size(match, piece, wanted, again[0][1], evidence)
     for message, throw in again:
         text = phrases(msg("take it away and throw again"), message)
         read.append((msg("It is {size}: {text}", size=piece.size, text=text), throw))
@@ -278,43 +279,43 @@ def _of_another_size(look: TableMatch, player: str, piece: SeenPiece, wanted: st
 
 
 def _surely_of_another_size(
-    look: TableMatch, piece: SeenPiece, wanted: str, throw: Throw, evidence: Evidence
+    match: TableMatch, piece: SeenPiece, wanted: str, throw: Throw, evidence: Evidence
 ) -> Refused:
-    wrong = violation(look.state, throw)
+    wrong = violation(match.state, throw)
     assert wrong is not None, "it is always made again"
     sizes = {"player": throw.player, "size": piece.size, "size2": wanted}
     message = sentences(
         (
             msg("{player}'s piece is {size}, but this game is played with {size2} pieces.", **sizes)
-            if named_before_play(look)
+            if named_before_play(match)
             else msg("{player}'s piece is {size}, but the others are {size2}.", **sizes)
         ),
         msg("Take it away and throw a {size} one.", size=wanted),
         msg("What it moved stays where it is."),
     )
-    left = stands(look.state, throw, wrong)
+    left = stands(match.state, throw, wrong)
     return refusal(replace(wrong, message=message), throw.player, (str(throw),), evidence, left)
 
 
-def _left_lying(look: TableMatch) -> Refused | None:
+def _left_lying(match: TableMatch) -> Refused | None:
     """The refusal where pieces beside a possible throw should have been taken away.
 
     They are surely of another size than the game's.
     """
-    told_of = new_of_another_size(look)
-    if len(told_of) != len(look.new) - 1:
+    of_another_size = new_of_another_size(match)
+    if len(of_another_size) != len(match.new) - 1:
         return None
-    throw = Throw(str(look.state.next), None, (), OTHER_SIZE)
+    throw = Throw(str(match.state.next), None, (), OTHER_SIZE)
     wrong = Violation(
         "storm.throw.size",
         f"{DEPLOYMENT}; {ONE_SIZE}",
-        sentences(*told_of, msg("Take away any piece of another size.")),
+        sentences(*of_another_size, msg("Take away any piece of another size.")),
     )
-    return refusal(wrong, throw.player, (str(throw),), evidence_of(look))
+    return refusal(wrong, throw.player, (str(throw),), evidence_of(match))
 
 
 def _decide(
-    look: TableMatch,
+    match: TableMatch,
     player: str,
     read: list[Reading],
     lost: list[Piece],
@@ -326,7 +327,7 @@ def _decide(
     `lost` are pieces whose whereabouts are unknown; `elsewhere` says where they may lie.
     """
     if len(read) == 1 and not lost:
-        return rule(look, read[0][1], evidence)
+        return rule(match, read[0][1], evidence)
     code, message, rests_on = (
         "storm.too_close",
         msg("How did {player}'s throw come to rest? It is too close to call.", player=player),
@@ -341,7 +342,7 @@ def _decide(
         )
     every = (*elsewhere, *lost_or_there(read, lost))
     choices = [Choice(text, counted(throw)) for text, throw in every]
-    choices += _nobody_threw(look) if any(piece.colour == player for piece in lost) else ()
+    choices += _nobody_threw(match) if any(piece.colour == player for piece in lost) else ()
     choices.append(NOT_SO)
     return Ambiguous(
         code=code,
@@ -353,18 +354,18 @@ def _decide(
     )
 
 
-def _one_or_two(look: TableMatch, player: str, another: Message) -> Verdict:
+def _one_or_two(match: TableMatch, player: str, another: Message) -> Verdict:
     """The question whether one piece was thrown, or two; `another` describes the second one.
 
     It may be a part of the first one, or of another piece.
     """
-    if (unread := unclear(look)) is not None:
+    if (unread := unclear(match)) is not None:
         return unread
-    piece = look.new[0]
-    if (wanted := of_another_size(look, piece)) is not None:
-        return _of_another_size(look, player, piece, wanted)
+    piece = match.new[0]
+    if (wanted := of_another_size(match, piece)) is not None:
+        return _of_another_size(match, player, piece, wanted)
     read = [
-        (msg("One: {text}", text=text), throw) for text, throw in readings_of(look, player, piece)
+        (msg("One: {text}", text=text), throw) for text, throw in readings_of(match, player, piece)
     ]
     choices = [Choice(text, counted(throw)) for text, throw in read]
     message = sentences(msg("Did {player} throw one piece, or two?", player=player), another)
@@ -374,33 +375,33 @@ def _one_or_two(look: TableMatch, player: str, another: Message) -> Verdict:
         choices=(*choices, Choice(msg("Two: take them back"), ())),
         rests_on=DEPLOYMENT,
         player=player,
-        evidence=evidence_of(look, piece),
+        evidence=evidence_of(match, piece),
     )
 
 
-def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
+def _stranger(match: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     """The verdict on a piece of somebody who does not throw now.
 
     Where its colour is not sure, it may be of the player who does.
     """
     colour = piece.colour
-    if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
-        return out_of_sync(look, msg("Put it right."))
-    read = in_colour(look, piece, player, player) if len(look.new) == 1 else []
+    if any(gone.colour == colour for gone in match.gone) and not match.came_out[colour]:
+        return out_of_sync(match, msg("Put it right."))
+    read = in_colour(match, piece, player, player) if len(match.new) == 1 else []
     if read and _colour_in_doubt(piece):
         choices = [Choice(text, counted(throw)) for text, throw in read]
         message = sentences(
             msg("Is the new piece {player} or {player2}?", player=player, player2=colour),
             msg("It is {player}'s throw.", player=player),
         )
-        choices += _thrown_after(look, piece, player)
+        choices += _thrown_after(match, piece, player)
         choices.append(Choice(msg("It is {player}: take it back", player=colour), ()))
-        return ask_colour(look, player, message, choices, piece)
+        return ask_colour(match, player, message, choices, piece)
     taken_back = Choice(msg("No: {player} threw it; take it back", player=colour), ())
-    if (another := _looks_like_anothers(look, player, taken_back)) is not None:
+    if (another := _looks_like_anothers(match, player, taken_back)) is not None:
         return another
-    throw = Throw(colour, look.touches(piece).place)
-    wrong = violation(look.state, throw)
+    throw = Throw(colour, match.touches(piece).place)
+    wrong = violation(match.state, throw)
     assert wrong is not None, "it is somebody else's turn"
     misread = (
         msg(
@@ -423,7 +424,7 @@ def _stranger(look: TableMatch, piece: SeenPiece, player: str) -> Verdict:
         wrong,
         colour,
         (str(throw),),
-        evidence_of(look, piece) | {"may_be": {text: str(throw) for text, throw in read}},
+        evidence_of(match, piece) | {"may_be": {text: str(throw) for text, throw in read}},
     )
 
 
@@ -434,7 +435,7 @@ def _colour_in_doubt(piece: SeenPiece) -> bool:
 
 
 def _looks_like_anothers(
-    look: TableMatch, player: str, otherwise: Choice = NOT_SO
+    match: TableMatch, player: str, otherwise: Choice = NOT_SO
 ) -> Ambiguous | None:
     """The question whether a piece of another colour is the player's throw, its colour misread.
 
@@ -442,15 +443,15 @@ def _looks_like_anothers(
     """
     came = [
         piece
-        for piece in look.there
+        for piece in match.there
         if piece.colour != player
         and _colour_in_doubt(piece)
-        and (look.before is None or all(moved(was, piece) for was in look.before.pieces))
+        and (match.before is None or all(moved(was, piece) for was in match.before.pieces))
     ]
     read = [
         (piece, Choice(text, counted(throw)))
         for piece in came
-        for text, throw in in_colour(look, piece, player, player)
+        for text, throw in in_colour(match, piece, player, player)
     ]
     if not read:
         return None
@@ -458,21 +459,21 @@ def _looks_like_anothers(
     message = msg(
         "Did {player} throw a piece that looks {colour}?", player=player, colour=piece.colour
     )
-    return ask_colour(look, player, message, (*(choice for _, choice in read), otherwise), piece)
+    return ask_colour(match, player, message, (*(choice for _, choice in read), otherwise), piece)
 
 
-def _thrown_after(look: TableMatch, piece: SeenPiece, player: str) -> list[Choice]:
+def _thrown_after(match: TableMatch, piece: SeenPiece, player: str) -> list[Choice]:
     """Choices: the player's throw went off the board unseen, and the next player threw this piece.
 
     Each answer holds both throws.
     """
     off = Throw(player, None)
-    if look.gone or look.places or violation(look.state, off):
+    if match.gone or match.places or violation(match.state, off):
         return []
-    after = play(look.state, off)
+    after = play(match.state, off)
     if after.next != piece.colour:
         return []
-    read = readings_of(TableMatch(after, look.now, look.before, look.board), piece.colour, piece)
+    read = readings_of(TableMatch(after, match.now, match.before, match.board), piece.colour, piece)
     both = [(text, throw) for text, throw in read if violation(after, throw) is None]
     return [
         Choice(
@@ -488,46 +489,46 @@ def _thrown_after(look: TableMatch, piece: SeenPiece, player: str) -> list[Choic
     ]
 
 
-def _nothing_new(look: TableMatch, player: str) -> Verdict:
+def _nothing_new(match: TableMatch, player: str) -> Verdict:
     """The verdict where no piece was added to the board.
 
     Nothing happened, a throw went off it, or somebody moved something by hand.
     """
-    own_gone = sum(piece.colour == player for piece in look.gone)
-    thrown = look.came_out[player] - look.left[player] - own_gone
+    own_gone = sum(piece.colour == player for piece in match.gone)
+    thrown = match.came_out[player] - match.left[player] - own_gone
     if thrown == 1:
-        if (unread := unclear(look)) is not None:
+        if (unread := unclear(match)) is not None:
             return unread
-        throws = [(message, Throw(player, None, changes)) for message, changes in changes_of(look)]
-        lost = not_seen_outside(look, Counter({player: 1}))
-        leaning = list(another_was_thrown(look, player))
+        throws = [(message, Throw(player, None, changes)) for message, changes in changes_of(match)]
+        lost = not_seen_outside(match, Counter({player: 1}))
+        leaning = list(another_was_thrown(match, player))
         if len(throws) == 1 and not lost and not leaning:
-            return rule(look, throws[0][1], evidence_of(look))
+            return rule(match, throws[0][1], evidence_of(match))
         read = [
             (phrases(msg("{player}'s piece lies off the board", player=player), message), throw)
             for message, throw in throws
         ]
-        return _decide(look, player, [*read, *leaning], lost, evidence_of(look))
-    if (other := _other_was_thrown(look, player)) is not None:
+        return _decide(match, player, [*read, *leaning], lost, evidence_of(match))
+    if (other := _other_was_thrown(match, player)) is not None:
         return other
-    if look.gone or look.elsewhere:
+    if match.gone or match.elsewhere:
         return (
-            unclear(look)
-            or _looks_like_anothers(look, player)
-            or _by_a_throw_that_nobody_sees(look, player)
+            unclear(match)
+            or _looks_like_anothers(match, player)
+            or _by_a_throw_that_nobody_sees(match, player)
         )
-    if len(look.out) == 1 and look.out[0].colour_probability < SURELY_ANOTHERS:
-        return _stray(look, look.out[0].colour, player)
-    if look.unread_mm or (look.hidden and not look.only_one_unseen):
-        return cannot_read(look)
-    if look.only_one_unseen:
+    if len(match.out) == 1 and match.out[0].colour_probability < SURELY_ANOTHERS:
+        return _stray(match, match.out[0].colour, player)
+    if match.unread_mm or (match.hidden and not match.only_one_unseen):
+        return cannot_read(match)
+    if match.only_one_unseen:
         message = sentences(
             msg(
                 "The camera cannot see {piece}; on record it lies {text}.",
-                piece=look.unseen[0].name,
-                text=messages.place(look.unseen[0].place),
+                piece=match.unseen[0].name,
+                text=messages.place(match.unseen[0].place),
             ),
-            turn(look.state),
+            turn(match.state),
         )
         return Waiting(
             code="storm.throw",
@@ -538,14 +539,14 @@ def _nothing_new(look: TableMatch, player: str) -> Verdict:
         )
     return Waiting(
         code="storm.throw",
-        message=turn(look.state),
+        message=turn(match.state),
         rests_on=DEPLOYMENT,
         player=player,
         as_recorded=True,
     )
 
 
-def _stray(look: TableMatch, colour: str, player: str) -> Ambiguous:
+def _stray(match: TableMatch, colour: str, player: str) -> Ambiguous:
     """The question about a piece beside the board of unsure colour, not read as the thrower's."""
     message = sentences(
         msg("Is the piece beside the board {player} or {player2}?", player=player, player2=colour),
@@ -558,23 +559,23 @@ def _stray(look: TableMatch, colour: str, player: str) -> Ambiguous:
         ),
         Choice(msg("It is {player}: nobody threw it", player=colour), ()),
     )
-    return ask_colour(look, player, message, choices)
+    return ask_colour(match, player, message, choices)
 
 
-def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:
+def _other_was_thrown(match: TableMatch, player: str) -> Ambiguous | None:
     """The question after a void throw: was the piece that is picked up the thrown one?
 
     The piece on record as moved was picked up, and the one taken for the thrown one still lies
     there.
     """
-    lost = [piece for piece in look.gone if piece.colour == player]
-    lying = [piece for piece in look.still_lying if piece.colour == player]
-    if len(lost) != 1 or len(lying) != 1 or unclear(look) is not None:
+    lost = [piece for piece in match.gone if piece.colour == player]
+    lying = [piece for piece in match.still_lying if piece.colour == player]
+    if len(lost) != 1 or len(lying) != 1 or unclear(match) is not None:
         return None
-    name, place = lost[0].name, look.touches(lying[0]).place
+    name, place = lost[0].name, match.touches(lying[0]).place
     assert place is not None, "it lies on the board"
     choices = []
-    for rest, (message, changes) in product(resting_places(place), changes_of(look)):
+    for rest, (message, changes) in product(resting_places(place), changes_of(match)):
         text = phrases(msg("The thrown piece has been picked up"), rest.of_moved(name), message)
         lies = tuple(
             Change(name, rest.place) if change.name == name else change for change in changes
@@ -587,12 +588,12 @@ def _other_was_thrown(look: TableMatch, player: str) -> Ambiguous | None:
         rests_on=LOW_HAND,
         player=player,
         choices=(*choices, NOT_SO),
-        until_moved=True,
-        evidence=evidence_of(look),
+        withdrawn_if_table_changes=True,
+        evidence=evidence_of(match),
     )
 
 
-def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
+def _by_a_throw_that_nobody_sees(match: TableMatch, player: str) -> Verdict:
     """The verdict where the board changed and no throw is seen: it may lie on the floor.
 
     Where all that left the board lies beside it a throw is likely, and asked about; else somebody
@@ -601,23 +602,23 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
     out = msg("{player}'s piece is off the board, out of sight", player=player)
     throws = [
         (phrases(out, message), Throw(player, None, changes))
-        for message, changes in changes_of(look)
+        for message, changes in changes_of(match)
     ]
-    if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        return _moved_by_hand(look, player, throws)
-    gone = messages.named(look.gone)
+    if not match.gone or Counter(piece.colour for piece in match.gone) - match.came_out:
+        return _moved_by_hand(match, player, throws)
+    gone = messages.named(match.gone)
     choices = [
         Choice(msg("{text}; knocked off: {pieces}", text=message, pieces=gone), (str(throw),))
         for message, throw in throws
     ]
     choices += [
-        Choice(message, counted(throw)) for message, throw in another_was_thrown(look, player)
+        Choice(message, counted(throw)) for message, throw in another_was_thrown(match, player)
     ]
     choices += [
         Choice(msg("{text}; knocked off: {pieces}", text=message, pieces=gone), (str(void),))
-        for message, void in _picked_up(look, player)
+        for message, void in _picked_up(match, player)
     ]
-    choices += [*by_the_last_throw(look), NOT_SO]
+    choices += [*by_the_last_throw(match), NOT_SO]
     message = msg(
         "Did {player}'s throw leave the board and knock {pieces} off?", pieces=gone, player=player
     )
@@ -627,72 +628,74 @@ def _by_a_throw_that_nobody_sees(look: TableMatch, player: str) -> Verdict:
         rests_on="Deployment; ruling ice_storm.7",
         player=player,
         choices=tuple(choices),
-        until_moved=True,
-        evidence=evidence_of(look),
+        withdrawn_if_table_changes=True,
+        evidence=evidence_of(match),
     )
 
 
-def _moved_by_hand(look: TableMatch, player: str, throws: list[tuple[Message, Throw]]) -> OutOfSync:
+def _moved_by_hand(
+    match: TableMatch, player: str, throws: list[tuple[Message, Throw]]
+) -> OutOfSync:
     """The verdict that somebody moved pieces; one of `throws` may have done it all the same."""
-    leaning = another_was_thrown(look, player)
+    leaning = another_was_thrown(match, player)
     choices = [
         *(
             Choice(message, counted(throw))
             for message, throw in [*throws, *leaning]
             if counted(throw)
         ),
-        *(Choice(message, (str(void),)) for message, void in _picked_up(look, player)),
-        *by_the_last_throw(look),
+        *(Choice(message, (str(void),)) for message, void in _picked_up(match, player)),
+        *by_the_last_throw(match),
     ]
     evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
-    told_so = out_of_sync(
-        look,
+    verdict = out_of_sync(
+        match,
         msg(
             "Put it right. If {player}'s throw did it and is off the board, correct this instead.",
             player=player,
         ),
         evidence,
     )
-    return replace(told_so, asks=whose_throw(look, choices))
+    return replace(verdict, asks=whose_throw(match, choices))
 
 
-def _picked_up(look: TableMatch, player: str) -> list[tuple[Message, Void]]:
+def _picked_up(match: TableMatch, player: str) -> list[tuple[Message, Void]]:
     """Ways in which a throw leaned and was picked up before it was seen; what it moved stays."""
     leaned = msg("{player}'s piece leaned on another and has been picked up", player=player)
-    return _ways(look, leaned, partial(Void, player))
+    return _ways(match, leaned, partial(Void, player))
 
 
-def by_the_last_throw(look: TableMatch) -> list[Choice]:
+def by_the_last_throw(match: TableMatch) -> list[Choice]:
     """Choices: what the throw ruled on last moved or knocked off.
 
     That throw is off the board, and was said to be so before the board was seen.
     """
-    player = look.state.last_off
+    player = match.state.last_off
     if player is None:
         return []
     did = msg("{player}'s previous throw did it and is off the board", player=player)
     return [
-        Choice(message, (str(move),)) for message, move in _ways(look, did, partial(Moved, player))
+        Choice(message, (str(move),)) for message, move in _ways(match, did, partial(Moved, player))
     ]
 
 
 def _ways(
-    look: TableMatch, did: Message, move: Callable[[tuple[Change, ...]], _Move]
+    match: TableMatch, did: Message, move: Callable[[tuple[Change, ...]], _Move]
 ) -> list[tuple[Message, _Move]]:
     """Legal moves that changed the board as it is, each with what was done in words."""
     ways = [
-        (phrases(did, message), move(changes)) for message, changes in changes_of(look) if changes
+        (phrases(did, message), move(changes)) for message, changes in changes_of(match) if changes
     ]
-    return [(message, made) for message, made in ways if violation(look.state, made) is None]
+    return [(message, made) for message, made in ways if violation(match.state, made) is None]
 
 
-def _nobody_threw(look: TableMatch) -> list[Choice]:
+def _nobody_threw(match: TableMatch) -> list[Choice]:
     """As `by_the_last_throw`, where what looks new is a recorded piece that lies elsewhere now."""
-    other = replace(look, nobody_threw=True)
+    other = replace(match, nobody_threw=True)
     return [] if other.new else by_the_last_throw(other)
 
 
-def whose_throw(look: TableMatch, choices: list[Choice]) -> Ambiguous | None:
+def whose_throw(match: TableMatch, choices: list[Choice]) -> Ambiguous | None:
     """The question that is asked where the change of the board persists."""
     if not choices:
         return None
@@ -701,7 +704,7 @@ def whose_throw(look: TableMatch, choices: list[Choice]) -> Ambiguous | None:
         code="storm.unseen",
         message=msg("Did a throw that is off the board do this?"),
         rests_on=DEPLOYMENT,
-        player=look.state.next or look.state.attacker,
+        player=match.state.next or match.state.attacker,
         choices=every,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )

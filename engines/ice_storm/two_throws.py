@@ -35,30 +35,30 @@ SURELY_ANOTHERS = 0.9999
 """Least probability of a colour at which somebody is told to have thrown out of turn."""
 
 
-def two_in_turn(look: TableMatch, player: str) -> Verdict:
+def two_in_turn(match: TableMatch, player: str) -> Verdict:
     """The verdict on two throws in turn, told apart by whose turn it was.
 
     Applies only if neither moved anything.
     """
-    first, second = sorted(look.new, key=lambda piece: piece.colour != player)
-    if (unsure := moved_and_misread(look, [second], player)) is not None:
+    first, second = sorted(match.new, key=lambda piece: piece.colour != player)
+    if (unsure := moved_and_misread(match, [second], player)) is not None:
         return unsure
-    if look.gone or look.places or any(_doubtful(look, piece) for piece in (first, second)):
-        return _two_at_once(look, first, second)
-    places = (look.touches(piece).place for piece in (first, second))
+    if match.gone or match.places or any(_doubtful(match, piece) for piece in (first, second)):
+        return _two_at_once(match, first, second)
+    places = (match.touches(piece).place for piece in (first, second))
     choices = []
     for rests in product(*map(resting_places, places)):
-        message, moves, state = [], [], look.state
+        message, moves, state = [], [], match.state
         for piece, rest in zip((first, second), rests, strict=True):
             throw = Throw(piece.colour, rest.place)
             if violation(state, throw) is not None:
-                return _two_at_once(look, first, second)
+                return _two_at_once(match, first, second)
             state = play(state, throw)
             message.append(rest.of_thrown(piece.colour))
             moves.append(str(throw))
         choices.append(Choice(phrases(*message), tuple(moves)))
     names = {"player": first.colour, "player2": second.colour}
-    evidence = evidence_of(look, second)
+    evidence = evidence_of(match, second)
     if len(choices) > 1:
         return Ambiguous(
             code="storm.too_close",
@@ -83,28 +83,28 @@ def two_in_turn(look: TableMatch, player: str) -> Verdict:
     )
 
 
-def _doubtful(look: TableMatch, piece: SeenPiece) -> bool:
+def _doubtful(match: TableMatch, piece: SeenPiece) -> bool:
     """True if the throw of a piece may be another one than it looks like, or count otherwise."""
     return (
         piece.colour_probability < SURE
-        or bool(of_another_size(look, piece))
-        or leans_on_another(look, piece) is not False
-        or any(another_was_thrown(look, piece.colour, piece))
+        or bool(of_another_size(match, piece))
+        or leans_on_another(match, piece) is not False
+        or any(another_was_thrown(match, piece.colour, piece))
     )
 
 
-def _two_at_once(look: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused:
+def _two_at_once(match: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused:
     message = msg(
         "A new {colour} piece and a new {colour2} piece lie on the board, but only one is"
         " thrown at a time.",
         colour=first.colour,
         colour2=second.colour,
     )
-    return taken_back(look, message)
+    return taken_back(match, message)
 
 
 def moved_and_misread(
-    look: TableMatch, pieces: Sequence[SeenPiece], player: str
+    match: TableMatch, pieces: Sequence[SeenPiece], player: str
 ) -> Ambiguous | CannotSee | None:
     """The question whether one of the new pieces is a recorded one, moved, with its colour misread.
 
@@ -112,18 +112,18 @@ def moved_and_misread(
     of `pieces` is sure and the missing piece lies beside the board.
     """
     colour = pieces[0].colour
-    lost = [gone for gone in look.gone if gone.colour != colour]
-    if not not_seen_outside(look, Counter()):
+    lost = [gone for gone in match.gone if gone.colour != colour]
+    if not not_seen_outside(match, Counter()):
         pieces = [piece for piece in pieces if piece.colour_probability < SURELY_ANOTHERS]
     if not lost or not pieces:
         return None
-    if (unread := unclear(look)) is not None:
+    if (unread := unclear(match)) is not None:
         return unread
     read = [
         reading
         for piece in pieces
         for was in sorted({gone.colour for gone in lost})
-        for reading in in_colour(look, piece, was, player)
+        for reading in in_colour(match, piece, was, player)
     ]
     if not read:
         return None
@@ -138,19 +138,19 @@ def moved_and_misread(
         if colour == player
         else Choice(msg("It is {player}: take both back", player=colour), ())
     )
-    return ask_colour(look, player, message, choices, pieces[0])
+    return ask_colour(match, player, message, choices, pieces[0])
 
 
-def seen_twice(look: TableMatch, player: str) -> TableMatch | None:
+def seen_twice(match: TableMatch, player: str) -> TableMatch | None:
     """The table with only the one new piece of the player's, if all other new ones are doubtful.
 
     These touch what surely lies there; else None.
     """
     doubtful = [
-        piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE
+        piece for piece in match.new if min(piece.pose_probability, piece.colour_probability) < SURE
     ]
     sure, there = (
-        [piece for piece in pieces if piece not in doubtful] for pieces in (look.new, look.there)
+        [piece for piece in pieces if piece not in doubtful] for pieces in (match.new, match.there)
     )
     if [piece.colour for piece in sure] != [player]:
         return None
@@ -159,16 +159,16 @@ def seen_twice(look: TableMatch, player: str) -> TableMatch | None:
         for piece in doubtful
     ):
         return None
-    pieces = tuple(piece for piece in look.seen if piece not in doubtful)
-    return TableMatch(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    pieces = tuple(piece for piece in match.seen if piece not in doubtful)
+    return TableMatch(match.state, replace(match.now, pieces=pieces), match.before, match.board)
 
 
-def taken_back(look: TableMatch, message: str) -> Refused:
+def taken_back(match: TableMatch, message: str) -> Refused:
     """The refusal of all new pieces; `message` says why they are taken back."""
-    tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
+    tried = tuple(str(Throw(piece.colour, match.touches(piece).place)) for piece in match.new)
     return refusal(
         Violation("storm.throw.two", DEPLOYMENT, sentences(message, msg("Take them back."))),
-        look.state.next,
+        match.state.next,
         tried,
-        evidence_of(look),
+        evidence_of(match),
     )

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
-from engines.icebreaker.matching import Difference, Shift, TableMatch, look
+from engines.icebreaker.matching import Difference, Shift, TableMatch, match_table
 from engines.icebreaker.moves import Move, parse_move
 from engines.icebreaker.occlusion import ask_unseen, ask_what_is_true, ships
 from engines.icebreaker.rules import (
@@ -111,10 +111,10 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code=MOVE, message=msg("A hand is over the table."), player=state.next)
-    found = look(seen, board).counted(state)
+        return Waiting(code=MOVE, message=msg("A hand is over the board."), player=state.next)
+    found = match_table(seen, board).counted(state)
     if before is not None:
-        found = found.as_ruled(look(before, board).counted(state), state)
+        found = found.as_ruled(match_table(before, board).counted(state), state)
     if fallen := [piece.colour for piece in found.down if piece.colour not in dict(found.held)]:
         message = msg("Stand the {colour} ship upright where it belongs.", colour=fallen[0])
         return Waiting(
@@ -197,7 +197,7 @@ def _ask_begun(state: State, found: TableMatch, wrong: Difference) -> Ambiguous 
         rests_on=RULES,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -228,7 +228,7 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
         rests_on=RULES,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -314,7 +314,7 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
         rests_on=MOVES,
         player=state.next,
         choices=tuple(choices),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -350,7 +350,7 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
             return _exchanged(state, found, wrong)
         message = sentences(
             msg("Not seen on the board: {text}.", text=ships(wrong.gone)),
-            msg("Put it there, or move it a little if it is there."),
+            msg("Put it there, or move it a little if it is already there."),
             turn(state),
         )
         return Waiting(
@@ -408,7 +408,7 @@ def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | N
         rests_on=MOVES,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -539,7 +539,7 @@ def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
             rests_on=MOVES,
             player=state.next,
             choices=choices,
-            until_moved=True,
+            withdrawn_if_table_changes=True,
         )
     if len(own) == 2:
         message = msg(

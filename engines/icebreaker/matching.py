@@ -253,7 +253,7 @@ def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
     return FAR * (counter.index(cell) + 2 * (hidden >> cell & 1))
 
 
-def look(seen: Observation, board: Hex) -> TableMatch:
+def match_table(seen: Observation, board: Hex) -> TableMatch:
     """Assign an observation to the cells of a board.
 
     Counters and pieces outside of all cells are out of play.

@@ -44,7 +44,7 @@ def ask_unseen(
         rests_on=RULES,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 

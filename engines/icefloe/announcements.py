@@ -564,7 +564,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         tile = _tile(heard.extra_tile)
         return Waiting(
             code="icefloe.removed_empty",
-            message=msg("Take {cell} off the pond; the camera will see it.", cell=tile),
+            message=msg("Take {cell} off the board; the camera will see it.", cell=tile),
             rests_on=EMPTYING,
             player=heard.player,
         )

@@ -66,7 +66,7 @@ def judge(
         )
     if seen.hand:
         return Waiting(
-            code="icefloe.hand", message=msg("A hand is over the pond."), player=state.next
+            code="icefloe.hand", message=msg("A hand is over the board."), player=state.next
         )
     if seen.tiles is None:
         return CannotSee(
@@ -80,28 +80,28 @@ def judge(
         )
     if state.phase == "place":
         return judge_placing(state, seen, before, board)
-    look = TableMatch(state, seen, before, board, state.board.pyramids)
-    stories = sorted(
-        ((look.nats(story.after.board), k, story) for k, story in enumerate(_stories(state))),
-        key=lambda told: told[:2],
+    match = TableMatch(state, seen, before, board, state.board.pyramids)
+    explanations = sorted(
+        ((match.nats(one.after.board), k, one) for k, one in enumerate(_explanations(state))),
+        key=lambda entry: entry[:2],
     )
-    least = stories[0][0]
-    if least - look.free_nats > DOUBT:
-        changes = _changes(look)
+    least = explanations[0][0]
+    if least - match.free_nats > DOUBT:
+        changes = _changes(match)
         return (
-            _half_done(look, changes)
-            or _ask_two(look, changes)
-            or fallen(look, look.pyramids)
-            or _not_allowed(look, changes)
+            _half_done(match, changes)
+            or _ask_two(match, changes)
+            or fallen(match, match.pyramids)
+            or _not_allowed(match, changes)
         )
-    rivals = [story for nats, _, story in stories if nats - least < DOUBT]
-    if look.untouched and (still := [story for story in rivals if not story.moves]):
-        return _tell(look, still[0])
-    whole = [story for story in rivals if not look.differences(story.after.board)]
-    return _ask(look, whole) if len(whole) > 1 else _tell(look, (whole or rivals)[0])
+    rivals = [one for nats, _, one in explanations if nats - least < DOUBT]
+    if match.untouched and (still := [one for one in rivals if not one.moves]):
+        return _judge_explanation(match, still[0])
+    whole = [one for one in rivals if not match.differences(one.after.board)]
+    return _ask(match, whole) if len(whole) > 1 else _judge_explanation(match, (whole or rivals)[0])
 
 
-def _stories(state: State) -> Iterator[_Explanation]:
+def _explanations(state: State) -> Iterator[_Explanation]:
     """The explanations: nothing happened, or any legal move that can be seen.
 
     The torch is handed on implicitly when the next round begins. A move that ends where it began
@@ -146,19 +146,24 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
     return tuple(opening), state
 
 
-def _tell(look: TableMatch, story: _Explanation) -> Verdict:
+def _judge_explanation(match: TableMatch, explanation: _Explanation) -> Verdict:
     """The verdict where a single story explains the picture, if it explains all of it."""
-    if differences := look.differences(story.after.board):
-        return _out_of_sync(look.state, story, differences)
-    return _tell_move(look, story) if story.moves else _tell_unchanged(look)
+    if differences := match.differences(explanation.after.board):
+        return _out_of_sync(match.state, explanation, differences)
+    return _judge_move(match, explanation) if explanation.moves else _judge_unchanged(match)
 
 
-def _out_of_sync(state: State, story: _Explanation, differences: tuple[Message, ...]) -> OutOfSync:
+def _out_of_sync(
+    state: State, explanation: _Explanation, differences: tuple[Message, ...]
+) -> OutOfSync:
     """The verdict where something is left that the story does not explain."""
     what = (
-        msg("The camera sees {cell}, but something else has changed too.", cell=story.moves[-1])
-        if story.moves
-        else msg("The pond does not match the record.")
+        msg(
+            "The camera sees {cell}, but something else has changed too.",
+            cell=explanation.moves[-1],
+        )
+        if explanation.moves
+        else msg("The table does not match the record.")
     )
     return OutOfSync(
         code="icefloe.out_of_sync",
@@ -168,33 +173,33 @@ def _out_of_sync(state: State, story: _Explanation, differences: tuple[Message, 
     )
 
 
-def _tell_unchanged(look: TableMatch) -> Verdict:
+def _judge_unchanged(match: TableMatch) -> Verdict:
     """The verdict where nothing happened: whose turn it is, and what is not seen or too much."""
-    state, matched = look.state, set(look.matched(look.state.board).values())
-    if hidden := look.hidden(state.board):
-        unseen = [name for name in state.board.pyramids if name not in matched | look.held]
+    state, matched = match.state, set(match.matched(match.state.board).values())
+    if hidden := match.hidden(state.board):
+        unseen = [name for name in state.board.pyramids if name not in matched | match.held]
         return CannotSee(
             code="icefloe.unread",
             message=cannot_be_read(hidden[0]),
             player=state.next,
-            asks=_ask_unseen(look, unseen),
+            asks=_ask_unseen(match, unseen),
         )
-    if look.held & matched:
+    if match.held & matched:
         return Accepted(
             code=f"icefloe.{state.phase}", message=turn(state), player=state.next, moves=()
         )
     return Waiting(
         code=f"icefloe.{state.phase}",
-        message=sentences(turn(state), _extra_tiles(look), _taken_as_there(look)),
+        message=sentences(turn(state), _extra_tiles(match), _taken_as_there(match)),
         player=state.next,
-        asks=_ask_unseen(look, _held_of_next(look)),
+        asks=_ask_unseen(match, _held_of_next(match)),
         as_recorded=True,
     )
 
 
-def _extra_tiles(look: TableMatch) -> Message:
+def _extra_tiles(match: TableMatch) -> Message:
     """The tiles that are seen where none belongs, in a sentence; NOTHING where there are none."""
-    extra = sorted(look.tiles - {floe.place for floe in look.state.board.floes} - look.misread)
+    extra = sorted(match.tiles - {floe.place for floe in match.state.board.floes} - match.misread)
     if not extra:
         return NOTHING
     return msg(
@@ -202,36 +207,36 @@ def _extra_tiles(look: TableMatch) -> Message:
     )
 
 
-def _taken_as_there(look: TableMatch) -> Message:
+def _taken_as_there(match: TableMatch) -> Message:
     """The pyramids that nobody sees and people vouch for; NOTHING where there are none."""
-    if not look.held:
+    if not match.held:
         return NOTHING
     return msg(
         "Not visible, but there according to the players: {text}.",
-        text=_stand(look.state, look.held),
+        text=_stand(match.state, match.held),
     )
 
 
-def _held_of_next(look: TableMatch) -> list[str]:
+def _held_of_next(match: TableMatch) -> list[str]:
     """The pyramids that are held to be there, of the player who is to act next."""
-    moving = _next_to_move(look.state)[1]
-    player = moving.mover if moving.phase == "move" else look.state.next
-    return [name for name in look.held if moving.owner(name) == player]
+    moving = _next_to_move(match.state)[1]
+    player = moving.mover if moving.phase == "move" else match.state.next
+    return [name for name in match.held if moving.owner(name) == player]
 
 
-def _tell_move(look: TableMatch, story: _Explanation) -> Verdict:
+def _judge_move(match: TableMatch, explanation: _Explanation) -> Verdict:
     """The verdict where a move was made; a question where its pyramid is not read at its end."""
-    state, after, move = look.state, story.after, story.moves[-1]
+    state, after, move = match.state, explanation.after, explanation.moves[-1]
     if (
         isinstance(move, Movement)
         and after.board.under(move.pyramid)
-        and move.pyramid not in look.matched(after.board).values()
+        and move.pyramid not in match.matched(after.board).values()
     ):
-        return _ask_unread(look, story, move)
+        return _ask_unread(match, explanation, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
     message = sentences(
-        *(msg("{text}.", text=what) for what in _told(state, story)),
+        *(msg("{text}.", text=what) for what in _descriptions(state, explanation)),
         msg("The game is over: {text}.", text=ended.message) if ended else after_move(after),
     )
     return Accepted(
@@ -239,7 +244,7 @@ def _tell_move(look: TableMatch, story: _Explanation) -> Verdict:
         message=message,
         rests_on=rests_on,
         player=player,
-        moves=tuple(map(str, story.moves)),
+        moves=tuple(map(str, explanation.moves)),
         evidence={"move": _short(move)},
     )
 
@@ -256,20 +261,20 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
     return "icefloe.move", _next_to_move(state)[1].mover, MOVING
 
 
-def _told(state: State, story: _Explanation) -> list[Message]:
+def _descriptions(state: State, explanation: _Explanation) -> list[Message]:
     """What happened, in words.
 
     The last move, and the removal before it where two tiles were removed at once.
     """
-    told = story.moves if state.phase == "remove" else story.moves[-1:]
-    return [_what(state, move, story.after) for move in told]
+    moves = explanation.moves if state.phase == "remove" else explanation.moves[-1:]
+    return [_describe(state, move, explanation.after) for move in moves]
 
 
-def _as_told(state: State, story: _Explanation) -> Choice:
+def _as_choice(state: State, explanation: _Explanation) -> Choice:
     """The choice that this is what happened."""
-    *before, last = _told(state, story)
+    *before, last = _descriptions(state, explanation)
     label = sentences(*(msg("{text}.", text=what) for what in before), last)
-    return Choice(label, tuple(map(str, story.moves)))
+    return Choice(label, tuple(map(str, explanation.moves)))
 
 
 def _short(move: Move) -> str:
@@ -277,7 +282,7 @@ def _short(move: Move) -> str:
     return str(move.tile) if isinstance(move, Removal) else str(move)
 
 
-def _what(state: State, move: Move, after: State) -> Message:
+def _describe(state: State, move: Move, after: State) -> Message:
     """What happened, in words."""
     mover = _kind(state, move)[1]
     match move:
@@ -321,12 +326,12 @@ def _what(state: State, move: Move, after: State) -> Message:
             raise AssertionError("not seen")
 
 
-def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambiguous:
+def _ask_unread(match: TableMatch, explanation: _Explanation, move: Movement) -> Ambiguous:
     """The question about a pyramid that is gone from its place and cannot be read elsewhere.
 
     All that is seen of it is something unreadable, or nothing.
     """
-    state, moves = look.state, tuple(map(str, story.moves))
+    state, moves = match.state, tuple(map(str, explanation.moves))
     message = sentences(
         msg(
             "{cell} is no longer on {cell2}, and the camera cannot find it elsewhere.",
@@ -335,14 +340,14 @@ def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambigu
         ),
         msg("Was it moved to {cell}?", cell=move.target),
     )
-    elsewhere = _ask_unseen(look, [move.pyramid])
+    elsewhere = _ask_unseen(match, [move.pyramid])
     others = [
         choice
         for choice in (elsewhere.choices if elsewhere else ())
         if choice.moves not in ((), moves)
     ]
     choices = (
-        Choice(_what(state, move, story.after), moves),
+        Choice(_describe(state, move, explanation.after), moves),
         *others,
         Choice(msg("No: show it more clearly, or put it right"), ()),
     )
@@ -352,14 +357,14 @@ def _ask_unread(look: TableMatch, story: _Explanation, move: Movement) -> Ambigu
         rests_on=MOVING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
-def _ask(look: TableMatch, rivals: list[_Explanation]) -> Verdict:
-    """The question where several stories explain the picture."""
-    state = look.state
-    choices = [_as_told(state, story) for story in rivals if story.moves]
+def _ask(match: TableMatch, rivals: list[_Explanation]) -> Verdict:
+    """The question where several explanations fit the picture."""
+    state = match.state
+    choices = [_as_choice(state, one) for one in rivals if one.moves]
     choices.append(NONE_OF_THESE)
     message = msg("It is unclear what was moved, or where it stands.")
     return Ambiguous(
@@ -371,28 +376,28 @@ def _ask(look: TableMatch, rivals: list[_Explanation]) -> Verdict:
     )
 
 
-def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
+def _ask_unseen(match: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     """The question where these unseen pyramids are.
 
     They are where they stood, or where a legal move takes one.
 
     None where more is amiss, or most are not seen.
     """
-    state = look.state
+    state = match.state
     if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
         return None
-    there = replace(look, anywhere=frozenset(unseen))
-    explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
-    ways = [_as_told(state, story) for story in explained if story.moves]
+    there = replace(match, anywhere=frozenset(unseen))
+    explained = [one for one in _explanations(state) if _fits(there, one.after.board, None)]
+    ways = [_as_choice(state, one) for one in explained if one.moves]
     still = (
         msg("It still stands there, but the camera cannot see it")
-        if any(not story.moves for story in explained)
+        if any(not one.moves for one in explained)
         else None
     )
     if not (choices := what_is_true(ways, still)):
         return None
     message = sentences(
-        msg("Not seen on the pond: {text}.", text=_stand(state, unseen)),
+        msg("Not seen on the board: {text}.", text=_stand(state, unseen)),
         msg("Which is right?"),
         msg("You can also move it a little."),
     )
@@ -402,35 +407,35 @@ def _ask_unseen(look: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
         rests_on=MOVING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
-def _ask_unsure(look: TableMatch) -> Ambiguous | None:
+def _ask_unsure(match: TableMatch) -> Ambiguous | None:
     """The question what happened where only an unsure reading speaks against the explanations.
 
     What is unsure is which pyramid a piece is.
     """
-    state = look.state
-    told = [(look.nats(story.after.board), story) for story in _stories(state)]
-    least = min(nats for nats, _ in told)
-    if least - look.free_nats > UNSURE * DOUBT:
+    state = match.state
+    scored = [(match.nats(one.after.board), one) for one in _explanations(state)]
+    least = min(nats for nats, _ in scored)
+    if least - match.free_nats > UNSURE * DOUBT:
         return None
     explained = [
-        story
-        for nats, story in told
-        if nats - least < DOUBT and not look.differences(story.after.board)
+        one
+        for nats, one in scored
+        if nats - least < DOUBT and not match.differences(one.after.board)
     ]
     unsure = {
-        look.places[k]
-        for story in explained
-        for k, name in look.matched(story.after.board).items()
-        if look.free.get(k) != name
+        match.places[k]
+        for one in explained
+        for k, name in match.matched(one.after.board).items()
+        if match.free.get(k) != name
     }
-    ways = [_as_told(state, story) for story in explained if story.moves]
+    ways = [_as_choice(state, one) for one in explained if one.moves]
     still = (
         msg("Nothing was moved; the camera is wrong")
-        if any(not story.moves for story in explained)
+        if any(not one.moves for one in explained)
         else None
     )
     if not unsure or not (choices := what_is_true(ways, still)):
@@ -446,20 +451,20 @@ def _ask_unsure(look: TableMatch) -> Ambiguous | None:
         rests_on=MOVING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
-def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
+def _ask_in_turn(match: TableMatch, changes: _Changes) -> Ambiguous | None:
     """The question whether several players moved in turn before the pond was seen at rest.
 
     None where the picture does not show that.
     """
-    opening, state = _next_to_move(look.state)
+    opening, state = _next_to_move(match.state)
     moves: list[Move] = list(opening)
     if state.phase != "move" or len(changes.moved) < 2:
         return None
-    told: list[Message] = []
+    steps: list[Message] = []
     while state.phase == "move" and (
         name := next((name for name in changes.moved if state.owner(name) == state.mover), None)
     ):
@@ -468,14 +473,14 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         if floe is None or violation(state, move):
             break
         after = play(state, move)
-        told.append(_what(state, move, after))
+        steps.append(_describe(state, move, after))
         moves.append(move)
         state = after
-    if len(told) < len(changes.moved) or not _fits(look, state.board, None):
+    if len(steps) < len(changes.moved) or not _fits(match, state.board, None):
         return None
-    *before, label = told
+    *before, label = steps
     for what in reversed(before):
-        label = msg("{text}, then {text2}", text=what, text2=label)
+        label = msg("{text}; then {text2}", text=what, text2=label)
     choices = (Choice(label, tuple(map(str, moves))), NONE_OF_THESE)
     message = sentences(
         msg("Several pyramids were moved."), msg("Did the players move one after the other?")
@@ -484,9 +489,9 @@ def _ask_in_turn(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         code="icefloe.in_turn",
         message=message,
         rests_on=MOVING,
-        player=look.state.next,
+        player=match.state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -500,14 +505,14 @@ def _stand(state: State, names: Collection[str]) -> Listing:
     )
 
 
-def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
+def _half_done(match: TableMatch, changes: _Changes) -> Waiting | None:
     """The verdict where a move is half done.
 
     A pyramid is in the hand of the player who moves; or a tile has to be removed with all that
     stands on it, and not all of it is gone.
     """
-    state = look.state
-    if state.phase == "remove" and _fits(look, state.board, state.tile):
+    state = match.state
+    if state.phase == "remove" and _fits(match, state.board, state.tile):
         return Waiting(
             code="icefloe.remove", message=turn(state), rests_on=REMOVING, player=state.torch
         )
@@ -516,10 +521,10 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
         return None
     if changes.lifted and moving.owner(changes.lifted) == moving.mover:
         message = sentences(
-            msg("{cell} is off the pond: move it, or put it back.", cell=changes.lifted),
+            msg("{cell} is off the board: move it, or put it back.", cell=changes.lifted),
             turn(moving),
         )
-        asks = _ask_unseen(look, [changes.lifted])
+        asks = _ask_unseen(match, [changes.lifted])
         return Waiting(
             code="icefloe.move", message=message, rests_on=MOVING, player=moving.mover, asks=asks
         )
@@ -528,7 +533,7 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
         if (
             isinstance(move, Movement)
             and sunk
-            and _fits(look, state.board.put(move.pyramid, move.target), sunk)
+            and _fits(match, state.board.put(move.pyramid, move.target), sunk)
         ):
             message = msg(
                 "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with"
@@ -547,30 +552,30 @@ def _half_done(look: TableMatch, changes: _Changes) -> Waiting | None:
     return None
 
 
-def _fits(look: TableMatch, board: Board, half_done: str | None) -> bool:
-    return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(
-        look.matched(board)
+def _fits(match: TableMatch, board: Board, half_done: str | None) -> bool:
+    return match.nats(board, half_done) - match.free_nats <= DOUBT and not match.strangers(
+        match.matched(board)
     )
 
 
-def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
+def _ask_two(match: TableMatch, changes: _Changes) -> Ambiguous | None:
     """The question whether two legal acts in turn, which explain the picture, were done.
 
     Nobody looked in between.
     """
     firsts = [
-        story for story in _stories(look.state) if story.moves and changes.partly(story.after.board)
+        one for one in _explanations(match.state) if one.moves and changes.partly(one.after.board)
     ]
     ways = []
     for first, then in (
-        (one, other) for one in firsts for other in _stories(one.after) if other.moves
+        (one, other) for one in firsts for other in _explanations(one.after) if other.moves
     ):
         board = then.after.board
-        if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
+        if match.nats(board) - match.free_nats <= DOUBT and not match.differences(board):
             label = msg(
                 "{text}; then {text2}",
-                text=_what(look.state, first.moves[-1], first.after),
-                text2=_what(first.after, then.moves[-1], then.after),
+                text=_describe(match.state, first.moves[-1], first.after),
+                text2=_describe(first.after, then.moves[-1], then.after),
             )
             ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
     if not ways:
@@ -581,50 +586,26 @@ def _ask_two(look: TableMatch, changes: _Changes) -> Ambiguous | None:
         code="icefloe.two",
         message=message,
         rests_on=MOVING,
-        player=look.state.next,
+        player=match.state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
-def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync | CannotSee:
+def _not_allowed(match: TableMatch, changes: _Changes) -> Refused | OutOfSync | CannotSee:
     """The verdict where no legal move explains the picture.
 
     It names what was tried, if that is one thing, else all differences.
     """
-    tried = _tried(look, changes)
-    moving = _next_to_move(look.state)[1]
-    state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
+    tried = _tried(match, changes)
+    moving = _next_to_move(match.state)[1]
+    state = (
+        moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else match.state
+    )
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
-        message = sentences(msg("The pond does not match the record."), msg("Put it right."))
-        lost = {
-            name
-            for floe in look.state.board.floes
-            if floe.place in changes.lost
-            for name in floe.pyramids
-        }
-        asks = (
-            _ask_unseen(look, [name for name in changes.gone if name not in lost])
-            or _ask_unsure(look)
-            or _ask_in_turn(look, changes)
-        )
-        unread = [] if changes.displaced else look.hidden(look.state.board)
-        if unread:
-            return CannotSee(
-                code="icefloe.unread",
-                message=cannot_be_read(unread[0]),
-                player=look.state.next,
-                asks=asks,
-            )
-        return OutOfSync(
-            code="icefloe.out_of_sync",
-            message=message,
-            player=look.state.next,
-            differences=changes.message(look),
-            asks=asks,
-        )
-    code, player, _ = _kind(look.state, tried)
+        return _unexplained(match, changes)
+    code, player, _ = _kind(match.state, tried)
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)
     if isinstance(tried, Removal):
@@ -642,9 +623,39 @@ def _not_allowed(look: TableMatch, changes: _Changes) -> Refused | OutOfSync | C
         code=code,
         message=sentences(wrong.message, back),
         rests_on=wrong.clause,
-        player=player or look.state.torch,
+        player=player or match.state.torch,
         tried=(str(tried),),
         evidence=evidence,
+    )
+
+
+def _unexplained(match: TableMatch, changes: _Changes) -> OutOfSync | CannotSee:
+    """The verdict where no move, legal or not, explains the picture: it names all differences."""
+    lost = {
+        name
+        for floe in match.state.board.floes
+        if floe.place in changes.lost
+        for name in floe.pyramids
+    }
+    asks = (
+        _ask_unseen(match, [name for name in changes.gone if name not in lost])
+        or _ask_unsure(match)
+        or _ask_in_turn(match, changes)
+    )
+    unread = [] if changes.displaced else match.hidden(match.state.board)
+    if unread:
+        return CannotSee(
+            code="icefloe.unread",
+            message=cannot_be_read(unread[0]),
+            player=match.state.next,
+            asks=asks,
+        )
+    return OutOfSync(
+        code="icefloe.out_of_sync",
+        message=sentences(msg("The table does not match the record."), msg("Put it right.")),
+        player=match.state.next,
+        differences=changes.message(match),
+        asks=asks,
     )
 
 
@@ -701,12 +712,12 @@ class _Changes(NamedTuple):
             or bool(places & {*self.got})
         )
 
-    def message(self, look: TableMatch) -> tuple[str, ...]:
+    def message(self, match: TableMatch) -> tuple[str, ...]:
         """The differences, one sentence each."""
-        board = look.state.board
+        board = match.state.board
         stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
         tiles = {floe.place: floe.tile for floe in board.floes}
-        pieces = [look.now.pieces[k] for k in self.strangers]
+        pieces = [match.now.pieces[k] for k in self.strangers]
         return (
             *(
                 msg(
@@ -731,30 +742,30 @@ class _Changes(NamedTuple):
                     "A {colour} {cell} stands on {cell2}.",
                     colour=piece.colour,
                     cell=piece.size,
-                    cell2=look.places[k],
+                    cell2=match.places[k],
                 )
                 for k, piece in zip(self.strangers, pieces, strict=True)
             ),
         )
 
 
-def _changes(look: TableMatch) -> _Changes:
-    board = look.state.board
-    now = {name: look.places[k] for k, name in look.free.items()}
+def _changes(match: TableMatch) -> _Changes:
+    board = match.state.board
+    now = {name: match.places[k] for k, name in match.free.items()}
     stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
-    places, tiles = {floe.place for floe in board.floes}, look.tiles
+    places, tiles = {floe.place for floe in board.floes}, match.tiles
     return _Changes(
         {name: place for name, place in now.items() if place != stood[name]},
         tuple(name for name in stood if name not in now),
-        tuple(sorted(places - tiles - look.misread)),
-        tuple(sorted(tiles - places - look.misread)),
-        tuple(look.strangers(look.free)),
+        tuple(sorted(places - tiles - match.misread)),
+        tuple(sorted(tiles - places - match.misread)),
+        tuple(match.strangers(match.free)),
     )
 
 
-def _tried(look: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
+def _tried(match: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
     """The one move that people tried, legal or not; None where it is not a single move."""
-    board, (moved, gone, lost, got, strangers) = look.state.board, changes
+    board, (moved, gone, lost, got, strangers) = match.state.board, changes
     if strangers or len(lost) > 1 or len(got) > 1:
         return None
     floe = board.at(lost[0]) if lost else None
@@ -774,7 +785,7 @@ def _tried(look: TableMatch, changes: _Changes) -> Movement | Slide | Removal | 
     others = [name for name in gone if name not in floe.pyramids]
     if {*gone} - {*others} != {*floe.pyramids} or len(others) > 1:
         return None
-    if others and look.state.phase == "remove" and floe.tile == look.state.tile:
+    if others and match.state.phase == "remove" and floe.tile == match.state.tile:
         # what is missing besides the tile that had to go is not seen, rather than gone with it
         return None
     under = board.under(others[0]) if others else None

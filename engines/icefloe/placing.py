@@ -61,14 +61,16 @@ def _judge_pyramids(
     if sure > len(order):
         message = sentences(
             msg(
-                "There are {n} pyramids on the pond, but the game uses {n2}.", n=sure, n2=len(order)
+                "There are {n} pyramids on the board, but the game uses {n2}.",
+                n=sure,
+                n2=len(order),
             ),
             msg("Take away what does not belong there."),
         )
         return Waiting(
             code=CODE, message=message, rests_on=PLACING, player=state.next, differences=(message,)
         )
-    look = TableMatch(state, seen, before, board, order)
+    match = TableMatch(state, seen, before, board, order)
     # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print
     # on a tile.
     counts = ([len(order)] if len(seen.pieces) >= len(order) else []) + [max(sure, len(placed))]
@@ -81,7 +83,7 @@ def _judge_pyramids(
         None,
     )
     if due is None:
-        return _out_of_order(look, placed)
+        return _out_of_order(match, placed)
     where = due.where
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
         message = msg("Some placed pyramids now stand elsewhere: put them back.")
@@ -103,30 +105,30 @@ def _judge_pyramids(
     return _place(state, moves) if alike is None else alike
 
 
-def fallen(look: TableMatch, names: Collection[str]) -> Waiting | None:
+def fallen(match: TableMatch, names: Collection[str]) -> Waiting | None:
     """The verdict where one of these pyramids surely fell over; else None.
 
     It may have rolled there: that is no move, and nobody knows where it stood.
     """
     lying = [
         name
-        for k, name in look.free.items()
+        for k, name in match.free.items()
         if name in names
-        and look.now.pieces[k].pose != "upright"
-        and look.now.pieces[k].pose_probability >= SURE
+        and match.now.pieces[k].pose != "upright"
+        and match.now.pieces[k].pose_probability >= SURE
     ]
     if not lying:
         return None
-    placing = look.state.phase == "place"
+    placing = match.state.phase == "place"
     message = sentences(
         msg("{cell} has fallen over: stand it upright where it belongs.", cell=lying[0]),
-        turn(look.state),
+        turn(match.state),
     )
     return Waiting(
         code="icefloe.fallen",
         message=message,
         rests_on=PLACING if placing else MOVING,
-        player=look.state.next,
+        player=match.state.next,
         differences=(message,) if placing else (),
     )
 
@@ -187,7 +189,7 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
     """The question whether these unseen tiles lie there, where all else is as it should be."""
     if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
         return None
-    message = sentences(msg("Not seen on the pond: {text}.", text=missing), msg("Which is right?"))
+    message = sentences(msg("Not seen on the board: {text}.", text=missing), msg("Which is right?"))
     still = Choice(msg("They are there, but the camera cannot see them"), otherwise.moves)
     choices = (still, NONE_OF_THESE)
     return Ambiguous(
@@ -196,34 +198,34 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
         rests_on="The Board",
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
-def _ask_where(look: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
+def _ask_where(match: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
     """The question where one or two unseen pyramids stand.
 
     Asked where all others are surely read and only few tiles are left.
     """
-    state, where = look.state, look.where
-    missing = [name for name in look.pyramids if name not in where]
+    state, where = match.state, match.where
+    missing = [name for name in match.pyramids if name not in where]
     misread = any(
-        stands(look.now.pieces[k]) and not agrees(look.now.pieces[k], name)
-        for k, name in look.free.items()
+        stands(match.now.pieces[k]) and not agrees(match.now.pieces[k], name)
+        for k, name in match.free.items()
     )
-    if not 1 <= len(missing) <= 2 or misread or look.strangers(look.free) or look.rivals():
+    if not 1 <= len(missing) <= 2 or misread or match.strangers(match.free) or match.rivals():
         return None
     ways = []
     for stood in _stand_on(state, missing, where):
         verdict = _place(
-            state, [Placing(name, (where | stood)[name]) for name in look.pyramids[len(placed) :]]
+            state, [Placing(name, (where | stood)[name]) for name in match.pyramids[len(placed) :]]
         )
         if isinstance(verdict, Accepted):
             ways.append(Choice(_stand(*starmap(Placing, stood.items())), verdict.moves))
     if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
         return None
     message = sentences(
-        msg("Not seen on the pond: {cells}.", cells=missing),
+        msg("Not seen on the board: {cells}.", cells=missing),
         msg("Which is right?"),
         msg("You can also move it a little."),
     )
@@ -233,7 +235,7 @@ def _ask_where(look: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
         rests_on=PLACING,
         player=state.next,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -259,18 +261,18 @@ def _stand_on(state: State, missing: list[str], where: dict[str, str]) -> Iterat
         )
 
 
-def _out_of_order(look: TableMatch, placed: tuple[str, ...]) -> Verdict:
+def _out_of_order(match: TableMatch, placed: tuple[str, ...]) -> Verdict:
     """The verdict where other pyramids stand there than those that are due.
 
     A single one is refused; for several it waits.
     """
-    state = look.state
-    names = {name: look.places[k] for k, name in look.free.items()}
+    state = match.state
+    names = {name: match.places[k] for k, name in match.free.items()}
     new = [name for name in names if name not in placed]
     as_read = all(
-        agrees(look.now.pieces[k], name)
-        for k, name in look.free.items()
-        if name in new and stands(look.now.pieces[k])
+        agrees(match.now.pieces[k], name)
+        for k, name in match.free.items()
+        if name in new and stands(match.now.pieces[k])
     )
     if (
         len(new) == 1
@@ -279,7 +281,7 @@ def _out_of_order(look: TableMatch, placed: tuple[str, ...]) -> Verdict:
         and (wrong := violation(state, move := Placing(new[0], names[new[0]])))
     ):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
-    differences, asks = _amiss(look, placed), _ask_where(look, placed)
+    differences, asks = _amiss(match, placed), _ask_where(match, placed)
     message = sentences(*differences, turn(state))
     return Waiting(
         code=CODE,
@@ -291,21 +293,21 @@ def _out_of_order(look: TableMatch, placed: tuple[str, ...]) -> Verdict:
     )
 
 
-def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
+def _amiss(match: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
     """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
-    pieces, order = look.now.pieces, look.pyramids
-    seen = set(look.free.values())
+    pieces, order = match.now.pieces, match.pyramids
+    seen = set(match.free.values())
     # Where most stand there they are placed all at once: then none is too early, and those that are
     # not seen are missing.
-    due = order if len(look.free) > len(order) / 2 else order[: max(len(placed), len(look.free))]
+    due = order if len(match.free) > len(order) / 2 else order[: max(len(placed), len(match.free))]
     missing = [name for name in due if name not in seen]
     early = sorted((order.index(name), name) for name in seen if name not in due)
     other = [
         (k, name)
-        for k, name in look.free.items()
+        for k, name in match.free.items()
         if stands(pieces[k]) and not agrees(pieces[k], name)
     ]
-    message = [msg("Not seen on the pond: {cells}.", cells=missing)] if missing else []
+    message = [msg("Not seen on the board: {cells}.", cells=missing)] if missing else []
     message += (
         [msg("Placed too early: {cells}.", cells=(name for _, name in early))] if early else []
     )
@@ -313,7 +315,7 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
         msg(
             "The camera reads a {colour} {cell2} on {cell}, but only {cell3} is left to"
             " stand there.",
-            cell=look.places[k],
+            cell=match.places[k],
             colour=pieces[k].colour,
             cell2=pieces[k].size,
             cell3=name,
@@ -325,26 +327,26 @@ def _amiss(look: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
             "A {colour} {cell} stands on {cell2}, but none is left to place.",
             colour=pieces[k].colour,
             cell=pieces[k].size,
-            cell2=look.places[k],
+            cell2=match.places[k],
         )
-        for k in look.strangers(look.free)
+        for k in match.strangers(match.free)
     ]
     return tuple(message) or (
         (
             msg(
-                "The camera is not sure about every pyramid on the pond: turn them, or move"
+                "The camera is not sure about every pyramid on the board: turn them, or move"
                 " them to the middle of their tiles."
             )
         ),
     )
 
 
-def _alike(look: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | None:
+def _alike(match: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | None:
     """The question about pyramids of one suit that the picture does not tell apart."""
-    rivals = look.rivals()
+    rivals = match.rivals()
     if not rivals:
         return None
-    player, names = look.state.next, sorted(frozenset().union(*rivals))
+    player, names = match.state.next, sorted(frozenset().union(*rivals))
     swapped = {move.pyramid: move for move in moves if move.pyramid in names}
     if len(names) != 2 or len(swapped) != 2:
         message = sentences(
@@ -355,8 +357,8 @@ def _alike(look: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | No
     a, b = swapped.values()
     other = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
     choices = [
-        Choice(_stand(first, second), tuple(map(str, told)))
-        for told, first, second in (
+        Choice(_stand(first, second), tuple(map(str, placings)))
+        for placings, first, second in (
             (moves, a, b),
             ([other.get(move, move) for move in moves], other[a], other[b]),
         )

@@ -221,7 +221,7 @@ def _ask(
         rests_on=MOVEMENT,
         player=state.to_move,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 
@@ -258,13 +258,13 @@ def ask_doubted(found: UndisturbedTable) -> Ambiguous:
         msg("The camera is not sure {text}.", text=map(_seems, found.doubted)),
         msg("Which is right?"),
     )
-    choices = (Choice(msg("Nothing has changed"), (), holds=True), NOT_SO)
+    choices = (Choice(msg("Nothing has changed"), (), confirms_record=True), NOT_SO)
     return Ambiguous(
         code="zamboni.doubt",
         message=message,
         rests_on=FIRING,
         choices=choices,
-        until_moved=True,
+        withdrawn_if_table_changes=True,
         table=found.as_said(),
     )
 

@@ -37,7 +37,7 @@ from engines.zamboni_wars.explanations import (
     ways_in_doubt,
     who_has_not_told,
 )
-from engines.zamboni_wars.matching import Difference, Pair, TableMatch, as_said, look
+from engines.zamboni_wars.matching import Difference, Pair, TableMatch, as_said, match_table
 from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Shooting
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
@@ -113,8 +113,8 @@ def _judge(
             as_recorded=True,
         )
     if seen.hand:
-        return Waiting(code=MOVE, message=msg("A hand is over the table."), player=state.to_move)
-    found = as_said(look(seen, before, board), state, before, board).believed(state)
+        return Waiting(code=MOVE, message=msg("A hand is over the board."), player=state.to_move)
+    found = as_said(match_table(seen, before, board), state, before, board).believed(state)
     if found.up:
         return _not_flat(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
@@ -354,7 +354,7 @@ def _ask(
         rests_on=PLACE,
         player=state.to_move,
         choices=tuple(choices),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
 
 

@@ -278,7 +278,7 @@ class TableMatch:
         )
 
 
-def look(seen: Observation, before: Observation | None, board: Coasters) -> TableMatch:
+def match_table(seen: Observation, before: Observation | None, board: Coasters) -> TableMatch:
     """Assign an observation to the spaces of a board; pieces outside them are out of play."""
     nests, up = [], []
     for piece, *others in map(_ways_to_lie, seen.pieces):
@@ -343,7 +343,7 @@ def as_said(
     """
     if before is None:
         return found
-    ruled = look(before, None, board)
+    ruled = match_table(before, None, board)
     then = ruled.differs(state)
     denied = (*then.strange, *then.doubtful)
     gone = ruled.without(denied).differs(state).gone

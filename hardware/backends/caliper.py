@@ -54,7 +54,7 @@ class SerialCalliper:
         self._port: Port | None = open_port()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
-        self.trouble = ""
+        self.error = ""
         self._unread = False
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
@@ -83,7 +83,7 @@ class SerialCalliper:
             except (
                 Exception
             ) as error:  # whatever a driver raises, the calliper is lost and tried again
-                self.trouble, self._unread, wait_s = why_lost(error), False, RETRY_S
+                self.error, self._unread, wait_s = why_lost(error), False, RETRY_S
                 if self._port is not None:
                     with suppress(Exception):
                         self._port.close()
@@ -93,7 +93,7 @@ class SerialCalliper:
             if lines or not self._unread:
                 unread = next((line for line, reading in readings if reading is None), "")
                 self._unread = bool(unread)
-                self.trouble = (
+                self.error = (
                     msg(
                         "{name}: it sends something that is not a length, such as {raw};"
                         " does its speed match the settings?",

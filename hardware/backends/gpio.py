@@ -148,11 +148,9 @@ class GpioLamps:
             for setting, numbers in named.items()
         ]
 
-    def step(self, scene: Cue, since_ms: float) -> None:
+    def step(self, cue: Cue, since_ms: float) -> None:
         """Light the lamps as they are at this moment; pins that stay as they are are left alone."""
-        for lamp, lantern in zip(
-            self._lamps, lanterns(scene, since_ms, self._players), strict=True
-        ):
+        for lamp, lantern in zip(self._lamps, lanterns(cue, since_ms, self._players), strict=True):
             values = [lantern.level] if len(lamp) == 1 else [part / 255 for part in lantern.lit]
             for pin, value in zip(lamp, values, strict=True):
                 if abs(pin.value - value) > 1e-6:
@@ -167,7 +165,7 @@ class GpioLamps:
 class GpioDice:
     """Seven lamps a die, in the order of `hardware.dice.PIPS`."""
 
-    trouble = ""
+    error = ""
 
     def __init__(
         self, pins: Factory, dice: Sequence[Sequence[int]], active_high: bool = True
@@ -205,7 +203,7 @@ class GpioDice:
 class GpioButtons:
     """Buttons between a pin and ground; the Pi's own resistor pulls the pin up."""
 
-    trouble = ""
+    error = ""
 
     def __init__(self, pins: Factory, buttons: Mapping[str, int]) -> None:
         self._buttons = {

@@ -91,25 +91,25 @@ class Strip:
             else np.array([one, other])
         )
 
-    def frame(self, scene: Cue, since_ms: float) -> Frame:
-        """What every lamp shows so long after the scene began."""
-        scene, at_ms = scene.at(since_ms)
-        tune = TUNES[scene.signal]
+    def frame(self, cue: Cue, since_ms: float) -> Frame:
+        """What every lamp shows so long after the cue began."""
+        cue, at_ms = cue.at(since_ms)
+        tune = TUNES[cue.signal]
         lit = np.zeros((self.leds, 3))
         if tune.rgb is not None:
-            lit[:] = np.array(tune.rgb) * scene.rhythm.level(at_ms)
-        elif scene.signal == "choice":
-            lit[self._dashes(scene.count)] = np.array(
-                LAMP_RGB[scene.of[0]] if scene.of else _WHITE
-            ) * scene.rhythm.level(at_ms)
+            lit[:] = np.array(tune.rgb) * cue.rhythm.level(at_ms)
+        elif cue.signal == "choice":
+            lit[self._dashes(cue.count)] = np.array(
+                LAMP_RGB[cue.of[0]] if cue.of else _WHITE
+            ) * cue.rhythm.level(at_ms)
         else:
-            for colour in scene.of:
-                lit[self._share(scene, colour)] = np.array(LAMP_RGB[colour]) * scene.rhythm.level(
-                    at_ms + phase_ms(scene, colour)
+            for colour in cue.of:
+                lit[self._share(cue, colour)] = np.array(LAMP_RGB[colour]) * cue.rhythm.level(
+                    at_ms + phase_ms(cue, colour)
                 )
-        if scene.signal == "turn" and scene.leader:
-            lit[self._by_corner] = np.array(LAMP_RGB[scene.leader]) * LEADER_LEVEL
-        for mark in scene.marks:
+        if cue.signal == "turn" and cue.leader:
+            lit[self._by_corner] = np.array(LAMP_RGB[cue.leader]) * LEADER_LEVEL
+        for mark in cue.marks:
             lit[self.marked(mark)] = _WHITE * _MARK.level(at_ms)
         return lit.astype(np.uint8)
 
@@ -122,14 +122,14 @@ class Strip:
         dashes: npt.NDArray[np.bool_] = np.abs(middle) < min(count, 6) / 16
         return dashes
 
-    def _share(self, scene: Cue, colour: str) -> npt.NDArray[np.bool_]:
+    def _share(self, cue: Cue, colour: str) -> npt.NDArray[np.bool_]:
         """Lamps of one player.
 
         As many dashes as their place in turn order, or their share where several are concerned.
         """
-        if scene.signal in ("turn", "measure") and colour in scene.players:
-            return self._dashes(scene.players.index(colour) + 1)
+        if cue.signal in ("turn", "measure") and colour in cue.players:
+            return self._dashes(cue.players.index(colour) + 1)
         eighth: npt.NDArray[np.bool_] = (self._at / self.leds * 8).astype(int) % len(
-            scene.of
-        ) == scene.of.index(colour)
+            cue.of
+        ) == cue.of.index(colour)
         return eighth

@@ -87,7 +87,7 @@ class Link:
         self._wanted: dict[str, JsonValue] = {}
         self._due: dict[str, JsonValue] = {}
         self._edge: Callable[[str, bool], None] = lambda _button, _down: None
-        self._trouble = ""
+        self._error = ""
         self._steps = 0
         """Since the port was opened."""
         self._known = False
@@ -96,10 +96,10 @@ class Link:
         self._thread.start()
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why the board does not answer; empty: it does."""
         with self._lock:
-            return self._trouble
+            return self._error
 
     @property
     def answered(self) -> bool:
@@ -151,7 +151,7 @@ class Link:
         self._steps += 1
         if not self._known and self._steps == round(STARTS_S / POLL_S):
             with self._lock:
-                self._trouble = msg(
+                self._error = msg(
                     "{name}: the board does not answer; is its program installed?",
                     name=self._port.name,
                 )
@@ -183,7 +183,7 @@ class Link:
                 self._known = True
                 self._send_all()
                 with self._lock:
-                    self._trouble = ""
+                    self._error = ""
             case {"button": str(button), "down": bool(down)}:
                 self._edge(button, down)
 
@@ -193,7 +193,7 @@ class Link:
                 self._port.close()
         self._port, self._known, self._steps = None, False, 0
         with self._lock:
-            self._trouble = why
+            self._error = why
 
 
 class BoardLamps:
@@ -204,12 +204,12 @@ class BoardLamps:
     def __init__(self, link: Link, players: int) -> None:
         self._link, self._players = link, players
 
-    def step(self, scene: Cue, since_ms: float) -> None:
+    def step(self, cue: Cue, since_ms: float) -> None:
         """Send the lamps of this moment; raises DeviceLost where the board does not answer."""
-        if trouble := self._link.trouble:
-            raise DeviceLost(trouble)
+        if error := self._link.error:
+            raise DeviceLost(error)
         self._link.send(
-            "lamps", [lantern.lit for lantern in lanterns(scene, since_ms, self._players)]
+            "lamps", [lantern.lit for lantern in lanterns(cue, since_ms, self._players)]
         )
 
     def close(self) -> None:
@@ -223,8 +223,8 @@ class BoardDice:
         self._link, self.count = link, count
 
     @property
-    def trouble(self) -> str:
-        return self._link.trouble
+    def error(self) -> str:
+        return self._link.error
 
     def show(self, faces: Faces) -> None:
         check_faces(faces, self.count)
@@ -242,8 +242,8 @@ class BoardButtons:
         self._reader: PressReader | None = None
 
     @property
-    def trouble(self) -> str:
-        return self._link.trouble
+    def error(self) -> str:
+        return self._link.error
 
     def listen(self, tell: Callable[[Press], None]) -> None:
         self._reader = PressReader(tell)
@@ -261,13 +261,11 @@ class BoardBuzzer:
         self._link = link
 
     @property
-    def trouble(self) -> str:
-        return self._link.trouble
+    def error(self) -> str:
+        return self._link.error
 
-    def play(self, scene: Cue) -> None:
-        self._link.send(
-            "beeps", [[int(on), hold_ms] for on, hold_ms in beeps(scene)], lasting=False
-        )
+    def play(self, cue: Cue) -> None:
+        self._link.send("beeps", [[int(on), hold_ms] for on, hold_ms in beeps(cue)], lasting=False)
 
     def close(self) -> None:
         """The link belongs to who opened it."""

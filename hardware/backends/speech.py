@@ -36,16 +36,16 @@ class Espeak(StepPlayer[str]):
                     program=PROGRAM,
                 )
             )
-        self._trouble = ""
+        self._error = ""
         self.language = language
         self._command = [path, "-v", language, "-s", str(words_a_minute), "--stdin"]
         self._speaking: subprocess.Popen[bytes] | None = None
         super().__init__("voice", self._speak, self._hush)
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Why nothing is heard; empty: it is."""
-        return self.failed or self._trouble
+        return self.failed or self._error
 
     def say(self, words: str) -> None:
         """Say this now; returns at once."""
@@ -63,7 +63,7 @@ class Espeak(StepPlayer[str]):
             with suppress(BrokenPipeError), self._speaking.stdin as ear:
                 ear.write(words.encode())
         except OSError as error:
-            self._trouble = msg(
+            self._error = msg(
                 "{program} cannot be run ({raw})", program=PROGRAM, raw=error.strerror
             )
 
@@ -73,7 +73,7 @@ class Espeak(StepPlayer[str]):
         if speaking is None:
             return
         if speaking.poll() is not None:
-            self._trouble = (
+            self._error = (
                 msg(
                     "{program} failed with exit code {n}; is there a loudspeaker?",
                     program=PROGRAM,

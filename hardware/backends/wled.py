@@ -95,17 +95,15 @@ class WledStrip:
         self.interval_s = max(1 / FRAMES_PER_S, SLACK * size * BITS_A_BYTE / baud)
         port.write(bytes(size))
 
-    def step(self, scene: Cue, since_ms: float) -> None:
+    def step(self, cue: Cue, since_ms: float) -> None:
         """Send the frame of this moment; raises DeviceLost."""
         self._port.read()  # whatever it says is thrown away, or its buffer would fill up
-        self._port.write(adalight(self._frame(scene, since_ms)))
+        self._port.write(adalight(self._frame(cue, since_ms)))
 
-    def _frame(self, scene: Cue, since_ms: float) -> Frame:
+    def _frame(self, cue: Cue, since_ms: float) -> Frame:
         pips = [np.array(PIPS[face or 0], np.uint8)[:, None] * _PIP_RGB for face in self._faces()]
         return limit(
-            np.vstack([self._strip.frame(scene, since_ms), *pips]),
-            self._brightness,
-            self._supply_ma,
+            np.vstack([self._strip.frame(cue, since_ms), *pips]), self._brightness, self._supply_ma
         )
 
     def close(self) -> None:
@@ -130,14 +128,14 @@ class WledPresets:
         self._sent: dict[str, object] | None = None
         port.write(bytes(len(_head(1))))
 
-    def step(self, scene: Cue, since_ms: float) -> None:
+    def step(self, cue: Cue, since_ms: float) -> None:
         """Ask, and send the preset of this moment where it is another one; raises DeviceLost."""
         if self._steps % round(ASK_S / self.interval_s) == 0:
             self._say({"v": True})
         self._steps += 1
         for line in self._port.lines():
             self._hear(line)
-        preset = self._presets.get(scene.at(since_ms)[0].signal)
+        preset = self._presets.get(cue.at(since_ms)[0].signal)
         wanted: dict[str, object] = (
             {"on": False}
             if preset is None

@@ -15,18 +15,18 @@ from table.languages import Language
 
 
 class FakeLamps:
-    """Remembers every scene in `scenes`; a scene that is shown again is one."""
+    """Remembers every cue in `cues`; a cue that is shown again is one."""
 
     def __init__(self) -> None:
-        self.trouble = ""
-        self.scenes: list[Cue] = [DARK]
+        self.error = ""
+        self.cues: list[Cue] = [DARK]
         self.closed = False
 
-    def show(self, scene: Cue) -> None:
+    def show(self, cue: Cue) -> None:
         if self.closed:
             raise ValueError("the lamps were closed")
-        if scene != self.scenes[-1]:
-            self.scenes.append(scene)
+        if cue != self.cues[-1]:
+            self.cues.append(cue)
 
     def close(self) -> None:
         if not self.closed:
@@ -38,7 +38,7 @@ class FakeDice:
     """Remembers in `shown` what the dice showed."""
 
     def __init__(self, count: int = 2) -> None:
-        self.trouble, self.count = "", count
+        self.error, self.count = "", count
         self.shown: list[Faces] = []
 
     def show(self, faces: Faces) -> None:
@@ -55,7 +55,7 @@ class FakeButtons:
     BOUNCES_MS = (0.0, 0.8, 1.5, 3.0, 4.5)
 
     def __init__(self) -> None:
-        self.trouble = ""
+        self.error = ""
         self.now_ms = 0.0
         self._buttons: dict[str, Presses] = {}
         self._tell: Callable[[Press], None] = lambda _press: None
@@ -79,18 +79,18 @@ class FakeButtons:
     def _turn(self, button: str, down: bool, wait_ms: float) -> None:
         self._contact(button, down)
         self.now_ms += wait_ms
-        self._told(self._buttons[button].tick(self.now_ms))
+        self._report(self._buttons[button].tick(self.now_ms))
 
     def _contact(self, button: str, down: bool) -> None:
         """The level goes to and fro before it stands."""
         for bounce, bounce_ms in enumerate(self.BOUNCES_MS):
-            self._told(
+            self._report(
                 self._buttons.setdefault(button, Presses(button)).edge(
                     down == (bounce % 2 == 0), self.now_ms + bounce_ms
                 )
             )
 
-    def _told(self, presses: list[Press]) -> None:
+    def _report(self, presses: list[Press]) -> None:
         for press in presses:
             self._tell(press)
 
@@ -102,11 +102,11 @@ class FakeBuzzer:
     """Remembers in `played` what was to be heard."""
 
     def __init__(self) -> None:
-        self.trouble = ""
+        self.error = ""
         self.played: list[Cue] = []
 
-    def play(self, scene: Cue) -> None:
-        self.played.append(scene)
+    def play(self, cue: Cue) -> None:
+        self.played.append(cue)
 
     def close(self) -> None:
         """There is nothing to let go."""
@@ -116,7 +116,7 @@ class FakeCalliper:
     """A calliper that is read by `send`."""
 
     def __init__(self) -> None:
-        self.trouble = ""
+        self.error = ""
         self._tell: Callable[[Reading], None] = lambda _reading: None
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
@@ -136,7 +136,7 @@ class FakeVoice:
 
     def __init__(self, language: Language = "en") -> None:
         self.language = language
-        self.trouble = ""
+        self.error = ""
         self.message: list[str] = []
         self.closed = False
 

@@ -19,7 +19,7 @@ from hardware.interfaces import Press, Reading
 from referee.devices.answer_picker import AnswerSelection
 from referee.devices.buttons import DECIDED_BY, commands_of
 from referee.presentation.announcements import call_in
-from referee.presentation.lamp_cues import scene_of
+from referee.presentation.lamp_cues import cue_of
 from referee.presentation.view_model import decision_of
 from referee.sessions.caliper_answers import Measuring
 from referee.sessions.commands import Command
@@ -69,37 +69,37 @@ class ObservedReferee(Protocol):
 
 
 class Companion:
-    """Runs a rig beside a session, in two threads: one shows and speaks, one reads the buttons."""
+    """Runs devices beside a session in two threads: one shows and speaks, one reads the buttons."""
 
     def __init__(
         self,
-        rig: Devices,
+        devices: Devices,
         session: ObservedSession,
         referee: ObservedReferee,
         board: Board,
         say: Callable[[str], object] = lambda _text: None,
     ) -> None:
-        """The caller opens and closes the rig.
+        """The caller opens and closes the devices.
 
         `say` is told which parts stop working, and when they work again.
         """
-        self._rig, self._session, self._referee, self._board = rig, session, referee, board
-        self._say, self._troubles = say, dict[str, list[str]]()
+        self._devices, self._session, self._referee, self._board = devices, session, referee, board
+        self._say, self._errors = say, dict[str, list[str]]()
         self._stopping = threading.Event()
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
         self._choosing: AnswerSelection | None = None
-        self._kept_of: object = None
-        self._kept: Mapping[str, Any] = {}
+        self._document_state: object = None
+        self._cached_document: Mapping[str, Any] = {}
         self._news: Record | None = None
-        self._told: tuple[object, ...] = ()
+        self._last_shown: tuple[object, ...] = ()
         self._chosen_before: AnswerSelection | None = None
         self._failure = ""
         self._used_ms = -1.0
         """When the press began that was acted on already: its later events mean nothing more."""
-        self._tumbler = Tumbler(rig.dice) if rig.dice else None
-        hears = rig.buttons or rig.calliper
-        tells = rig.lamps or rig.buzzer or rig.dice or rig.voice or hears
+        self._tumbler = Tumbler(devices.dice) if devices.dice else None
+        hears = devices.buttons or devices.calliper
+        tells = devices.lamps or devices.buzzer or devices.dice or devices.voice or hears
         works = (("tell devices", self._tell, tells), ("listen to devices", self._listen, hears))
         self._threads = [
             threading.Thread(target=work, name=name, daemon=True)
@@ -114,10 +114,10 @@ class Companion:
 
     def start(self) -> None:
         """Begin to show and to listen."""
-        if self._rig.buttons:
-            self._rig.buttons.listen(self._inbox.put)
-        if self._rig.calliper:
-            self._rig.calliper.listen(self._inbox.put)
+        if self._devices.buttons:
+            self._devices.buttons.listen(self._inbox.put)
+        if self._devices.calliper:
+            self._devices.calliper.listen(self._inbox.put)
         for thread in self._threads:
             thread.start()
 
@@ -131,7 +131,7 @@ class Companion:
             self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes and rolls, and report parts that do not work, until the session is closed."""
+        """Show cues and rolls, and report parts that do not work, until the session is closed."""
         after = self._session.ledger.seq
         while not (self._stopping.is_set() or self._session.closed):
             try:
@@ -151,8 +151,10 @@ class Companion:
         """
         ledger, status = self._session.ledger, self._referee.latest.status
         if records:
-            told_of = [record for record in records if not isinstance(record.event, InputRecorded)]
-            self._news = (told_of or records)[-1]
+            announced = [
+                record for record in records if not isinstance(record.event, InputRecorded)
+            ]
+            self._news = (announced or records)[-1]
             self._roll(records)
             self._call(records)
         elif status not in ("waiting", "asking", "ruling"):
@@ -160,10 +162,10 @@ class Companion:
         document = self._document(ledger, records)
         choosing, chosen = self._choosing, self._chosen_before
         now = (ledger.seq, status, self._news, self._measuring, choosing)
-        if now != self._told:
-            self._told, self._chosen_before = now, choosing
+        if now != self._last_shown:
+            self._last_shown, self._chosen_before = now, choosing
             self._show(
-                self._scene(ledger, status, self._news, document),
+                self._cue(ledger, status, self._news, document),
                 heard=bool(records) or choosing != chosen,
             )
 
@@ -185,17 +187,17 @@ class Companion:
 
     def _complain(self) -> None:
         """Report parts that do not work, once for each reason, and when they work again."""
-        troubles: dict[str, list[str]] = {}
+        errors: dict[str, list[str]] = {}
         tumbling = {"dice": self._tumbler.failed} if self._tumbler and self._tumbler.failed else {}
-        for part, why in (tumbling | self._rig.troubles).items():
-            troubles.setdefault(why, []).append(part)
-        for why, parts in troubles.items():
-            if self._troubles.get(why) != parts:
+        for part, why in (tumbling | self._devices.errors).items():
+            errors.setdefault(why, []).append(part)
+        for why, parts in errors.items():
+            if self._errors.get(why) != parts:
                 self._say(msg("{text}: {text2}", text=in_a_row(map(Word, parts)), text2=why))
-        if self._troubles and not troubles:
-            again = sorted({part for parts in self._troubles.values() for part in parts})
+        if self._errors and not errors:
+            again = sorted({part for parts in self._errors.values() for part in parts})
             self._say(msg("{text}: working again", text=in_a_row(map(Word, again))))
-        self._troubles = troubles
+        self._errors = errors
 
     def _document(self, ledger: SessionState, records: tuple[Record, ...]) -> Mapping[str, Any]:
         """The engine's document of the state, cached until the state changes.
@@ -204,50 +206,47 @@ class Companion:
         some games, and the referee might have to wait for it: one thread of Python computes at a
         time.
         """
-        if ledger.state is not self._kept_of:
+        if ledger.state is not self._document_state:
             brought = (
                 getattr(records[-1].event, "state", None)
                 if records and records[-1].seq == ledger.seq
                 else None
             )
-            self._kept_of, self._kept = (
+            self._document_state, self._cached_document = (
                 ledger.state,
                 brought or ledger.engine.state_document(ledger.state),
             )
-        return self._kept
+        return self._cached_document
 
-    def _scene(
+    def _cue(
         self, ledger: SessionState, status: Status, news: Record | None, document: Mapping[str, Any]
     ) -> Cue:
-        """The scene to show now.
+        """The cue to show now.
 
-        While people choose or measure an answer to the open question, the scene shows how far they
+        While people choose or measure an answer to the open question, the cue shows how far they
         are, whatever the camera sees meanwhile.
         """
-        scene, measuring, choosing = (
-            scene_of(ledger, status, news, self._board, document),
+        cue, measuring, choosing = (
+            cue_of(ledger, status, news, self._board, document),
             self._measuring,
             self._choosing,
         )
         if ledger.question is None or ledger.paused:
-            return scene
+            return cue
         if measuring and measuring.next and measuring.asks(ledger.question):
             return Cue(
-                "measure",
-                scene.players,
-                of=(measuring.next.partition(" ")[0],),
-                leader=scene.leader,
+                "measure", cue.players, of=(measuring.next.partition(" ")[0],), leader=cue.leader
             )
         if choosing and choosing.count and choosing.asks(ledger.question):
-            player = choosing.player(scene.players)
+            player = choosing.player(cue.players)
             return Cue(
                 "choice",
-                scene.players,
+                cue.players,
                 of=(player,) if player else (),
-                leader=scene.leader,
+                leader=cue.leader,
                 count=choosing.count,
             )
-        return scene
+        return cue
 
     def _roll(self, records: tuple[Record, ...]) -> None:
         """Let the dice show the newest roll, which is in the log already."""
@@ -261,18 +260,18 @@ class Companion:
 
     def _call(self, records: tuple[Record, ...]) -> None:
         """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
-        if (voice := self._rig.voice) is None:
+        if (voice := self._devices.voice) is None:
             return
         decisions = filter(None, (decision_of(record.event) for record in records))
         calls = [call_in(one, voice.language)[0] for one in decisions if one.call]
         if calls:
             voice.say(calls[-1])
 
-    def _show(self, scene: Cue, heard: bool) -> None:
-        if self._rig.lamps:
-            self._rig.lamps.show(scene)
-        if self._rig.buzzer and heard:
-            self._rig.buzzer.play(scene)
+    def _show(self, cue: Cue, heard: bool) -> None:
+        if self._devices.lamps:
+            self._devices.lamps.show(cue)
+        if self._devices.buzzer and heard:
+            self._devices.buzzer.play(cue)
 
     def _listen(self) -> None:
         """Do what people ask for, one input after the other."""
@@ -289,8 +288,8 @@ class Companion:
             except Exception as error:
                 self._fail(error)
                 done = False
-            if not done and self._rig.buzzer:
-                self._rig.buzzer.play(NOT_NOW)
+            if not done and self._devices.buzzer:
+                self._devices.buzzer.play(NOT_NOW)
 
     def _pressed(self, press: Press) -> bool:
         """True if the press did something, or needs no answer."""
@@ -306,7 +305,9 @@ class Companion:
             case "die", _ if self._tumbler and self._tumbler.playing:
                 return press.kind == "down"
             case _:
-                commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
+                commands = commands_of(
+                    press, ledger, self._devices.dice.count if self._devices.dice else 1
+                )
                 for command in commands:
                     self._session.command(command)
                 done = bool(commands)

@@ -200,9 +200,9 @@ class TableJudge:
         assert isinstance(asked, QuestionAsked)
         if judged is not None and same_positions(judged, table.seen):
             return
-        if asked.until_moved and judged is None:
+        if asked.withdrawn_if_table_changes and judged is None:
             self.stability.judged = table.seen
-        elif asked.until_moved:
+        elif asked.withdrawn_if_table_changes:
             message = msg(
                 "The table has changed: the question is withdrawn, and the table is judged again."
             )
@@ -335,7 +335,7 @@ class TableJudge:
             event = on_this_table(event, self.session.ledger)
         misread = found.misread if found else self.corrections.there
         if isinstance(event, VerdictReached | QuestionAsked) and (
-            misread or near or self.corrections.told
+            misread or near or self.corrections.has_corrections
         ):
             return with_misread(event, misread, near.misread if near else None)
         return event
@@ -444,6 +444,6 @@ class TableJudge:
             isinstance(event, Resumed)
             or (isinstance(event, InputRecorded) and event.code not in STALL_CODES)
             or (isinstance(event, VerdictReached) and event.observation is None)
-            or (isinstance(event, Answered) and event.holds)
+            or (isinstance(event, Answered) and event.confirms_record)
             for event in events
         )

@@ -68,7 +68,7 @@ class Ruler:
         self._pause = pause or self._stopping.wait
         self._picture = LivePicture()
         self._measured = ""
-        self.latest = RulerNow("waiting", msg("Waiting for the camera's first picture."))
+        self.latest = RulerNow("waiting", msg("Waiting for the first picture."))
 
     def jpeg(self) -> bytes | None:
         """The newest frame as a JPEG; None before the first."""

@@ -117,7 +117,7 @@ def ask_as_start(
     found = likest(_judge(ledger, None, setup), verdict, seen, ledger.colours, setup)
     if not seen.pieces or rank(_judge(ledger, found.table, setup)(found.table)) < EXPLAINS:
         return None
-    choice = Choice(msg("Start from this table anyway"), (), holds=True)
+    choice = Choice(msg("Start from this table anyway"), (), confirms_record=True)
     question = Ambiguous(
         code=verdict.code,
         message=sentences(
@@ -126,7 +126,7 @@ def ask_as_start(
         rests_on=verdict.rests_on,
         evidence={**verdict.evidence, HOST_DECIDES: True},
         choices=(choice, NONE_OF_THESE),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
     )
     return MisreadingQuestion(question, {choice.label: found.misread})
 
@@ -182,13 +182,16 @@ def _asked(
         if isinstance(verdict, Ambiguous)
         else None
     )
-    choices = [Choice(label, one.moves, holds=not one.moves) for label, one in offered.items()]
-    holds = any(choice.holds for choice in choices)
+    choices = [
+        Choice(label, one.moves, confirms_record=not one.moves) for label, one in offered.items()
+    ]
+    confirming = any(choice.confirms_record for choice in choices)
     others = (
         [
             choice
             for choice in asks.choices
-            if choice != NONE_OF_THESE and not (holds and choice.holds and not choice.moves)
+            if choice != NONE_OF_THESE
+            and not (confirming and choice.confirms_record and not choice.moves)
         ]
         if asks
         else []
@@ -203,7 +206,7 @@ def _asked(
         player=verdict.player,
         evidence={**verdict.evidence, **likeliest},
         choices=(*choices, *others, NONE_OF_THESE),
-        until_moved=True,
+        withdrawn_if_table_changes=True,
         table=asks.table if asks else None,
     )
     return MisreadingQuestion(question, {label: one.misread for label, one in offered.items()})

@@ -16,7 +16,7 @@ from referee.live.recorded_inputs import Input
 from referee.live.stability import HOLD_MS, Stability, StabilityMonitor
 from referee.live.standstill import StallTimer
 from referee.live.states import FrameFacts, LoopState, StateMachine, classify
-from referee.live.table_monitor import HOLDS, TableMonitor, TableRequest
+from referee.live.table_monitor import NO_RULINGS, TableMonitor, TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import InputRecorded, QuestionAsked
 from referee.sessions.state import SessionState
@@ -172,13 +172,13 @@ class Referee:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
         self._stopping.set()
 
-    def wish(self, request: TableRequest) -> None:
+    def request_table(self, request: TableRequest) -> None:
         """Request that the table is measured anew, or that play goes on as it is.
 
         Returns at once, from any thread; the request is done at the next table at rest.
         """
         if self._table_monitor is not None:
-            self._table_monitor.wish(request)
+            self._table_monitor.request_table(request)
             self._tell_table(self._table_monitor)
 
     def point_at(self, question: int, label: str) -> None:
@@ -285,7 +285,8 @@ class Referee:
             resigned=ledger.outcome is not None and bool(ledger.resigned),
             hand=stability.hand,
             moving=stability.moving,
-            table_moved=self._table_monitor is not None and self._table_monitor.holds,
+            table_moved=self._table_monitor is not None
+            and self._table_monitor.has_unaccepted_change,
             question_open=ledger.question is not None,
             restless=stability.restless,
             settled=settled is not None,
@@ -326,7 +327,7 @@ class Referee:
 
     def _on_table_moved(self, _moment: ReadFrame) -> None:
         """Judge nothing, because lengths cannot be trusted."""
-        self._live.tell("cannot see", HOLDS)
+        self._live.tell("cannot see", NO_RULINGS)
 
     def _on_asking(self, moment: ReadFrame) -> None:
         """Wait for an answer. Withdraw the question if the table answers it."""
@@ -438,7 +439,7 @@ class Referee:
         return True
 
     def _tell_table(self, monitor: TableMonitor) -> None:
-        self._live.move(monitor.message, monitor.holds)
+        self._live.move(monitor.message, monitor.has_unaccepted_change)
 
 
 HANDLERS: Mapping[LoopState, Callable[[Referee, ReadFrame], None]] = {

@@ -360,7 +360,7 @@ def _answers(verdict: Verdict) -> list[Accepted]:
     asked = verdict.asks if isinstance(verdict, Unsettled) else verdict
     if (
         not isinstance(asked, Ambiguous)
-        or not asked.until_moved
+        or not asked.withdrawn_if_table_changes
         or len(asked.choices) > MOST_EXPLANATIONS
     ):
         return []

@@ -83,9 +83,9 @@ class Supervisor:
         """As `LiveState.point_at`."""
         self._live.point_at(question, label)
 
-    def wish(self, wish: TableRequest) -> None:
-        """As `Referee.wish`."""
-        self._referee.wish(wish)
+    def request_table(self, request: TableRequest) -> None:
+        """As `Referee.request_table`."""
+        self._referee.request_table(request)
 
     def last_table(self) -> tuple[int, Observation]:
         """As `Referee.last_table`."""
@@ -147,14 +147,14 @@ class Supervisor:
                 where=f"{Path(place.filename).name}:{place.lineno}",
             )
         )
-        trouble = sentences(
+        restarted = sentences(
             msg("The referee failed ({raw}) and restarted from the log.", raw=message),
             msg("Check that the table matches the record."),
         )
         self._live.tell("stopped", msg("The referee failed and is restarting from the log."))
-        self._live.fail(trouble)
+        self._live.fail(restarted)
         try:
             self._session.catch_up()
-            self._referee = self._renew(self._referee, trouble)
+            self._referee = self._renew(self._referee, restarted)
         except Exception as again:
             self._begin_again(again)

@@ -18,7 +18,7 @@ from table.table_config import Setup, table_document
 from table.table_file import TableFile
 from vision.cameras.frame import Image
 
-HOLDS = msg("No rulings until that is put back or the table is measured again.")
+NO_RULINGS = msg("No rulings until that is put back or the table is measured again.")
 PLAYED_ON = msg("Playing on anyway: lengths may be wrong by that much.")
 HARMLESS = msg("No harm done: the markers show its new position, and lengths stay correct.")
 SOON = msg("The table will be measured again once it is at rest and no hand is over it.")
@@ -69,13 +69,13 @@ class TableMonitor:
         """The table as it is to be read now."""
         return self._file.setup
 
-    def wish(self, request: TableRequest) -> None:
+    def request_table(self, request: TableRequest) -> None:
         """Set the request, in place of an earlier one."""
         with self._lock:
             self._request = request
 
     @property
-    def holds(self) -> bool:
+    def has_unaccepted_change(self) -> bool:
         """True if something lies elsewhere that people have not accepted.
 
         Lengths cannot be trusted then.
@@ -86,7 +86,7 @@ class TableMonitor:
     def message(self) -> tuple[str, ...]:
         """Sentences on what is not where it was, and what that means."""
         elsewhere = tuple(map(as_sentence, self._last.elsewhere))
-        meaning = (HOLDS if self.holds else PLAYED_ON,) if elsewhere else ()
+        meaning = (NO_RULINGS if self.has_unaccepted_change else PLAYED_ON,) if elsewhere else ()
         camera: tuple[str, ...] = ()
         if self._last.camera_mm:
             of_camera = replace(self._last, cards_mm={}, board_mm=None, reason="")
@@ -123,11 +123,11 @@ class TableMonitor:
         self._accepted &= things
         if things == _things(before):
             return None
-        again = (msg("Cards and board are back in place."),)
+        again = (msg("The corner cards and the board are back in place."),)
         return TableChecked(message=sentences(*(self.message if things else again)))
 
     def _play_on(self) -> TableChecked | None:
-        if not self.holds:
+        if not self.has_unaccepted_change:
             return None
         self._accepted, self._refusal = _things(self._last), ""
         return TableChecked(message=sentences(*self.message), decided_by=DECIDED_BY)

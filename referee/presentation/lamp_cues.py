@@ -53,14 +53,14 @@ _LASTING: dict[Status, Signal] = {
 """States of the referee that are shown while they last, whatever was ruled before."""
 
 
-def scene_of(
+def cue_of(
     ledger: SessionState,
     status: Status,
     news: Record | None,
     board: Board,
     document: Document | None = None,
 ) -> Cue:
-    """The scene to show now.
+    """The cue to show now.
 
     `news` is a record that has come since anything else was shown, None where there is none.
     """
@@ -68,14 +68,12 @@ def scene_of(
     if (signal := _LASTING.get(status)) and news is None:
         return Cue(signal, ledger.players, leader=_leader(document, ledger.players))
     return (
-        scene_of_record(ledger, news, board, document)
-        if news
-        else standing(ledger, board, document)
+        cue_of_record(ledger, news, board, document) if news else standing(ledger, board, document)
     )
 
 
 def standing(ledger: SessionState, board: Board | None, document: Document | None = None) -> Cue:
-    """The scene while nothing new happens: the end, a pause, an open question, or a turn."""
+    """The cue while nothing new happens: the end, a pause, an open question, or a turn."""
     if ledger.ended:
         return DARK
     players = ledger.players
@@ -97,10 +95,10 @@ def standing(ledger: SessionState, board: Board | None, document: Document | Non
     )
 
 
-def scene_of_record(
+def cue_of_record(
     ledger: SessionState, record: Record, board: Board, document: Document | None = None
 ) -> Cue:
-    """The scene of a record that has just come; `ledger` is the session after it."""
+    """The cue of a record that has just come; `ledger` is the session after it."""
     then = standing(ledger, board, document)
     match event := record.event:
         case VerdictReached():
@@ -142,7 +140,7 @@ def _ruled(event: VerdictReached, then: Cue, seq: int) -> Cue:
 def _question(
     asked: QuestionAsked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
 ) -> Cue:
-    """The scene of a question; if it is too close to call, with the players or places."""
+    """The cue of a question; if it is too close to call, with the players or places."""
     if not asked.code.endswith("too_close"):
         return Cue("asking", players, leader=leader, marks=marked)
     close = {name.partition(" ")[0] for name in in_question(asked)}

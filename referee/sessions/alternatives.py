@@ -38,7 +38,7 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
             Choice(label=as_message(message), moves=(move,))
             for message, move in _may_be(event.evidence.get("may_be", []))
         ]
-    nothing = [Choice(label=msg("Nothing happened that counts"))] if stood else []
+    nothing = [Choice(label=msg("Nothing that counts happened"))] if stood else []
     offered = [
         choice
         for choice in offered
@@ -48,14 +48,14 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
     return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))
 
 
-def _may_be(told: Any) -> list[tuple[str, str]]:
+def _may_be(recorded: Any) -> list[tuple[str, str]]:
     """What else may have happened, as evidence has it: words and notation.
 
     Until schema 5 evidence had moves without words; until schema 8 it had them by their words.
     """
-    if isinstance(told, dict):
-        return [*told.items()]
-    return [(one["said"], one["move"]) if isinstance(one, dict) else (one, one) for one in told]
+    if isinstance(recorded, dict):
+        return [*recorded.items()]
+    return [(one["said"], one["move"]) if isinstance(one, dict) else (one, one) for one in recorded]
 
 
 def _others(ledger: SessionState, moves: tuple[str, ...]) -> tuple[Offered, ...]:

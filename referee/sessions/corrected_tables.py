@@ -47,7 +47,7 @@ class PieceCorrections:
         """
 
     @property
-    def told(self) -> bool:
+    def has_corrections(self) -> bool:
         """True if people corrected any piece."""
         return bool(self._misread)
 

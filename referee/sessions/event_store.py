@@ -412,7 +412,7 @@ class Log(LogReader):
             )
         return LogFailed(
             msg(
-                "{path}: cannot be written ({raw}); the old content is kept",
+                "{path}: could not be written ({raw}); nothing was changed",
                 path=self.path,
                 raw=error,
             )

@@ -39,7 +39,8 @@ class Fact(
 ):
     """Base of all facts.
 
-    The log and the API write a fact's `message` as `said`, as they always have.
+    The log and the API write a fact's `message` as `said`, as they always have. `Choice`,
+    `QuestionAsked` and `Answered` have more fields whose names there are older than those here.
     """
 
 
@@ -143,28 +144,41 @@ class InputRecorded(Fact, frozen=True, kw_only=True, tag="noted"):
     state: JsonObject = {}
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Choice(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    rename={"confirms_record": "holds"},
+):
     """One thing that may have happened: what people are shown, and the moves that it stands for.
 
-    One that `holds` says that all lies as it is recorded, though the camera does not see it; that
-    counts, without moves.
+    One that `confirms_record` (in the log: `holds`) says that all lies as it is recorded, though
+    the camera does not see it; that counts, without moves.
     """
 
     label: Message
     moves: tuple[str, ...] = ()
-    holds: bool = False
+    confirms_record: bool = False
 
 
-class QuestionAsked(Fact, frozen=True, kw_only=True, tag="asked"):
+class QuestionAsked(
+    Fact,
+    frozen=True,
+    kw_only=True,
+    tag="asked",
+    rename={"message": "said", "withdrawn_if_table_changes": "until_moved"},
+):
     """The picture could not decide and the players were asked; the game waits for `Answered`.
 
-    With `until_moved` the question is taken back as soon as the table is another one.
+    With `withdrawn_if_table_changes` (in the log: `until_moved`) the question is taken back as soon
+    as the table is another one.
     """
 
     code: str
     message: Message
     choices: tuple[Choice, ...]
-    until_moved: bool = False
+    withdrawn_if_table_changes: bool = False
     rests_on: str = ""
     player: str | None = None
     evidence: JsonObject = {}
@@ -172,13 +186,19 @@ class QuestionAsked(Fact, frozen=True, kw_only=True, tag="asked"):
     observation: JsonObject | None = None
 
 
-class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
+class Answered(
+    Fact,
+    frozen=True,
+    kw_only=True,
+    tag="answered",
+    rename={"message": "said", "confirms_record": "holds"},
+):
     """People decided an open question.
 
     `question` is the record number of the `QuestionAsked`; `how` says whether they simply said so
     (`order`) or measured (`calliper`, with `readings_mm` by name as they were given); `decided_by`
-    names who, as people wrote it.  Where it `holds`, what was not seen lies as it is recorded by
-    their word.
+    names who, as people wrote it.  Where it `confirms_record` (in the log: `holds`), what was not
+    seen lies as it is recorded by their word.
     """
 
     question: int
@@ -186,7 +206,7 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     how: Literal["order", "calliper"]
     decided_by: str
     moves: tuple[str, ...] = ()
-    holds: bool = False
+    confirms_record: bool = False
     readings_mm: dict[str, float] = {}
     code: str = ""
     message: Message = UNSAID

@@ -267,14 +267,14 @@ def explanations(
     as_read = {id(seen.pieces[k]) for k in came(seen, before) if seen.pieces[k].pose != "leaning"}
     while len(found.misread) < MOST_MISREAD:
         open_to_doubt = [k for k, piece in enumerate(found.table.pieces) if id(piece) in as_read]
-        told = [
+        corrected = [
             one
             for one in _with_one_more(found, open_to_doubt, judge, colours, setup)
             if _likely(one.misread)
         ]
-        if explained := [one for one in told if rank(one.verdict) >= EXPLAINS]:
+        if explained := [one for one in corrected if rank(one.verdict) >= EXPLAINS]:
             return explained
-        nearer = min(told, key=lambda one: _differences(one.verdict), default=found)
+        nearer = min(corrected, key=lambda one: _differences(one.verdict), default=found)
         if _differences(nearer.verdict) >= _differences(found.verdict):
             return []
         found = nearer

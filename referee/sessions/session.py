@@ -501,7 +501,7 @@ class Session:
             how="calliper" if answer.readings_mm else "order",
             decided_by=answer.decided_by,
             moves=choice.moves,
-            holds=choice.holds,
+            confirms_record=choice.confirms_record,
             readings_mm=answer.readings_mm,
             code=asked.code,
             message=message,

@@ -230,14 +230,16 @@ class SessionState:
         Pieces of two players are never taken for each other's.
         """
         of_earlier = self.earlier.colours_misread if self.earlier else {}
-        told = [
+        misread = [
             (one.read.colour, one.true.colour)
             for entry in self.standing
             for one in entry.misread or ()
             if one.true is not None
         ]
         return of_earlier | {
-            read: true for read, true in told if read not in self.colours and true in self.colours
+            read: true
+            for read, true in misread
+            if read not in self.colours and true in self.colours
         }
 
     @property
@@ -607,7 +609,7 @@ def _answer(ledger: SessionState, answered: Answered) -> SessionState:
     )
     new = CountedRuling(ledger.seq, ledger.seq, answered.moves, ledger.question, misread=misread)
     settled = replace(ledger, question=None, rulings=ledger.rulings | {ledger.seq})
-    return _count(settled, new) if new.moves or answered.holds else settled
+    return _count(settled, new) if new.moves or answered.confirms_record else settled
 
 
 def check_no_question(ledger: SessionState) -> None:

@@ -48,7 +48,7 @@ class RefereeStatus:
     read, None before the first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp`
     grows with every change, to wait for one. `moved` are sentences about what is not where
     `table.json` says; with `held` nothing is ruled until people have said what to do. `pointed` may
-    be of a question that is closed already.  `trouble` is what went wrong with the program, in a
+    be of a question that is closed already.  `error` is what went wrong with the program, in a
     sentence that stays until the referee has ruled again; empty: nothing.
     """
 
@@ -61,7 +61,7 @@ class RefereeStatus:
     moved: tuple[str, ...] = ()
     held: bool = False
     pointed: Pointed = NOWHERE
-    trouble: str = ""
+    error: str = ""
 
 
 class LiveState:
@@ -72,7 +72,7 @@ class LiveState:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._latest = RefereeStatus("waiting", msg("Waiting for the camera's first picture."))
+        self._latest = RefereeStatus("waiting", msg("Waiting for the first picture."))
         self.picture = LivePicture()
 
     @property
@@ -115,11 +115,11 @@ class LiveState:
         with self._changed:
             self._publish(replace(self._latest, pointed=Pointed(question, label)))
 
-    def fail(self, trouble: str) -> None:
+    def fail(self, error: str) -> None:
         """Set what went wrong with the program; empty once it works again."""
         with self._changed:
-            if trouble != self._latest.trouble:
-                self._publish(replace(self._latest, trouble=trouble))
+            if error != self._latest.error:
+                self._publish(replace(self._latest, error=error))
 
     def _publish(self, latest: RefereeStatus) -> None:
         self._latest = replace(latest, stamp=self._latest.stamp + 1)

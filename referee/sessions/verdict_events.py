@@ -24,7 +24,7 @@ HOST_DECIDES = "host_decides"
 """In a question's evidence: the host answers it, and neither phones nor buttons do."""
 
 
-def _kept(value: Any) -> Any:
+def _as_recorded(value: Any) -> Any:
     """Evidence as plain data, in which messages stay what they are.
 
     A mapping with messages as names becomes rows with the name as `said`, as names in JSON are
@@ -34,11 +34,11 @@ def _kept(value: Any) -> Any:
         case Message():
             return value
         case Mapping() if any(isinstance(name, Message) for name in value):
-            return [{"said": name, "move": _kept(one)} for name, one in value.items()]
+            return [{"said": name, "move": _as_recorded(one)} for name, one in value.items()]
         case Mapping():
-            return {str(name): _kept(one) for name, one in value.items()}
+            return {str(name): _as_recorded(one) for name, one in value.items()}
         case list() | tuple():
-            return [_kept(one) for one in value]
+            return [_as_recorded(one) for one in value]
         case _:
             return plain_text(value)
 
@@ -57,9 +57,9 @@ def event_from_verdict(
     `observation` is what it rests on, None for what was heard.
     """
     code, rests_on, player = verdict.code, verdict.rests_on, verdict.player
-    message, evidence = full_message(verdict), _kept(verdict.evidence)
+    message, evidence = full_message(verdict), _as_recorded(verdict.evidence)
     if isinstance(verdict, OutOfSync):
-        evidence |= {"differences": _kept(verdict.differences)}
+        evidence |= {"differences": _as_recorded(verdict.differences)}
     reached = partial(
         VerdictReached,
         code=code,
@@ -80,14 +80,14 @@ def event_from_verdict(
             return reached(verdict="out_of_sync")
         case Ambiguous():
             choices = tuple(
-                Choice(label=as_message(label), moves=moves, holds=holds)
-                for label, moves, holds in verdict.choices
+                Choice(label=as_message(label), moves=moves, confirms_record=confirms_record)
+                for label, moves, confirms_record in verdict.choices
             )
             return QuestionAsked(
                 code=code,
                 message=message,
                 choices=choices,
-                until_moved=verdict.until_moved,
+                withdrawn_if_table_changes=verdict.withdrawn_if_table_changes,
                 rests_on=rests_on,
                 player=player,
                 evidence=evidence,
@@ -131,7 +131,8 @@ def noticed(verdict: Waiting, observation: JsonObject | None = None) -> VerdictR
         message=as_message(verdict.message),
         rests_on=verdict.rests_on,
         player=verdict.player,
-        evidence=_kept(verdict.evidence) | {"differences": _kept(verdict.differences)},
+        evidence=_as_recorded(verdict.evidence)
+        | {"differences": _as_recorded(verdict.differences)},
         observation=observation,
     )
 

@@ -132,9 +132,10 @@ def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) 
     if path.suffix.lower() != ".csv":
         raise InputError(
             msg(
-                "{path}: expected a name that ends in .csv, got {raw}",
+                "{path}: expected a name that ends in {raw}, got {raw2}",
                 path=path,
-                raw=repr(path.name),
+                raw=".csv",
+                raw2=repr(path.name),
             )
         )
     text = io.StringIO(newline="")

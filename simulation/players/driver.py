@@ -232,7 +232,7 @@ class Players:
         while True:
             if self._session.ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer((), holds=True)
+                self._answer((), confirms_record=True)
                 yield
             elif self._session.ledger.paused:
                 yield
@@ -330,7 +330,7 @@ class Players:
         while self._people.now_ms - began_ms < PATIENCE_MS:
             if self._session.ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer((), holds=True)
+                self._answer((), confirms_record=True)
                 yield
                 return
             yield
@@ -387,11 +387,13 @@ class Players:
                 yield from self._people.wait(THINK_MS)
                 self._answer(
                     act.moves if act.lawful else (),
-                    holds=act.lawful and (act.ruling == "heard" or not act.moves),
+                    confirms_record=act.lawful and (act.ruling == "heard" or not act.moves),
                 )
                 answered = self._session.records(self._session.ledger.seq - 1)[-1]
                 if not (
-                    act.moves and isinstance(answered.event, Answered) and answered.event.holds
+                    act.moves
+                    and isinstance(answered.event, Answered)
+                    and answered.event.confirms_record
                 ):
                     return
                 mark = answered.seq
@@ -405,11 +407,11 @@ class Players:
             frames += not ledger.paused
             yield
 
-    def _answer(self, truth: tuple[str, ...], holds: bool) -> None:
+    def _answer(self, truth: tuple[str, ...], confirms_record: bool) -> None:
         """Answer the question with the truth, if it is among the choices.
 
-        `truth` is empty where nothing that counts was done; `holds`: all lies as recorded.
-        Otherwise a choice without moves is taken.
+        `truth` is empty where nothing that counts was done; with `confirms_record` the table is as
+        recorded. Otherwise a choice without moves is taken.
         """
         question = self._session.ledger.question
         if question is None or not isinstance(question.event, QuestionAsked):
@@ -424,7 +426,12 @@ class Players:
             None,
         )
         label = label or next(
-            (choice.label for choice in choices if not choice.moves and choice.holds == holds), None
+            (
+                choice.label
+                for choice in choices
+                if not choice.moves and choice.confirms_record == confirms_record
+            ),
+            None,
         )
         label = label or next((choice.label for choice in choices if not choice.moves), None)
         if label is not None:
@@ -502,7 +509,7 @@ def _verdict(
 
 
 def _left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
-    """Whether moves of Ice Storm hold the true ones, with squares that are too close to call.
+    """True if the moves hold the true ones, whose squares may be too close to call.
 
     In the notation a question mark stands after each of these.
     """

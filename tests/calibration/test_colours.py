@@ -146,7 +146,7 @@ def test_close_colours_are_named(table: Table) -> None:
         if "orange and red" in line or "red and orange" in line
     ]
     assert "look alike here" in line
-    assert "of 100 pyramids would be mistaken for the other" in line
+    assert "of 100 pieces would be mistaken for the other" in line
     assert load_table(table.folder / "table.json").learned_colours == ()
 
 
@@ -192,7 +192,7 @@ def test_a_folder_is_a_camera(table: Table) -> None:
             (),
             None,
             (
-                "expected one pyramid of each of 4 colours (red, blue, orange, yellow) on"
+                "expected one piece of each of 4 colours (red, blue, orange, yellow) on"
                 " the board, found none"
             ),
         ),
@@ -206,12 +206,12 @@ def test_a_folder_is_a_camera(table: Table) -> None:
         (
             in_a_row(ORDER),
             ("blue", "yellow", "red"),
-            "expected one pyramid of each of 3 colours (blue, yellow, red) on the board, found 4",
+            "expected one piece of each of 3 colours (blue, yellow, red) on the board, found 4",
         ),
         (
             in_a_row(ORDER),
             ("blue", "yellow", "red", "red"),
-            "--order: expected each colour once, for one pyramid of each, got 'red' again",
+            "--order: expected each colour once, for one piece of each, got 'red' again",
         ),
         (
             in_a_row(ORDER),

@@ -107,7 +107,7 @@ def watch(film, table, *jobs):
         def act():
             told.append(table.steps())
             if job:
-                table.wish(job)
+                table.request_job(job)
             else:
                 table.stop()
 
@@ -135,9 +135,7 @@ def test_what_is_known_of_a_table_is_told(make, images):
     assert steps["lens"].message == ("Lens not calibrated here (no ± given); results may be off.",)
     assert steps["table"].good
     assert steps["table"].when
-    assert (
-        steps["table"].message[0] == "The corner cards and the board are where the table file says."
-    )
+    assert steps["table"].message[0] == "The corner cards and the board are where table.json says."
     assert steps["table"].message[1].startswith("Gaps are accurate to ± 0.")
     assert table.jpeg().startswith(b"\xff\xd8")
 
@@ -227,7 +225,7 @@ def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, imag
     film = Film(images["as it was"])
     lost = []
     table = make(film, pause=lambda _s: lost.append(table.steps()))
-    film.shots += [lambda: table.wish("table"), CameraLost("no cable"), images["as it was"]]
+    film.shots += [lambda: table.request_job("table"), CameraLost("no cable"), images["as it was"]]
     watch(film, table)
     told = next(steps for steps in lost if steps["camera"].good is False)
     assert "no cable" in told["camera"].message[1]
@@ -237,10 +235,10 @@ def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, imag
 def test_one_thing_after_the_other(make, images):
     film = Film(images["as it was"])
     table = make(film)
-    table.wish("lens")
+    table.request_job("lens")
     assert table.steps()["lens"].doing
     with pytest.raises(InputError, match="another job is running"):
-        table.wish("colours")
+        table.request_job("colours")
     table.stop()
     table.run()
     assert film.closed
@@ -272,7 +270,7 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
 
     def after_the_first():
         message.append(table.steps()["camera"].message[-1])
-        table.wish("table")
+        table.request_job("table")
 
     def after_the_second():
         message.append(table.steps()["table"].refusal)

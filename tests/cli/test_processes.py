@@ -130,8 +130,7 @@ def test_a_table_is_made_ready_on_a_page_that_becomes_the_game(tmp_path: Path) -
         )
         looked = (sent(url, code) for _ in range(10_000))
         assert any(
-            "The corner cards and the board are where the table file says." in page
-            for page in looked
+            "The corner cards and the board are where table.json says." in page for page in looked
         )
         form = {
             "game": "ice_boule",

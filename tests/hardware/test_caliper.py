@@ -95,24 +95,24 @@ def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
 def test_a_calliper_at_another_speed_is_told_of_until_it_is_understood(measuring):
     double, told, device = measuring
     double.say(b"\x86\xf8\x00\xe6\r")
-    while not device.trouble:
+    while not device.error:
         assert running("calliper")
-    assert device.trouble.startswith(
+    assert device.error.startswith(
         f"{double.path}: it sends something that is not a length, such as "
     )
-    assert device.trouble.endswith("; does its speed match the settings?")
+    assert device.error.endswith("; does its speed match the settings?")
     double.say(b"12.5\r")
     assert told.get(timeout=20).mm == 12.5
-    assert device.trouble == ""
+    assert device.error == ""
 
 
 def test_a_calliper_may_be_unplugged(measuring):
     double, told, device = measuring
     double.unplug()
-    while not device.trouble:
+    while not device.error:
         assert running("calliper")
     double.plug()
-    while device.trouble:
+    while device.error:
         assert running("calliper")
     double.say(b"1.5\r")
     assert told.get(timeout=20).mm == 1.5

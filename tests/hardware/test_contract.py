@@ -18,7 +18,7 @@ from hardware.backends.serial_port import open_port
 from hardware.backends.wled import WledPresets, WledStrip
 from hardware.buzzer import Beeps, TerminalBell, beeps
 from hardware.cues import DARK, SIGNALS, Cue
-from hardware.factory import StripDice, open_rig
+from hardware.factory import StripDice, open_devices
 from hardware.lamp_thread import LampThread
 from hardware.settings import load_settings
 from hardware.testing.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
@@ -31,9 +31,9 @@ SETTINGS = os.environ.get("RINKSIDE_HARDWARE", "")
 def real(outline):
     if not SETTINGS:
         pytest.skip("RINKSIDE_HARDWARE names no settings of real devices")
-    rig = open_rig(load_settings(Path(SETTINGS)), outline, lambda _text: None)
-    yield rig
-    rig.close()
+    devices = open_devices(load_settings(Path(SETTINGS)), outline, lambda _text: None)
+    yield devices
+    devices.close()
 
 
 def part(real, name):
@@ -43,7 +43,7 @@ def part(real, name):
 class SilentLink:
     """A link to a board that takes everything, and has a button."""
 
-    trouble = ""
+    error = ""
 
     def send(self, key, value, lasting=True):
         pass
@@ -155,7 +155,7 @@ def test_lamps_show_every_signal_and_go_dark(make, request):
     for signal in SIGNALS:
         for of in ((), PLAYERS[:1], PLAYERS):
             lamps.show(Cue(signal, PLAYERS, of=of, leader="blue", then=DARK))
-    assert lamps.trouble == ""
+    assert lamps.error == ""
     lamps.close()
     lamps.close()
 
@@ -169,7 +169,7 @@ def test_dice_show_values_of_a_die_and_nothing_else(make, request):
     for wrong in ((0,) * dice.count, (7,) * dice.count, (1,) * (dice.count + 1), ()):
         with pytest.raises(ValueError, match="expected"):
             dice.show(wrong)
-    assert dice.trouble == ""
+    assert dice.error == ""
     dice.show((6,) * dice.count)
     dice.close()
 
@@ -179,7 +179,7 @@ def test_buttons_tell_of_presses_and_of_nothing_else(make, request):
     buttons, contact = make(request.getfixturevalue)
     told = queue.Queue()
     buttons.listen(told.put)
-    assert buttons.trouble == ""
+    assert buttons.error == ""
     if contact:
         contact(True)
         down = told.get(timeout=20)
@@ -201,7 +201,7 @@ def test_a_buzzer_takes_every_signal_at_once(make, request):
     buzzer = make(request.getfixturevalue)
     for signal in SIGNALS:
         buzzer.play(Cue(signal, PLAYERS))
-    assert buzzer.trouble == ""
+    assert buzzer.error == ""
     buzzer.close()
 
 
@@ -210,7 +210,7 @@ def test_callipers_tell_of_lengths_and_of_nothing_else(make, request):
     calliper, send = make(request.getfixturevalue)
     told = queue.Queue()
     calliper.listen(told.put)
-    assert calliper.trouble == ""
+    assert calliper.error == ""
     if send:
         for line in ("01A+0012.340", "-1", "hello", "1001", "0.5 in"):
             send(line)

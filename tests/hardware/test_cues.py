@@ -1,4 +1,4 @@
-"""What scenes look like on a few lamps and on a strip: to people who see colours, and to those who
+"""What cues look like on a few lamps and on a strip: to people who see colours, and to those who
 do not.
 """
 
@@ -59,14 +59,14 @@ def test_nothing_flashes_so_fast_that_it_is_a_danger():
     """Photosensitive epilepsy: at most three flashes a second (WCAG 2.3.1) for whatever lights more
     than a few lamps.
     """
-    for scene in (*map(Cue, SIGNALS), Cue("choice", count=9)):
-        steps = scene.rhythm.steps
+    for cue in (*map(Cue, SIGNALS), Cue("choice", count=9)):
+        steps = cue.rhythm.steps
         rises = [at for at in range(len(steps)) if steps[at][0] - steps[at - 1][0] > 0.4]
         times_ms = np.cumsum([0, *(hold_ms for _, hold_ms in steps)])
         starts = [times_ms[at] + turn * times_ms[-1] for turn in (0, 1) for at in rises]
         assert all(
             later - earlier >= 1000 for earlier, later in zip(starts, starts[3:], strict=False)
-        ), scene
+        ), cue
 
 
 def test_a_fade_goes_evenly_from_level_to_level():
@@ -84,40 +84,40 @@ def test_every_colour_of_pieces_can_be_lit():
 
 def test_a_short_signal_gives_way_to_what_follows():
     turn = Cue("turn", PLAYERS, of=("blue",))
-    scene = Cue("accepted", PLAYERS, then=turn)
-    assert scene.at(1199) == (scene, 1199)
-    assert scene.at(1300) == (turn, 100)
+    cue = Cue("accepted", PLAYERS, then=turn)
+    assert cue.at(1199) == (cue, 1199)
+    assert cue.at(1300) == (turn, 100)
     assert turn.at(1e9) == (turn, 1e9)
-    assert Cue("refused", then=scene).at(6500 + 1200 + 5) == (turn, 5)
+    assert Cue("refused", then=cue).at(6500 + 1200 + 5) == (turn, 5)
 
 
 def test_whose_turn_it_is_and_who_leads_are_told_by_two_lamps():
-    scene = Cue("turn", PLAYERS, of=("yellow",), leader="red")
-    blue, yellow, red, green, verdict = lanterns(scene, 1800 - 1, 4)
+    cue = Cue("turn", PLAYERS, of=("yellow",), leader="red")
+    blue, yellow, red, green, verdict = lanterns(cue, 1800 - 1, 4)
     assert (blue.level, green.level, verdict.level) == (0, 0, 0)
     assert yellow.lit == pytest.approx(LAMP_RGB["yellow"], abs=1)
     assert red.level == LEADER_LEVEL
-    assert lanterns(scene, 2700, 4)[1].level == pytest.approx(0.7, abs=0.01)
+    assert lanterns(cue, 2700, 4)[1].level == pytest.approx(0.7, abs=0.01)
 
 
 def test_those_who_are_too_close_take_turns():
-    scene = Cue("too close", PLAYERS, of=("blue", "red"))
+    cue = Cue("too close", PLAYERS, of=("blue", "red"))
     for at_ms, lit in ((0, "blue"), (699, "blue"), (700, "red"), (1399, "red"), (1400, "blue")):
         assert [
-            PLAYERS[seat] for seat, lamp in enumerate(lanterns(scene, at_ms, 4)[:4]) if lamp.level
+            PLAYERS[seat] for seat, lamp in enumerate(lanterns(cue, at_ms, 4)[:4]) if lamp.level
         ] == [lit]
 
 
 @pytest.mark.parametrize("count", range(1, 8))
 def test_an_answer_flashes_as_often_as_its_place_says(count, strip):
-    scene = Cue("choice", PLAYERS, of=("red",), count=count)
-    seen = [lanterns(scene, at_ms, 4) for at_ms in range(0, scene.rhythm.period_ms, 10)]
+    cue = Cue("choice", PLAYERS, of=("red",), count=count)
+    seen = [lanterns(cue, at_ms, 4) for at_ms in range(0, cue.rhythm.period_ms, 10)]
     for lamp, lit in ((2, True), (4, True), (0, False)):
         levels_seen = [0.0, *(lamps[lamp].level for lamps in seen)]
         assert sum(later > earlier for earlier, later in pairwise(levels_seen)) == (
             count if lit else 0
         )
-    frame = strip.frame(scene, 0)
+    frame = strip.frame(cue, 0)
     assert dashes(frame) == count
     assert {tuple(rgb) for rgb in frame[frame.any(axis=1)].tolist()} == {LAMP_RGB["red"]}
     unnamed = strip.frame(Cue("choice", PLAYERS, count=count), 0)
@@ -125,9 +125,9 @@ def test_an_answer_flashes_as_often_as_its_place_says(count, strip):
 
 
 def test_there_may_be_more_or_fewer_lamps_than_players():
-    scene = Cue("over", PLAYERS, of=("green",))
-    assert len(lanterns(scene, 0, 2)) == 3
-    assert [lamp.level for lamp in lanterns(scene, 0, 6)] == [0, 0, 0, 1, 0, 0, 1]
+    cue = Cue("over", PLAYERS, of=("green",))
+    assert len(lanterns(cue, 0, 2)) == 3
+    assert [lamp.level for lamp in lanterns(cue, 0, 6)] == [0, 0, 0, 1, 0, 0, 1]
 
 
 def test_the_first_lamp_is_at_the_corner_that_settings_name(outline):
@@ -200,8 +200,8 @@ def test_a_line_through_one_point_points_at_that_point(strip):
 
 @pytest.mark.parametrize("signal", SIGNALS)
 def test_every_signal_lights_a_strip(strip, signal):
-    scene = Cue(signal, PLAYERS, of=("blue", "red"))
-    frames = [strip.frame(scene, at_ms) for at_ms in range(0, 4000, 50)]
+    cue = Cue(signal, PLAYERS, of=("blue", "red"))
+    frames = [strip.frame(cue, at_ms) for at_ms in range(0, 4000, 50)]
     assert all(frame.shape == (100, 3) and frame.dtype == np.uint8 for frame in frames)
     assert any(frame.any() for frame in frames) == (signal != "dark")
 

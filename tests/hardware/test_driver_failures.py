@@ -48,8 +48,8 @@ class Bad:
     def write(self, data):
         self._work(data)
 
-    def step(self, scene, _since_ms):
-        self._work(scene)
+    def step(self, cue, _since_ms):
+        self._work(cue)
 
     def close(self):
         if self.happened.empty():
@@ -67,18 +67,18 @@ def errors():
     return [ZeroDivisionError("odd\nvalue")]
 
 
-def trouble_of(device):
-    troubles = set()
-    while not troubles - {""}:
-        troubles.add(device.trouble)
-    return troubles - {""}
+def error_of(device):
+    errors = set()
+    while not errors - {""}:
+        errors.add(device.error)
+    return errors - {""}
 
 
 def test_lamps_are_opened_again(errors):
     happened = queue.Queue()
     errors *= 200
     shown = LampThread(lambda: Bad(errors, happened))
-    assert trouble_of(shown) == {"ZeroDivisionError: odd value"}
+    assert error_of(shown) == {"ZeroDivisionError: odd value"}
     errors.clear()
     shown.show(TURN)
     assert until(happened, TURN)
@@ -89,7 +89,7 @@ def test_a_board_is_opened_again(errors):
     happened = queue.Queue()
     errors *= 200
     link = Link(lambda: Bad(errors, happened))
-    assert trouble_of(link) == {"ZeroDivisionError: odd value"}
+    assert error_of(link) == {"ZeroDivisionError: odd value"}
     errors.clear()
     assert until(happened, "read")
     link.close()
@@ -100,7 +100,7 @@ def test_a_calliper_is_opened_again(errors):
     errors *= 200
     device = SerialCalliper(lambda: Bad(errors, happened, ["12.5"]))
     device.listen(told.put)
-    assert trouble_of(device) == {"ZeroDivisionError: odd value"}
+    assert error_of(device) == {"ZeroDivisionError: odd value"}
     errors.clear()
     assert told.get(timeout=WAIT_S).mm == 12.5
     device.close()
@@ -116,9 +116,9 @@ def test_a_buzzer_beeps_again_and_tells_why_it_did_not(errors):
 
     buzzer = Beeps(sound)
     buzzer.play(REFUSED)
-    assert trouble_of(buzzer) == {"ZeroDivisionError: odd value"}
+    assert error_of(buzzer) == {"ZeroDivisionError: odd value"}
     buzzer.play(REFUSED)
     assert until(happened, True)
-    while buzzer.trouble:
+    while buzzer.error:
         pass
     buzzer.close()

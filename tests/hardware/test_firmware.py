@@ -319,10 +319,10 @@ def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powe
         dice.show((face,))
         until(lambda face=face: running.pips() == PIPS[face])
     running.unplug()
-    until(lambda: link.trouble)
+    until(lambda: link.error)
     running.plug()
     until(lambda: running.yellow() == LAMP_RGB["yellow"] and running.pips() == PIPS[6])
-    assert link.trouble == ""
+    assert link.error == ""
     dice.close()
     until(lambda: running.pips() == PIPS[0])
 
@@ -407,12 +407,12 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
             SessionStarted(game="icefloe", players=("red", "yellow", "blue"), begins="roll"),
             draw=lambda: next(drawn),
         )
-        rig, eyes = (
+        devices, eyes = (
             Devices(dice=BoardDice(link, 1), buttons=BoardButtons(link)),
             SimpleNamespace(latest=SimpleNamespace(status="waiting")),
         )
         beside = Companion(
-            rig, session, eyes, Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
+            devices, session, eyes, Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
         )
         beside.start()
         rolled = []

@@ -21,9 +21,9 @@ def states(pins, number):
 
 def test_lamps_fade_between_two_levels_and_stay_as_long_as_the_scene(pins):
     lamps = GpioLamps(pins, [(12,), (13,)], (4, 5, 6))
-    scene = Cue("turn", ("red", "blue"), of=("red",))
+    cue = Cue("turn", ("red", "blue"), of=("red",))
     for at_ms in (0, 450, 900, 1350, 1800 - 1, 1800 + 900, 3600 - 1):
-        lamps.step(scene, at_ms)
+        lamps.step(cue, at_ms)
     assert states(pins, 12) == pytest.approx([0, 0.4, 0.55, 0.7, 0.85, 1, 0.7, 0.4], abs=1e-3)
     assert states(pins, 13) == states(pins, 4) == [0]
     assert pins.pin(12).frequency == gpio.PWM_HZ
@@ -33,9 +33,9 @@ def test_lamps_fade_between_two_levels_and_stay_as_long_as_the_scene(pins):
 
 def test_a_refusal_is_three_flashes_of_the_verdict_and_the_player(pins):
     lamps = GpioLamps(pins, [(12, 13, 17)], (4, 5, 6))
-    scene = Cue("refused", ("yellow",), of=("yellow",))
+    cue = Cue("refused", ("yellow",), of=("yellow",))
     for at_ms in range(0, 1500, 10):
-        lamps.step(scene, at_ms)
+        lamps.step(cue, at_ms)
     assert states(pins, 4) == [0, 1, 0, 1, 0, 1, 0]
     assert states(pins, 5) == states(pins, 6) == [0]
     red, green, blue = (part / 255 for part in LAMP_RGB["yellow"])

@@ -29,9 +29,9 @@ class Slow:
         self.steps, self.closed = [], 0
         self.may, self.did = threading.Semaphore(0), threading.Semaphore(0)
 
-    def step(self, scene, _since_ms):
+    def step(self, cue, _since_ms):
         assert self.may.acquire(timeout=20)
-        self.steps.append(scene)
+        self.steps.append(cue)
         self.did.release()
 
     def let(self, count=1):
@@ -52,11 +52,11 @@ def slow(monkeypatch):
 def test_only_the_latest_scene_counts(slow):
     shown = LampThread(lambda: slow)
     slow.let()
-    for scene in (RED, BLUE, RED, BLUE):
-        shown.show(scene)
+    for cue in (RED, BLUE, RED, BLUE):
+        shown.show(cue)
     slow.let(3)
     assert slow.steps[2:] == [BLUE, BLUE], (
-        "the step that was begun already is the last of an older scene"
+        "the step that was begun already is the last of an older cue"
     )
     slow.may.release(100)
     shown.close()
@@ -80,10 +80,10 @@ def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, m
     lost, tried, begun = threading.Event(), [], threading.Event()
 
     class Weak(Slow):
-        def step(self, scene, since_ms):
+        def step(self, cue, since_ms):
             if lost.is_set():
                 raise DeviceLost("tty0: connection lost")
-            super().step(scene, since_ms)
+            super().step(cue, since_ms)
 
     weak = Weak()
 
@@ -101,12 +101,12 @@ def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, m
     weak.let(2)
     lost.set()
     weak.may.release()
-    while shown.trouble != "hardware.lamps.device: expected a serial port":
+    while shown.error != "hardware.lamps.device: expected a serial port":
         assert len(tried) <= 5
     shown.show(BLUE)
     begun.set()
     slow.let(2)
-    assert (shown.trouble, set(slow.steps), weak.closed, len(tried)) == ("", {BLUE}, 1, 5)
+    assert (shown.error, set(slow.steps), weak.closed, len(tried)) == ("", {BLUE}, 1, 5)
     slow.may.release(100)
     shown.close()
 
@@ -147,11 +147,11 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(
     pump_until(wled, lambda: any(rgb[0] > 100 for rgb in wled.firmware.pixels))
     wled.unplug()
     shown.show(BLUE)
-    while "connection lost" not in shown.trouble and "does not exist" not in shown.trouble:
+    while "connection lost" not in shown.error and "does not exist" not in shown.error:
         assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))
-    assert np.array(wled.firmware.pixels)[:, 0].max() == 0, "nothing of the old scene"
+    assert np.array(wled.firmware.pixels)[:, 0].max() == 0, "nothing of the old cue"
     assert LAMP_RGB["blue"] == (0, 0, 255)
     shown.close()
     pump_until(wled, lambda: set(wled.firmware.pixels) == {(0, 0, 0)})
@@ -168,11 +168,11 @@ def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_unt
     pump_until(wled, lambda: wled.firmware.states and wled.firmware.states[-1].get("ps") == 3)
     wled.unplug()
     shown.show(Cue("refused"))
-    while "connection lost" not in shown.trouble and "does not exist" not in shown.trouble:
+    while "connection lost" not in shown.error and "does not exist" not in shown.error:
         assert running("lamps")
     wled.plug()
     pump_until(wled, lambda: wled.firmware.states)
-    assert [state.get("ps") for state in wled.firmware.states] == [7], "nothing of the old scene"
+    assert [state.get("ps") for state in wled.firmware.states] == [7], "nothing of the old cue"
     shown.close()
     pump_until(wled, lambda: wled.firmware.states[-1] == {"on": False})
 
@@ -193,8 +193,8 @@ def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypat
             1e9,
         )
     )
-    for scene in (RED, BLUE) * 10:
-        shown.show(scene)
+    for cue in (RED, BLUE) * 10:
+        shown.show(cue)
         wled.pump(0.02, most=100)
         behind.append(wled.waiting)
     while not any(rgb[2] > 100 for rgb in wled.firmware.pixels):
@@ -222,7 +222,7 @@ def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(
         )
     )
     shown.show(RED)
-    while "no longer accepts data" not in shown.trouble:
+    while "no longer accepts data" not in shown.error:
         assert running("lamps")
     shown.show(BLUE)
     pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))

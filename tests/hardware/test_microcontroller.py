@@ -72,13 +72,13 @@ def test_a_board_may_take_its_time_to_start_but_not_for_ever(plugged, monkeypatc
     link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
     while b"hello" not in double.sent:
         assert double.pump(20.0)
-    assert link.trouble == ""
+    assert link.error == ""
     link.close()
     monkeypatch.setattr(microcontroller, "STARTS_S", 0.001)
     link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
-    while not link.trouble:
+    while not link.error:
         assert running("board")
-    assert link.trouble == f"{double.path}: the board does not answer; is its program installed?"
+    assert link.error == f"{double.path}: the board does not answer; is its program installed?"
     with pytest.raises(DeviceLost, match="the board does not answer"):
         BoardLamps(link, 2).step(SCENE, 0)
     link.close()
@@ -138,14 +138,14 @@ def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pu
     pump_until(double, yellow)
     assert [pico.pins[number].duty for number in (2, 3, 4)] == [0, 0, 0]
     double.unplug()
-    while not link.trouble:
+    while not link.error:
         assert running("board")
     with pytest.raises(DeviceLost):
         lamps.step(SCENE, 0)
     double.plug()
     assert not yellow()
     pump_until(double, yellow)
-    assert link.trouble == ""
+    assert link.error == ""
 
 
 def test_a_line_that_was_broken_on_the_way_is_made_good(linked, pico, pump_until, monkeypatch):
@@ -214,7 +214,7 @@ def test_no_beep_is_endless(linked, pico):
         double.firmware.board.step()
         sounds.append(pico.pins[22].level)
     assert sounds == [1, 1, 0, 0]
-    assert not link.trouble
+    assert not link.error
 
 
 @pytest.mark.parametrize(

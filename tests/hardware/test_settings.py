@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.factory import open_rig
+from hardware.factory import open_devices
 from hardware.settings import HardwareSettings, load_settings, parse_settings, used_pins
 from table.errors import InputError
 
@@ -70,29 +70,29 @@ def test_every_pin_is_known_with_its_setting():
 
 
 def opened(outline, **table):
-    return open_rig(
+    return open_devices(
         parse_settings({"hardware": table}, "rinkside.toml"), outline, lambda _text: None
     )
 
 
 def test_a_rig_of_fakes(outline):
-    rig = opened(
+    devices = opened(
         outline,
         **{
             part: {"kind": "fake"}
             for part in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
         },
     )
-    assert rig.troubles == {}
-    rig.lamps.trouble = "connection lost"
-    assert rig.troubles == {"lamps": "connection lost"}
-    rig.close()
-    assert rig.lamps.closed
+    assert devices.errors == {}
+    devices.lamps.error = "connection lost"
+    assert devices.errors == {"lamps": "connection lost"}
+    devices.close()
+    assert devices.lamps.closed
 
 
 def test_a_rig_on_pins(outline):
     """Mock pins are chosen by name as all others are."""
-    rig = opened(
+    devices = opened(
         outline,
         pins="mock",
         lamps={"kind": "gpio", "players": [5], "verdict": 6},
@@ -100,21 +100,21 @@ def test_a_rig_on_pins(outline):
         buttons={"kind": "gpio", "die": 14},
         buzzer={"kind": "gpio", "pin": 15},
     )
-    rig.dice.show((6,))
-    assert (rig.dice.count, rig.calliper, rig.troubles) == (1, None, {})
-    rig.close()
+    devices.dice.show((6,))
+    assert (devices.dice.count, devices.calliper, devices.errors) == (1, None, {})
+    devices.close()
 
 
 def test_a_rig_on_a_strip(outline, wled, pump_until):
-    rig = opened(
+    devices = opened(
         outline,
         lamps={"kind": "wled", "device": str(wled.path), "leds": 93},
         dice={"kind": "wled"},
         buzzer={"kind": "terminal"},
     )
-    rig.dice.show((1,))
+    devices.dice.show((1,))
     pump_until(wled, lambda: any(wled.firmware.pixels[96]))
-    rig.close()
+    devices.close()
     pump_until(wled, lambda: not any(wled.firmware.pixels[96]))
 
 
@@ -128,7 +128,7 @@ def test_what_is_wrong_leaves_nothing_open(outline, wled):
         ),
     ):
         opened(outline, lamps=lamps, calliper={"kind": "serial", "device": "/dev/not-there"})
-    rig = opened(outline, lamps=lamps)
+    devices = opened(outline, lamps=lamps)
     with pytest.raises(
         InputError,
         match=(
@@ -137,7 +137,7 @@ def test_what_is_wrong_leaves_nothing_open(outline, wled):
         ),
     ):
         opened(outline, lamps=lamps)
-    rig.close()
+    devices.close()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may use every port")

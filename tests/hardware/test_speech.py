@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hardware.backends.speech import Espeak
-from hardware.factory import open_rig
+from hardware.factory import open_devices
 from hardware.settings import parse_settings
 from table.errors import InputError
 
@@ -51,7 +51,7 @@ def test_what_is_said_is_spoken_and_the_newest_cuts_off_the_rest(install):
     for pid in (first, second):
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)
-    assert voice.trouble == ""
+    assert voice.error == ""
 
 
 def test_what_could_not_be_said_is_told_until_something_was(install):
@@ -60,7 +60,7 @@ def test_what_could_not_be_said_is_told_until_something_was(install):
     voice.say("Blue leads.")
     os.waitid(os.P_PID, int(hear()[0]), os.WEXITED | os.WNOWAIT)
     voice.close()
-    assert "failed with exit code 1" in voice.trouble
+    assert "failed with exit code 1" in voice.error
 
 
 def test_a_program_that_is_gone_is_told(install, tmp_path):
@@ -68,10 +68,10 @@ def test_a_program_that_is_gone_is_told(install, tmp_path):
     voice = Espeak(160)
     (tmp_path / "espeak-ng").unlink()
     voice.say("Blue leads.")
-    while voice.trouble == "":
+    while voice.error == "":
         assert voice.playing
     voice.close()
-    assert "cannot be run" in voice.trouble
+    assert "cannot be run" in voice.error
 
 
 def test_a_voice_that_is_not_installed_is_no_other_voice(monkeypatch, tmp_path):
@@ -83,7 +83,7 @@ def test_a_voice_that_is_not_installed_is_no_other_voice(monkeypatch, tmp_path):
         InputError,
         match=r"^hardware\.voice\.kind: expected espeak-ng .* sudo apt install espeak-ng$",
     ):
-        open_rig(settings, np.zeros((4, 2)), lambda _text: None)
+        open_devices(settings, np.zeros((4, 2)), lambda _text: None)
 
 
 @pytest.mark.parametrize("wrong", ['kind = "festival"', 'kind = "espeak-ng"\nwords_a_minute = 900'])

@@ -163,12 +163,12 @@ PRESETS = {"turn": 1, "refused": 7}
 
 @pytest.fixture
 def presets(wled, opened):
-    """play(scene, seconds): steps of a strip with presets, the firmware reading after each."""
+    """play(cue, seconds): steps of a strip with presets, the firmware reading after each."""
     device = WledPresets(opened(wled), PRESETS, brightness=0.5)
 
-    def play(scene, steps=1):
+    def play(cue, steps=1):
         for _ in range(steps):
-            device.step(scene, 0)
+            device.step(cue, 0)
             wled.pump()
 
     return play

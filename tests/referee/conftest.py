@@ -186,22 +186,20 @@ class Watched(FakeLamps):
         super().__init__()
         self.changed = threading.Condition()
 
-    def show(self, scene):
+    def show(self, cue):
         with self.changed:
-            super().show(scene)
+            super().show(cue)
             self.changed.notify_all()
 
-    def wait_for(self, scene, after=0):
+    def wait_for(self, cue, after=0):
         with self.changed:
-            assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), (
-                self.scenes
-            )
+            assert self.changed.wait_for(lambda: cue in self.cues[after:], PATIENCE_S), self.cues
 
     def next(self, seen):
-        """The scene after so many."""
+        """The cue after so many."""
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.scenes) > seen, PATIENCE_S)
-            return self.scenes[seen]
+            assert self.changed.wait_for(lambda: len(self.cues) > seen, PATIENCE_S)
+            return self.cues[seen]
 
 
 class Heard(FakeBuzzer):
@@ -209,9 +207,9 @@ class Heard(FakeBuzzer):
         super().__init__()
         self.queue = queue.Queue()
 
-    def play(self, scene):
-        super().play(scene)
-        self.queue.put(scene)
+    def play(self, cue):
+        super().play(cue)
+        self.queue.put(cue)
 
     def next(self):
         return self.queue.get(timeout=PATIENCE_S)
@@ -234,7 +232,7 @@ def lamps():
 
 
 @pytest.fixture
-def rig(lamps):
+def devices(lamps):
     return Devices(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper(), FakeVoice())
 
 

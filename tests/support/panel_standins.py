@@ -488,7 +488,7 @@ class FakeSession:
             )
         return (
             Choice(label="Blue's piece is on the target", moves=("throw blue large 0",)),
-            Choice(label="Nothing happened that counts"),
+            Choice(label="Nothing that counts happened"),
         )
 
     def touched(self, command: Command) -> AffectedVotes:
@@ -547,7 +547,7 @@ class FakeTable:
     def steps(self) -> dict[str, Step]:
         return dict(self.shown)
 
-    def wish(self, job: Job) -> None:
+    def request_job(self, job: Job) -> None:
         if self.refuse is not None:
             raise self.refuse
         self.wishes.append(job)
@@ -580,8 +580,8 @@ class FakeLive:
     def jpeg(self) -> bytes | None:
         return self.picture
 
-    def wish(self, wish: TableRequest) -> None:
-        self.wishes.append(wish)
+    def request_table(self, request: TableRequest) -> None:
+        self.wishes.append(request)
 
     def last_table(self) -> tuple[int, Observation]:
         if self.no_table is not None:

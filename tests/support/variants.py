@@ -34,8 +34,11 @@ class Looking(Variant):
         known = before is not None and len(before.pieces) < len(state.pegs)
         if not isinstance(verdict, Waiting) or not missing or known:
             return verdict
-        choices = (Choice(THERE, (), holds=True), Choice(NOT_SO, ()))
+        choices = (Choice(THERE, (), confirms_record=True), Choice(NOT_SO, ()))
         asks = Ambiguous(
-            code="pegs.unseen", message="Is it there?", choices=choices, until_moved=True
+            code="pegs.unseen",
+            message="Is it there?",
+            choices=choices,
+            withdrawn_if_table_changes=True,
         )
         return self.wrong(asks) if self.wrong else replace(verdict, asks=asks)

@@ -115,7 +115,7 @@ def everywhere(live, session, table, tmp_path, as_host):
             ),
         ).close()
         applications = {
-            "panel": create_app(session, live, stories=HistoryCache(log.path)),
+            "panel": create_app(session, live, histories=HistoryCache(log.path)),
             "lens": create_lens_app(LensGuide()),
             "corners": create_corners_app(
                 CornersGuide(np.full((480, 640, 3), 120, np.uint8), CARDS_PX)

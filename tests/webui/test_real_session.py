@@ -104,7 +104,10 @@ MISREAD = [
 
 def test_one_tap_says_that_a_piece_is_misread(client, real):
     label = "Nothing happened: no red piece is on e1"
-    choices = (Choice(label=label, holds=True), Choice(label="None of these: fix the table"))
+    choices = (
+        Choice(label=label, confirms_record=True),
+        Choice(label="None of these: fix the table"),
+    )
     evidence = {"misread": {label: MISREAD, choices[1].label: []}, "likeliest": True}
     real.append(
         QuestionAsked(
@@ -112,7 +115,7 @@ def test_one_tap_says_that_a_piece_is_misread(client, real):
             message="A red piece lies on e1.",
             choices=choices,
             evidence=evidence,
-            until_moved=True,
+            withdrawn_if_table_changes=True,
         )
     )
     assert re.findall(r'name="label" value="([^"]+)"', client.get("/").text) == [

@@ -253,7 +253,7 @@ def test_what_the_panel_refuses_is_said_by_a_template(path):
     assert [ast.unparse(message) for message in refused if isinstance(message, texts)] == []
 
 
-REASONS = ("InputError", "CannotGoOn", "LogFailed", "Halted", "CameraLost", "DeviceLost")
+REASONS = ("InputError", "CannotGoOn", "LogFailed", "RefereeHalted", "CameraLost", "DeviceLost")
 """Errors whose text people read; it is translated where it is shown."""
 GIVING_REASONS = [
     path
@@ -261,7 +261,7 @@ GIVING_REASONS = [
     for path in sorted((ROOMS / room).rglob("*.py"))
     if any(f"{name}(" in path.read_text(encoding="utf-8") for name in REASONS)
 ]
-"""Modules whose errors and troubles are made by `msg`."""
+"""Modules whose errors are made by `msg`."""
 
 
 def plain_texts(value: ast.expr) -> list[ast.expr]:
@@ -284,7 +284,7 @@ def test_reasons_are_given_by_templates(path):
         match node:
             case ast.Call(func=ast.Name(id=name), args=[message, *_]) if name in REASONS:
                 plain += plain_texts(message)
-            case ast.Assign(targets=[ast.Attribute(attr="trouble" | "_trouble")], value=message):
+            case ast.Assign(targets=[ast.Attribute(attr="error" | "_error")], value=message):
                 plain += plain_texts(message)
     assert [f"{text.lineno}: {ast.unparse(text)}" for text in plain] == []
 

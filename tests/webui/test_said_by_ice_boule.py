@@ -117,11 +117,16 @@ def test_a_calliper_is_told_in_every_language():
     played = game(NEAR)
     asked = played.add(Tables.beside("yellow", 20.05, 90))
     assert isinstance(asked, Ambiguous)
-    decided = judge_answer(asked, {"blue": 20.4, "yellow": 20.2}).message
-    assert decided == "Yellow is nearest: the players measured blue 20.4 mm, yellow 20.2 mm."
+    decided = judge_answer(asked, {"blue": 20.4, "yellow": 20.2}, "Anna").message
+    assert decided == (
+        "Yellow is nearest: decided by Anna, measured with a calliper (blue 20.4 mm, yellow"
+        " 20.2 mm)."
+    )
     assert [translated(decided, code) for code in CODES] == [
-        "Gelb ist am nächsten: Die Spieler haben gemessen: Blau 20,4 mm, Gelb 20,2 mm.",
-        "Amarillo es quien está más cerca: los jugadores midieron azul 20,4 mm, amarillo 20,2 mm.",
+        "Gelb ist am nächsten: So entschieden von: Anna, mit dem Messschieber gemessen (Blau"
+        " 20,4 mm, Gelb 20,2 mm).",
+        "Amarillo es quien está más cerca: lo decidió Anna, medido con un calibre (azul 20,4 mm,"
+        " amarillo 20,2 mm).",
     ]
 
 

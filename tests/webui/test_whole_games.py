@@ -39,7 +39,7 @@ def test_every_page_opens_after_every_record_of_a_game(game, tmp_path, as_host):
 
     log = tmp_path / "log.sqlite"
     with misread_game(game, 1, log, FRAMES) as played:
-        app = create_app(played.session, played.referee, stories=HistoryCache(log))
+        app = create_app(played.session, played.referee, histories=HistoryCache(log))
         client, played.glance = as_host(app), glance
         played.referee.run()
         for record in played.session.records():

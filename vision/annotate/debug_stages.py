@@ -47,7 +47,7 @@ def write_stages(folder: Path, frame: Frame, setup: Setup, reference: Frame | No
     except OSError as error:
         raise InputError(
             msg(
-                "{folder}: expected a folder to write pictures into: {raw}",
+                "{folder}: expected a folder that can be created and written to ({raw})",
                 folder=folder,
                 raw=error.strerror,
             )

@@ -161,7 +161,7 @@ class Program:
         Raises CameraLost with the program's last words, or InputError if it refuses its options.
         """
         if not self._poll.poll(1000 * SILENT_S):
-            raise CameraLost(msg("no picture came for {mm} s", mm=f"{SILENT_S:g}"))
+            raise CameraLost(msg("no picture arrived for {mm} s", mm=f"{SILENT_S:g}"))
         count: int = self._pipe.readinto(into)  # type: ignore[attr-defined]  # unbuffered: FileIO
         if not count:
             raise self._last_words()

@@ -54,7 +54,7 @@ class StillCamera:
 
     def __call__(self, image: Image, setup: Setup) -> Camera | NoPose:
         """The camera in this frame, located anew or as before."""
-        if self._known is not None and self._known.holds(image, setup):
+        if self._known is not None and self._known.is_valid_for(image, setup):
             return self._known.camera
         before = self._before[0] if self._before is not None and self._before[1] == setup else None
         camera = locate(image, setup, before)
@@ -74,7 +74,7 @@ class _TrackedCamera:
     shape: tuple[int, ...]
     cards: list[tuple[Window, Grey]]
 
-    def holds(self, image: Image, setup: Setup) -> bool:
+    def is_valid_for(self, image: Image, setup: Setup) -> bool:
         return (
             image.shape == self.shape
             and setup == self.setup

@@ -212,7 +212,7 @@ def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) ->
     if unfit:
         notes = [
             *notes,
-            phrase("the markers do not fit each other; is one bent, moved or partly covered?"),
+            phrase("the markers do not fit together; is one bent, moved or partly covered?"),
         ]
     rotation = np.asarray(cv2.Rodrigues(fit.pose[0])[0], float)
     covariance, ids = fit.covariance, tuple(marker.id for marker in used)

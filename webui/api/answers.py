@@ -18,11 +18,13 @@ class Pointed(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
-class LiveNow(msgspec.Struct, frozen=True, kw_only=True, rename={"message": "said"}):
+class LiveNow(
+    msgspec.Struct, frozen=True, kw_only=True, rename={"message": "said", "error": "trouble"}
+):
     """What the referee sees and does now.
 
-    It is `held` until people have said what to do about what has `moved`; `trouble` is with the
-    program.
+    It is `held` until people have said what to do about what has `moved`; `error` (in JSON:
+    `trouble`) is what went wrong with the program.
     """
 
     status: Status
@@ -31,7 +33,7 @@ class LiveNow(msgspec.Struct, frozen=True, kw_only=True, rename={"message": "sai
     at_ms: int
     moved: tuple[str, ...]
     held: bool
-    trouble: str
+    error: str
     pointed: Pointed
 
 

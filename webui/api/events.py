@@ -48,7 +48,7 @@ def moment(live: LivePort) -> LiveNow:
         at_ms=now.at_ms,
         moved=now.moved,
         held=now.held,
-        trouble=now.trouble,
+        error=now.error,
         pointed=Pointed(question=now.pointed.question, label=now.pointed.label),
     )
 
@@ -112,7 +112,7 @@ class Subscriber:
     def __init__(self, bulletin: EventFeed, after: int, address: str = "") -> None:
         """It knows all records up to number `after`."""
         self._bulletin, self.after, self.address = bulletin, after, address
-        self._told = b""
+        self._last_moment = b""
         self._silent_s = 0.0
         self.carried = False
         """True if its connection was taken over by the thread of all streams."""
@@ -127,8 +127,8 @@ class Subscriber:
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after
         events = [event for _, event in records]
-        if moment != self._told:
-            self._told = moment
+        if moment != self._last_moment:
+            self._last_moment = moment
             events.append(moment)
         self._silent_s = 0.0 if events else self._silent_s + passed_s
         if self._silent_s >= BEAT_S:

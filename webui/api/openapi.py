@@ -54,7 +54,7 @@ def _operation(
     parameters: list[Schema],
 ) -> Operation:
     status, kind, schema = answer
-    told = sorted({*errors, *OF_ANY, *(OF_SENT if sent else ())})
+    statuses = sorted({*errors, *OF_ANY, *(OF_SENT if sent else ())})
     operation: Operation = {
         "summary": summary,
         "parameters": parameters,
@@ -65,7 +65,7 @@ def _operation(
                     "description": ERRORS[error],
                     "content": {"application/json": {"schema": known("Error")}},
                 }
-                for error in told
+                for error in statuses
             },
         },
     }

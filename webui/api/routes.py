@@ -131,7 +131,7 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
             409,
             "secret",
             msg(
-                "Votes are secret for now: alternatives that agree with them are offered once"
+                "Votes are secret now: alternatives that agree with them are offered once"
                 " all have voted."
             ),
         )

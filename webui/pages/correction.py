@@ -65,7 +65,7 @@ class _CorrectionPage:
         read = as_read(table, self.live.setup)
         try:
             self._refuse_unless_current(record, table)
-            pieces = [_told(request.form, number, piece) for number, piece in enumerate(read)]
+            pieces = [_correction(request.form, number, piece) for number, piece in enumerate(read)]
             again = self.live.reread(pieces)
         except Refusal as refusal:
             return self._page(record, table, read, refusal.message, status=refusal.status)
@@ -208,7 +208,7 @@ def outline(piece: PieceCorrection, table: Observation, setup: Setup) -> str:
     return " ".join(f"{x:.2f},{-y:.2f}" for x, y in solid.plan_mm())
 
 
-def _told(form: Mapping[str, str], number: int, read: PieceCorrection) -> PieceCorrection:
+def _correction(form: Mapping[str, str], number: int, read: PieceCorrection) -> PieceCorrection:
     """A piece as the form says; raises Refusal where it is no place, size or pose."""
     size, pose = form.get(f"size {number}", ""), form.get(f"pose {number}", "")
     if pose not in (*POSES, read.pose) or len(size) > 40:

@@ -110,7 +110,7 @@ def making_ready(table: TablePort) -> Blueprint:
                 400, "bad_job", msg("Expected {raw}; nothing was done.", raw=", ".join(JOBS))
             )
         try:
-            table.wish(job)
+            table.request_job(job)
         except InputError as error:
             raise Refusal(409, "not_now", message_of(error)) from error
         return redirect("/lens" if job == "lens" else "/", 303)

@@ -63,79 +63,79 @@ class Moment(TypedDict):
     live: None
 
 
-def later(stories: HistoryCache) -> Blueprint:
+def history_pages(histories: HistoryCache) -> Blueprint:
     """The routes under /sessions, and /statistics."""
-    routes = Blueprint("later", __name__)
+    routes = Blueprint("history", __name__)
     instance = secrets.token_hex(8)
 
     @routes.get("/sessions")
     def sessions() -> str:
-        return render_template("sessions.html", sessions=stories.summaries()[:SHOWN_SESSIONS])
+        return render_template("sessions.html", sessions=histories.summaries()[:SHOWN_SESSIONS])
 
     @routes.get("/sessions/<seq:session>")
     def moment(session: int) -> str:
-        story = _story(stories, session)
+        history = _history_of(histories, session)
         at = request.args.get("at")
-        index = _index(story.steps, number(at, "at") if at else None)
+        index = _index(history.steps, number(at, "at") if at else None)
         return render_template(
             "moment.html",
             instance=instance,
-            **_shown(story, index, request.args.get("view") == "near"),
+            **_shown(history, index, request.args.get("view") == "near"),
         )
 
     @routes.get("/sessions/<seq:session>/statistics")
     def statistics(session: int) -> str:
-        counted = count([_story(stories, session)])
+        counted = count([_history_of(histories, session)])
         return render_template("statistics.html", session=session, counted=counted, left_out=())
 
     @routes.get("/statistics")
     def all_statistics() -> str:
         simulated = request.args.get("simulated") == "1"
-        told, left_out = [], []
-        for summary in stories.summaries():
+        chosen, left_out = [], []
+        for summary in histories.summaries():
             if summary.simulated and not simulated:
                 continue
             try:
-                told.append(stories.of(summary.session))
+                chosen.append(histories.of(summary.session))
             except InputError as error:
                 left_out.append(message_of(error))
         return render_template(
             "statistics.html",
             session=None,
             simulated=simulated,
-            counted=count(told),
+            counted=count(chosen),
             left_out=left_out,
         )
 
-    _carry_away(routes, stories)
+    _add_downloads(routes, histories)
     return routes
 
 
-def _carry_away(routes: Blueprint, stories: HistoryCache) -> None:
+def _add_downloads(routes: Blueprint, histories: HistoryCache) -> None:
     """The routes that give files: pictures, a verdict to share, a whole session."""
 
     @routes.get("/sessions/<seq:session>/frame/<seq:seq>.jpg")
     def frame(session: int, seq: int) -> AnyResponse:
         kept = any(
-            record.seq == seq and record.frame for record in _story(stories, session).records
+            record.seq == seq and record.frame for record in _history_of(histories, session).records
         )
         return picture(
-            stories.frame(seq) if kept else None,
+            histories.frame(seq) if kept else None,
             msg("Record {n} of session {n2} has no picture.", n=seq, n2=session),
         )
 
     @routes.get("/sessions/<seq:session>/verdict/<seq:seq>.png")
     def share(session: int, seq: int) -> AnyResponse:
-        story = _story(stories, session)
-        index = next((k for k, step in enumerate(story.steps) if step.seq == seq), None)
+        history = _history_of(histories, session)
+        index = next((k for k, step in enumerate(history.steps) if step.seq == seq), None)
         if index is None:
             raise Refusal(
                 404,
                 "no_verdict",
                 msg("Record {n} of session {n2} contains no decision.", n=seq, n2=session),
             )
-        shown = _shown(story, index, near=True)
-        jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
+        shown = _shown(history, index, near=True)
+        jpeg = histories.frame(shown["frame"]) if shown["frame"] else None
         return _file(
             verdict_png(shown["view"], shown["drawing"], jpeg, word),
             "image/png",
@@ -145,7 +145,7 @@ def _carry_away(routes: Blueprint, stories: HistoryCache) -> None:
 
     @routes.get("/sessions/<seq:session>/session.zip")
     def export(session: int) -> AnyResponse:
-        if _story(stories, session).open_secret:
+        if _history_of(histories, session).open_secret:
             raise Refusal(
                 409,
                 "secret",
@@ -153,7 +153,7 @@ def _carry_away(routes: Blueprint, stories: HistoryCache) -> None:
                     "Votes of this session stay secret while it is running; end it, then export it."
                 ),
             )
-        with LogReader(stories.path) as log:
+        with LogReader(histories.path) as log:
             packed = packed_session(log, session)
         return _file(packed, "application/zip", "attachment", f"rinkside-session-{session}.zip")
 
@@ -164,32 +164,32 @@ def _file(data: bytes, mimetype: str, how: str, name: str) -> AnyResponse:
     )
 
 
-def _story(stories: HistoryCache, session: int) -> SessionHistory:
+def _history_of(histories: HistoryCache, session: int) -> SessionHistory:
     try:
-        return stories.of(session)
+        return histories.of(session)
     except InputError as error:
         raise Refusal(404, "no_session", message_of(error)) from error
 
 
-def count(told: Sequence[SessionHistory]) -> SessionCounts:
+def count(chosen: Sequence[SessionHistory]) -> SessionCounts:
     """Statistics of sessions, by people's names where they were told."""
-    played = [(story, each) for story in told for each in story.games]
+    played = [(history, each) for history in chosen for each in history.games]
     gaps: dict[str, list[float]] = {}
     landed: dict[str, list[Landing]] = {}
     squares: dict[str, list[dict[str, int]]] = {}
     taken: list[tuple[int, Hit]] = []
-    for story, each in played:
+    for history, each in played:
         for thrown in each.throws:
             if thrown.lie and thrown.lie.measured:
                 gaps.setdefault(_name(each, thrown.player), []).append(
                     0.0 if thrown.lie.on_target else thrown.lie.gap_mm
                 )
-        for landing in landings(each.throws, story.records):
+        for landing in landings(each.throws, history.records):
             landed.setdefault(_name(each, landing.player), []).append(landing)
-    for story in told:
-        for ledger in _last_ledgers(story):
-            taken += [(ledger.session, hit) for hit in hits(ledger, story.records)]
-            for player, counts in squares_hit(ledger, story.records).items():
+    for history in chosen:
+        for ledger in _last_ledgers(history):
+            taken += [(ledger.session, hit) for hit in hits(ledger, history.records)]
+            for player, counts in squares_hit(ledger, history.records).items():
                 squares.setdefault(ledger.started.names.get(player, player), []).append(counts)
     maps = ((player, around_target(found)) for player, found in landed.items())
     boards = ((player, on_squares(counts)) for player, counts in squares.items())
@@ -202,9 +202,9 @@ def count(told: Sequence[SessionHistory]) -> SessionCounts:
     )
 
 
-def _last_ledgers(story: SessionHistory) -> Iterable[SessionState]:
+def _last_ledgers(history: SessionHistory) -> Iterable[SessionState]:
     """The last ledger of each game of a session, the newest first."""
-    ledger: SessionState | None = story.ledgers[-1]
+    ledger: SessionState | None = history.ledgers[-1]
     while ledger is not None:
         yield ledger
         ledger = ledger.earlier
@@ -219,16 +219,16 @@ def _index(steps: Sequence[Step], at: int | None) -> int:
     return len(steps) - 1 if at is None else sum(step.seq <= at for step in steps) - 1
 
 
-def _shown(story: SessionHistory, index: int, near: bool) -> Moment:
+def _shown(history: SessionHistory, index: int, near: bool) -> Moment:
     """Everything that a page or a picture shows of a moment.
 
     Before the first step that is the table as it was set up.
     """
-    step = story.steps[index] if index >= 0 else None
-    seq = step.seq if step else story.records[0].seq
-    view = story.view(seq)
-    setup = story.setup(seq)
-    frames = [one.seq for one in story.steps[: index + 1] if one.frame]
+    step = history.steps[index] if index >= 0 else None
+    seq = step.seq if step else history.records[0].seq
+    view = history.view(seq)
+    setup = history.setup(seq)
+    frames = [one.seq for one in history.steps[: index + 1] if one.frame]
     drawing = (
         draw(setup, view.observation, view.ranking, near, msgspec.structs.replace(view, options=()))
         if setup
@@ -236,14 +236,14 @@ def _shown(story: SessionHistory, index: int, near: bool) -> Moment:
     )
     return {
         "view": view,
-        "steps": story.steps,
+        "steps": history.steps,
         "index": index,
         "drawing": drawing,
         "target": setup.game.target if setup else None,
         "near": near,
         "frame": frames[-1] if frames else None,
-        "running": not story.ledgers[-1].ended,
-        "secret": story.open_secret,
-        "frame_url": lambda number: url_for("later.frame", session=view.session, seq=number),
+        "running": not history.ledgers[-1].ended,
+        "secret": history.open_secret,
+        "frame_url": lambda number: url_for("history.frame", session=view.session, seq=number),
         "live": None,
     }

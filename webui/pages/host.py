@@ -141,7 +141,7 @@ def table_facts(setup: Setup) -> list[tuple[str, Message]]:
     return [
         ("picture", Message(f"{lens.width} × {lens.height} px")),
         ("lens", lens_known),
-        ("cards", phrase("{n} markers", n=len(setup.fiducials.markers))),
+        ("markers", Message(str(len(setup.fiducials.markers)))),
         (
             "board",
             phrase(

@@ -76,7 +76,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         wish = next((one for one in TABLE_REQUESTS if one == request.form.get("wish")), None)
         if wish is None:
             raise Refusal(400, "bad_wish", msg("Expected redo or play on; nothing was done."))
-        live.wish(wish)
+        live.request_table(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
     def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:

@@ -47,7 +47,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "guide.photograph": ("host",),
     "fix.page": ("host",),
     "api.alternatives": ("host", "player"),
-    "later.export": ("host",),  # holds what was said in secret
+    "history.export": ("host",),  # holds what was said in secret
     "table.camera": ("host",),  # of a session that is being set up
     "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code

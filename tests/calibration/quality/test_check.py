@@ -250,7 +250,7 @@ def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> Non
         (("--at", "300;200"), "--at: expected a position on the table in mm"),
         (
             ("--at", "450,80"),
-            "expected a pyramid with its base at (450, 80) mm, but the nearest is blue large",
+            "expected a piece with its base at (450, 80) mm, but the nearest is blue large",
         ),
     ],
 )

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibration.lens.file import LensFile, save_lens
-from calibration.table.bundle_adjustment import laid, square
+from calibration.table.bundle_adjustment import points_at, square
 from cli.main import main
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.observation import Camera
@@ -88,7 +88,7 @@ def set_table(
     place[:2] = (
         np.array([550, 410])
         + rng.uniform(-15, 15, 2)
-        - laid(place, board.outline().mean(axis=0)[None])[0]
+        - points_at(place, board.outline().mean(axis=0)[None])[0]
     )
     table, printed = (
         photographs.cards_on_a_table(cards),
@@ -116,7 +116,10 @@ def set_table(
     )
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.array(
-        [(laid(card, square(60.0)) - place[:2]) @ np.array([[c, -s], [s, c]]) for card in cards]
+        [
+            (points_at(card, square(60.0)) - place[:2]) @ np.array([[c, -s], [s, c]])
+            for card in cards
+        ]
     )
 
 

@@ -264,7 +264,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, twice, out),
         out,
-        "0.jpg: expected each corner card once, but card 2 is seen twice",
+        "0.jpg: expected each corner card once, but corner card 2 is seen twice",
     )
     order = shoot(photographs, tmp_path / "order", [on_table(places, ids=(1, 0, 3, 2))] * 2, rng)
     refused(

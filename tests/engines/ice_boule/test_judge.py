@@ -110,7 +110,7 @@ def test_between_ends(tables, new_game):
 
 
 def test_nothing_to_judge(game):
-    assert game.see(*game.pieces, hand=True).message == "A hand is over the table."
+    assert game.see(*game.pieces, hand=True).message == "A hand is over the board."
     waiting = game.add()
     assert (waiting.code, waiting.message, waiting.player) == (
         "boule.throw",

@@ -353,7 +353,7 @@ def test_something_unread_on_the_table_leaves_the_call_open(tables):
     assert not measure(table, "green").too_close
     blind = measure(replace(table, unread_mm=(np.array([320.4, 210.0]),)), "green")
     assert blind.too_close
-    assert blind.doubts == ("Something at (320, 210) mm could not be read.",)
+    assert blind.doubts == ("Rinkside cannot read what is at (320, 210) mm.",)
 
 
 def leaning(tables, gap_mm, **other):

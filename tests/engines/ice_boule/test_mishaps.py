@@ -249,7 +249,7 @@ def test_two_new_pieces(tables, game):
         ),
         Choice("Both at once: take them back", ()),
     )
-    assert asked.until_moved, "they may be taken back, or thrown on to"
+    assert asked.withdrawn_if_table_changes, "they may be taken back, or thrown on to"
     both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
     assert (both.code, both.message) == (
         "boule.throw.two",
@@ -367,7 +367,7 @@ def test_what_could_not_be_read_is_asked_once(tables, game):
     asked = judge(game.state, first, game.before)
     assert (
         asked.message
-        == "Something at (150, 150) mm could not be read. Did the camera read it correctly?"
+        == "Rinkside cannot read what is at (150, 150) mm. Did the camera read it correctly?"
     )
     game.move(*asked.choices[0].moves)
     again = replace(first, pieces=(*first.pieces, tables.beside("yellow", 30.0, 90)))

@@ -26,7 +26,7 @@ def test_one_button_and_one_answer_begin_an_end_whose_target_is_not_seen():
     assert button["label"] == "the target stands there, but the camera cannot see it"
     asked = hear(state, button["said"])
     assert isinstance(asked, Ambiguous)
-    assert all(choice.holds for choice in asked.choices[:-1])
+    assert all(choice.confirms_record for choice in asked.choices[:-1])
     colours = [parse_move(*choice.moves).colour for choice in asked.choices[:-1]]
     assert "green" in colours
     assert not {"blue", "yellow"} & {*colours}, "players' colours are no target's"
@@ -66,7 +66,7 @@ def test_throws_beside_a_target_that_is_not_seen_are_not_taken_for_a_table_to_be
     assert "A green target stands there, but the camera cannot see it" in [
         choice.label for choice in waits.asks.choices
     ]
-    assert waits.asks.until_moved
+    assert waits.asks.withdrawn_if_table_changes
 
 
 def test_the_last_target_is_the_first_choice():

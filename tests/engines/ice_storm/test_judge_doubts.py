@@ -151,7 +151,11 @@ def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_
     assert [*stolen.evidence["may_be"].values()] == ways
     table.beside = [lie(colour, 175, -60)]
     asked = play(state, before)
-    assert (type(asked), asked.code, asked.until_moved) == (Ambiguous, "storm.unseen", True)
+    assert (type(asked), asked.code, asked.withdrawn_if_table_changes) == (
+        Ambiguous,
+        "storm.unseen",
+        True,
+    )
     assert asked.message == f"Did red's throw leave the board and knock {gone} off?"
     assert [choice.moves for choice in asked.choices] == [*((way,) for way in ways), ()]
     assert (

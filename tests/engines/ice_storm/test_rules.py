@@ -286,7 +286,7 @@ def test_legal_moves_in_words():
     )
     over = State.parse(LINE.format("nothing").replace("round 1", "round 3"))
     assert str(legal_moves(over)) == "nothing: the game is over"
-    assert str(outcome(over)) == "red, yellow and blue share the win with 0 points"
+    assert str(outcome(over)) == "red, yellow and blue share the victory with 0 points"
     assert "capture yellow1" not in legal_moves(state), "text is no move until it is parsed"
 
 

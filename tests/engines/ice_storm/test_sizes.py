@@ -179,7 +179,7 @@ def test_a_piece_that_was_exchanged_for_one_of_another_size_is_named(table, lie,
     assert isinstance(told, OutOfSync)
     assert (told.code, told.rests_on) == ("storm.size", "ruling ice_storm.13")
     assert told.differences == ("black1 is medium, but the others are small.",)
-    assert [(choice.moves, choice.holds) for choice in told.asks.choices] == [
+    assert [(choice.moves, choice.confirms_record) for choice in told.asks.choices] == [
         ((), True),
         ((), False),
     ]

@@ -20,7 +20,7 @@ def test_one_button_and_one_answer_put_an_unseen_throw_on_record():
     assert isinstance(asked, Ambiguous)
     *squares, several = asked.choices
     assert len(squares) == 64
-    assert all(choice.holds for choice in squares)
+    assert all(choice.confirms_record for choice in squares)
     assert several.moves == ()
     assert squares[-1] == ("Within h8", ("throw green h8",), True)
     for choice in squares:

@@ -52,7 +52,10 @@ def test_what_people_say_of_another_players_ship_is_held(state, table):
         == f"Not seen on the board: green's ship from {lost}. Which is right? You can also move it"
         " a little."
     )
-    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+    assert [(choice.moves, choice.confirms_record) for choice in asked.choices] == [
+        ((), True),
+        ((), False),
+    ]
     message = unseen(table, lost)
     waiting = judge(state, table, message, message)
     assert (type(waiting), waiting.asks) == (Waiting, None)
@@ -73,7 +76,7 @@ def test_a_ship_that_is_read_to_lie_and_stands_is_held_at_peoples_word(state, ta
     lies = table.fallen(lost)
     fallen = judge(state, table, lies)
     assert fallen.message == "Stand the green ship upright where it belongs."
-    assert [(choice.moves, choice.holds) for choice in fallen.asks.choices] == [
+    assert [(choice.moves, choice.confirms_record) for choice in fallen.asks.choices] == [
         ((), True),
         ((), False),
     ]
@@ -120,7 +123,7 @@ def test_something_unread_in_its_cell_may_be_it(state, table):
     _, place = hidden.ships.pop(lost)
     verdict = judge(state, table, hidden.seen(unread_mm=(place,)))
     assert isinstance(verdict, CannotSee)
-    assert verdict.asks.choices[0].holds
+    assert verdict.asks.choices[0].confirms_record
 
 
 def test_a_move_is_offered_though_its_ship_is_badly_seen_and_another_is_not_seen(state, table):
@@ -154,7 +157,9 @@ def test_something_unread_where_an_unseen_ship_may_have_gone_is_asked_about_at_o
 def test_nobody_is_asked_where_most_ships_are_not_there(state, table):
     assert game.judge(state, unseen(table, *list(table.ships)[:4]), None, BOARD).asks is None
     assert (
-        game.judge(state, unseen(table, *list(table.ships)[:1]), None, BOARD).asks.choices[0].holds
+        game.judge(state, unseen(table, *list(table.ships)[:1]), None, BOARD)
+        .asks.choices[0]
+        .confirms_record
     )
 
 
@@ -170,7 +175,10 @@ def test_a_board_that_is_set_up_but_for_unseen_icebergs_is_asked_about(state, ta
         == f"Not seen on the board: the icebergs on {' and '.join(lost)}. Which is right? You can"
         " also move it a little."
     )
-    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+    assert [(choice.moves, choice.confirms_record) for choice in asked.choices] == [
+        ((), True),
+        ((), False),
+    ]
     message = pale.seen()
     assert type(game.judge(state, pale.seen(), message, BOARD)) is Waiting
     move = next(move for move in game.legal_moves(state) if str(move).split("-")[1] not in lost)
@@ -236,7 +244,7 @@ def test_of_icebergs_that_are_not_seen_people_say_that_they_are_there(state, tab
         == "Not seen on the board: the iceberg on E5. Which is right? You can also move it a"
         " little."
     )
-    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
+    assert [(choice.moves, choice.confirms_record) for choice in wrong.asks.choices] == [
         ((), True),
         ((), False),
     ]

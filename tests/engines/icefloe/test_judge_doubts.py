@@ -176,7 +176,7 @@ def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
     del table.stood["BS"]
     somewhere = np.array([51.3 + 25.0, 25.0])
     asked = game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board)
-    assert (type(asked), asked.until_moved) == (Ambiguous, True)
+    assert (type(asked), asked.withdrawn_if_table_changes) == (Ambiguous, True)
     assert (
         asked.message
         == "BS is no longer on a2, and the camera cannot find it elsewhere. Was it moved to b1?"
@@ -384,8 +384,8 @@ def test_what_is_wrong_before_the_game(tables):
     table.put("FM", "d4")
     assert (
         judge().message
-        == "Not seen on the pond: AM. Placed too early: FM. Red places AS next, on a tile without a"
-        " pyramid."
+        == "Not seen on the board: AM. Placed too early: FM. Red places AS next, on a tile without"
+        " a pyramid."
     )
 
 

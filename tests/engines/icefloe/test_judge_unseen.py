@@ -38,9 +38,9 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Not seen on the pond: FA on c2. Which is right? You can also move it a little."
+        == "Not seen on the board: FA on c2. Which is right? You can also move it a little."
     )
-    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
+    assert [(choice.moves, choice.confirms_record) for choice in wrong.asks.choices] == [
         ((), True),
         ((), False),
     ]
@@ -76,7 +76,7 @@ def test_the_own_pyramid_may_have_moved(table):
     lifted = game.judge(state, unseen(pond, "AS"), pond.seen(), pond.board)
     assert isinstance(lifted, Waiting)
     assert {choice.moves for choice in lifted.asks.choices if choice.moves} == own
-    assert lifted.asks.choices[0].holds
+    assert lifted.asks.choices[0].confirms_record
     message = unseen(pond, "AS")
     assert {
         choice.moves
@@ -92,7 +92,7 @@ def test_something_unread_on_its_tile_may_be_it_and_is_gone_with_it(table):
     unread = pond.seen(unread_mm=(at,))
     hidden = game.judge(state, unread, before, pond.board)
     assert isinstance(hidden, CannotSee)
-    assert hidden.asks.choices[0].holds
+    assert hidden.asks.choices[0].confirms_record
     assert isinstance(game.judge(state, unread, unread, pond.board), Waiting)
     assert isinstance(game.judge(state, pond.seen(), unread, pond.board), OutOfSync), (
         "what lay there is not there any more"
@@ -169,7 +169,7 @@ def test_where_an_unseen_pyramid_was_placed_is_asked(set_up):
     assert isinstance(waiting, Waiting)
     assert (
         waiting.asks.message
-        == "Not seen on the pond: CM. Which is right? You can also move it a little."
+        == "Not seen on the board: CM. Which is right? You can also move it a little."
     )
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     two = game.judge(state, unseen(table, "CM", "BS"), None, table.board).asks

@@ -111,7 +111,7 @@ def test_whether_the_layer_that_was_hit_was_taken_is_asked_where_the_nest_is_not
         waiting.asks.message
         == "The camera is not sure whether the medium red piece was taken off. Which is right?"
     )
-    assert [(choice.moves, choice.holds) for choice in waiting.asks.choices] == [
+    assert [(choice.moves, choice.confirms_record) for choice in waiting.asks.choices] == [
         ((), True),
         (("take red",), False),
         ((), False),
@@ -200,7 +200,7 @@ def test_a_nest_that_was_surely_read_and_seems_to_lie_otherwise_now_is_asked_abo
         == "The camera is not sure whether red's Zamboni is where it was and still large."
         " Which is right?"
     )
-    assert [(choice.label, choice.moves, choice.holds) for choice in asks.choices] == [
+    assert [(choice.label, choice.moves, choice.confirms_record) for choice in asks.choices] == [
         ("Nothing has changed", (), True),
         ("No, something else: fix the table", (), False),
     ]

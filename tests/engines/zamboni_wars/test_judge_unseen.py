@@ -34,11 +34,14 @@ def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):
     waiting = judge(evening, without(evening, "red"))
     assert isinstance(waiting, Waiting)
     asked = waiting.asks
-    assert (type(asked), asked.until_moved) == (Ambiguous, True)
+    assert (type(asked), asked.withdrawn_if_table_changes) == (Ambiguous, True)
     assert asked.message.startswith(
         "Not seen on the board: red's (it was on f6, facing S). Which is right?"
     )
-    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+    assert [(choice.moves, choice.confirms_record) for choice in asked.choices] == [
+        ((), True),
+        ((), False),
+    ]
 
 
 def test_what_people_say_is_held_and_told_and_the_rest_is_refereed(at):
@@ -74,7 +77,9 @@ def test_of_the_nest_that_is_to_drive_every_end_is_offered(at):
     gone = judge(evening, without(evening, "red")).asks
     legal = {(str(drive),) for drive in game.legal_moves(evening.state)}
     assert {choice.moves for choice in gone.choices if choice.moves} == legal
-    assert [choice.holds for choice in gone.choices].count(True) == 1, "or it has not moved yet"
+    assert [choice.confirms_record for choice in gone.choices].count(True) == 1, (
+        "or it has not moved yet"
+    )
     message = without(evening, "red")
     assert {
         choice.moves for choice in judge(evening, message, message).asks.choices if choice.moves
@@ -105,7 +110,7 @@ def test_the_set_up_may_be_said_too_but_not_where_most_is_not_there(begin):
     evening = begin(1)
     board = evening.table.BOARD
     asked = game.judge(evening.state, without(evening, "blue"), None, board).asks
-    assert [choice.holds for choice in asked.choices] == [True, False]
+    assert [choice.confirms_record for choice in asked.choices] == [True, False]
     assert game.judge(evening.state, without(evening, "blue", "red"), None, board).asks is None
     message = without(evening, "blue")
     assert game.judge(evening.state, message, message, board).message.startswith(
@@ -124,7 +129,7 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     wrong = judge(evening, evening.table.seen(), before)
     assert isinstance(wrong, OutOfSync)
     assert wrong.asks.message == "There is an extra small red piece on c3. Which is right?"
-    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [
+    assert [(choice.moves, choice.confirms_record) for choice in wrong.asks.choices] == [
         ((), True),
         ((), False),
     ]
@@ -169,7 +174,7 @@ def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
     for sure in (1.0, 0.6):
         evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
         asked = judge(evening, up(evening, "red", sure)).asks
-        assert [(choice.moves, choice.holds) for choice in asked.choices] == [
+        assert [(choice.moves, choice.confirms_record) for choice in asked.choices] == [
             ((), True),
             (("take red",), False),
             ((), False),
@@ -199,7 +204,7 @@ def test_a_nest_in_doubt_that_nothing_legal_explains_is_asked_about_and_people_m
     seen = replace(seen, pieces=(*seen.pieces, ghost))
     unclear = judge(evening, seen)
     assert (type(unclear), unclear.code) == (CannotSee, "zamboni.doubt")
-    assert [(choice.moves, choice.holds) for choice in unclear.asks.choices] == [
+    assert [(choice.moves, choice.confirms_record) for choice in unclear.asks.choices] == [
         ((), True),
         (("take red",), False),
         ((), False),
@@ -223,7 +228,10 @@ def test_of_a_nest_that_is_seen_whole_nobody_is_asked_whether_a_layer_was_taken(
     before = evening.table.seen()
     evening.table.spare.append(("blue", (*evening.table.place(Space.parse("c3"), "W"), 1)))
     asked = judge(evening, evening.table.seen(), before).asks
-    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+    assert [(choice.moves, choice.confirms_record) for choice in asked.choices] == [
+        ((), True),
+        ((), False),
+    ]
     evening.table.strip("red")
     asked = judge(evening, evening.table.seen(), before).asks
     assert [choice.moves for choice in asked.choices] == [("take red",), ()]

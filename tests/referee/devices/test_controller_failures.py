@@ -28,10 +28,10 @@ def message(monkeypatch):
 
 
 @pytest.fixture
-def beside(rig, session, eyes, message):
-    beside = Companion(rig, session, eyes, BOARD, message.put)
+def beside(devices, session, eyes, message):
+    beside = Companion(devices, session, eyes, BOARD, message.put)
     beside.start()
-    rig.lamps.wait_for(turn("red"))
+    devices.lamps.wait_for(turn("red"))
     yield beside
     beside.stop()
 
@@ -53,9 +53,9 @@ def failing(works, *errors):
     ("part", "method"), [("voice", "say"), ("buzzer", "play"), ("lamps", "show")]
 )
 def test_a_record_that_cannot_be_told_is_left_out_and_the_next_is_told(
-    rig, session, message, monkeypatch, part, method
+    devices, session, message, monkeypatch, part, method
 ):
-    device = getattr(rig, part)
+    device = getattr(devices, part)
     monkeypatch.setattr(
         device, method, failing(getattr(device, method), ValueError("no such sign\nhere"))
     )
@@ -73,15 +73,17 @@ def test_a_record_that_cannot_be_told_is_left_out_and_the_next_is_told(
         == f"lamps, dice, buttons: ValueError: no such sign here; {LEFT_OUT}"
     )
     put(session, "blue")
-    rig.lamps.wait_for(Cue("accepted", PLAYERS, of=("blue",), then=turn("red"), news=session.seq))
+    devices.lamps.wait_for(
+        Cue("accepted", PLAYERS, of=("blue",), then=turn("red"), news=session.seq)
+    )
     assert message.empty()
 
 
 def test_dice_that_fail_are_told_of_and_show_the_next_roll(
-    rig, session, message, monkeypatch, request
+    devices, session, message, monkeypatch, request
 ):
     shown = queue.Queue()
-    monkeypatch.setattr(rig.dice, "show", failing(shown.put, OSError("no such pin")))
+    monkeypatch.setattr(devices.dice, "show", failing(shown.put, OSError("no such pin")))
     request.getfixturevalue("beside")
     session.append(InputRecorded(code="dice.rolled", message="", evidence={"dice": [4]}))
     assert message.get(timeout=PATIENCE_S) == "dice: OSError: no such pin"
@@ -91,15 +93,15 @@ def test_dice_that_fail_are_told_of_and_show_the_next_roll(
     assert message.get(timeout=PATIENCE_S) == "dice: working again"
 
 
-def test_a_failure_that_lasts_is_said_once(rig, session, eyes, message, monkeypatch):
+def test_a_failure_that_lasts_is_said_once(devices, session, eyes, message, monkeypatch):
     calls = queue.Queue()
 
     def fail(_):
         calls.put(None)
         raise KeyError("always")
 
-    monkeypatch.setattr(type(rig), "troubles", property(fail))
-    beside = Companion(rig, session, eyes, BOARD, message.put)
+    monkeypatch.setattr(type(devices), "errors", property(fail))
+    beside = Companion(devices, session, eyes, BOARD, message.put)
     beside.start()
     for _ in range(20):
         calls.get(timeout=PATIENCE_S)
@@ -111,34 +113,34 @@ def test_a_failure_that_lasts_is_said_once(rig, session, eyes, message, monkeypa
 
 
 @pytest.mark.usefixtures("beside")
-def test_a_press_that_fails_does_not_deafen(rig, session, message, monkeypatch):
+def test_a_press_that_fails_does_not_deafen(devices, session, message, monkeypatch):
     errors = RuntimeError("lost on the way"), ZeroDivisionError("odd")
     monkeypatch.setattr(session, "command", failing(session.command, *errors))
     for error in errors:
-        rig.buttons.press("rule", held_ms=1000.0)
+        devices.buttons.press("rule", held_ms=1000.0)
         assert f"{error}; {LEFT_OUT}" in message.get(timeout=PATIENCE_S)
-        assert rig.buzzer.next() == NOT_NOW
-    rig.buttons.press("rule", held_ms=1000.0)
+        assert devices.buzzer.next() == NOT_NOW
+    devices.buttons.press("rule", held_ms=1000.0)
     (paused,) = session.wait(session.id, PATIENCE_S)
     assert isinstance(paused.event, Paused)
 
 
 def test_what_does_not_work_is_told_in_the_language_of_the_terminal(
-    rig, session, eyes, message, monkeypatch, capfd
+    devices, session, eyes, message, monkeypatch, capfd
 ):
     monkeypatch.setattr(terminal, "_language", "es")
     lost = DeviceLost(msg("{name}: connection lost", name="/dev/ttyACM0"))
-    troubles = {"lamps": lost.message, "dice": lost.message}
-    monkeypatch.setattr(type(rig), "troubles", property(lambda _: troubles))
+    errors = {"lamps": lost.message, "dice": lost.message}
+    monkeypatch.setattr(type(devices), "errors", property(lambda _: errors))
 
     def tell(text):
         complain(text)
         message.put(text)
 
-    beside = Companion(rig, session, eyes, BOARD, tell)
+    beside = Companion(devices, session, eyes, BOARD, tell)
     beside.start()
     assert message.get(timeout=PATIENCE_S) == "lamps, dice: /dev/ttyACM0: connection lost"
-    troubles.clear()
+    errors.clear()
     assert message.get(timeout=PATIENCE_S) == "dice, lamps: working again"
     beside.stop()
     assert capfd.readouterr().err.splitlines() == [

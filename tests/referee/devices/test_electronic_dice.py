@@ -131,7 +131,7 @@ class Dice(FakeDice):
 
 
 @pytest.fixture
-def rolling(session, rig, eyes, games, monkeypatch):
+def rolling(session, devices, eyes, games, monkeypatch):
     """rolling(count): dice and buttons beside a game that waits for red's die."""
     monkeypatch.setattr(controller, "POLL_S", 0.005)
     monkeypatch.setattr(
@@ -148,10 +148,10 @@ def rolling(session, rig, eyes, games, monkeypatch):
     running = []
 
     def make(count):
-        rig.dice = Dice(count, session)
-        running.append(Companion(rig, session, eyes, BOARD))
+        devices.dice = Dice(count, session)
+        running.append(Companion(devices, session, eyes, BOARD))
         running[-1].start()
-        return rig, heard
+        return devices, heard
 
     yield make
     for one in running:
@@ -169,62 +169,62 @@ def at_rest(dice):
 
 
 def test_a_die_is_in_the_log_before_it_is_seen(rolling, session):
-    rig, _ = rolling(1)
-    rig.buttons.press("die", held_ms=900)
+    devices, _ = rolling(1)
+    devices.buttons.press("die", held_ms=900)
     (record,) = session.wait(1, PATIENCE_S)
     (value,) = record.event.evidence["dice"]
     assert (record.event.code, record.event.message) == ("pegs.die", f"red: {value}")
     assert value in range(1, 7)
-    assert at_rest(rig.dice) == ((value,), 2)
+    assert at_rest(devices.dice) == ((value,), 2)
     assert len(session.records()) == 2, "what becomes of the press rolls no other die"
 
 
 def test_one_die_of_two_is_the_game_s(rolling, session):
-    rig, _ = rolling(2)
-    rig.buttons.press("die")
+    devices, _ = rolling(2)
+    devices.buttons.press("die")
     (record,) = session.wait(1, PATIENCE_S)
     (value,) = record.event.evidence["dice"]
-    assert at_rest(rig.dice) == ((value, None), 2)
+    assert at_rest(devices.dice) == ((value, None), 2)
 
 
 def test_two_dice_are_drawn_at_once_and_are_in_the_log_before_they_are_seen(rolling, session):
-    rig, heard = rolling(2)
+    devices, heard = rolling(2)
     heard["may_say"] = []
-    rig.buttons.press("die", held_ms=900)
+    devices.buttons.press("die", held_ms=900)
     (record,) = session.wait(1, PATIENCE_S)
     values = tuple(record.event.evidence["dice"])
     assert (record.event.code, len(values)) == ("dice.rolled", 2)
-    assert at_rest(rig.dice) == (values, 2)
+    assert at_rest(devices.dice) == (values, 2)
 
 
 def test_a_die_that_nobody_waits_for_is_not_rolled(rolling, session):
-    rig, _ = rolling(1)
+    devices, _ = rolling(1)
     session.command(Pause())
-    assert rig.buzzer.next().signal == "paused"
-    rig.buttons.press("die")
-    assert rig.buzzer.next() == NOT_NOW
-    assert rig.dice.shown == []
+    assert devices.buzzer.next().signal == "paused"
+    devices.buttons.press("die")
+    assert devices.buzzer.next() == NOT_NOW
+    assert devices.dice.shown == []
     assert len(session.records()) == 2
 
 
 def test_who_presses_while_dice_tumble_is_not_heard(rolling, session, monkeypatch):
     monkeypatch.setattr(dice, "tumble", lambda values: [(values, 3_600_000)])
-    rig, _ = rolling(1)
-    rig.buttons.press("die")
-    rig.dice.queue.get(timeout=PATIENCE_S)
-    rig.buttons.press("die")
-    while rig.buzzer.next() != NOT_NOW:
+    devices, _ = rolling(1)
+    devices.buttons.press("die")
+    devices.dice.queue.get(timeout=PATIENCE_S)
+    devices.buttons.press("die")
+    while devices.buzzer.next() != NOT_NOW:
         pass
     assert len(session.records()) == 2
 
 
 def test_a_roll_from_the_panel_is_seen_too(rolling, session):
-    rig, _ = rolling(2)
+    devices, _ = rolling(2)
     record = session.command(Roll(dice=2))
-    assert at_rest(rig.dice) == (tuple(record.event.evidence["dice"]), 2)
+    assert at_rest(devices.dice) == (tuple(record.event.evidence["dice"]), 2)
 
 
-def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypatch):
+def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, devices, monkeypatch):
     """Every value is drawn by the electronic die, in the log at once, and what the game makes of it
     is lit, whatever chance brings.
     """
@@ -234,24 +234,24 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
     monkeypatch.setattr(controller, "POLL_S", 0.005)
     session = Session.begin(log, SessionStarted(game="zamboni_wars", players=("yellow", "blue")))
     board = Coasters(cell_mm=33)
-    rig.dice = Dice(1, session)
-    beside = Companion(rig, session, eyes, board)
+    devices.dice = Dice(1, session)
+    beside = Companion(devices, session, eyes, board)
     beside.start()
     engine, turns = GAMES["zamboni_wars"], []
     while len(turns) < 6:
         ledger = session.ledger
         if engine.state_document(ledger.state)["may_shoot"]:
-            rig.buttons.press("next")
+            devices.buttons.press("next")
             (record,) = session.wait(ledger.seq, PATIENCE_S)
             assert record.event.code == "zamboni.hold"
             continue
-        rig.buttons.press("die")
+        devices.buttons.press("die")
         (record,) = session.wait(ledger.seq, PATIENCE_S)
         assert record.event.code == "zamboni.roll"
         turns.append(record.event.player)
         (roll,) = record.event.moves
-        assert at_rest(rig.dice) == ((int(roll.removeprefix("roll ")),), len(session.records()))
-        rig.lamps.wait_for(standing(session.ledger, board))
+        assert at_rest(devices.dice) == ((int(roll.removeprefix("roll ")),), len(session.records()))
+        devices.lamps.wait_for(standing(session.ledger, board))
         drive = next(iter(engine.legal_moves(session.ledger.state)))
         seq = session.append(
             VerdictReached(
@@ -262,7 +262,7 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
                 player=record.event.player,
             )
         ).seq
-        rig.lamps.wait_for(
+        devices.lamps.wait_for(
             Cue(
                 "accepted",
                 session.ledger.players,
@@ -274,4 +274,4 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
     beside.stop()
     session.close()
     assert turns == ["yellow", "blue"] * 3
-    assert any(scene.marks for scene in rig.lamps.scenes), "the space that a Zamboni is to leave"
+    assert any(cue.marks for cue in devices.lamps.cues), "the space that a Zamboni is to leave"

@@ -62,9 +62,9 @@ def lit(log, lamps, eyes, monkeypatch):
         session.close()
 
 
-def told(scene):
-    """What a scene tells: (signal, whom it concerns), and the same of what follows it."""
-    return (scene.signal, scene.of, *(told(scene.then) if scene.then else ()))
+def told(cue):
+    """What a cue tells: (signal, whom it concerns), and the same of what follows it."""
+    return (cue.signal, cue.of, *(told(cue.then) if cue.then else ()))
 
 
 def turn(engine, state):
@@ -133,7 +133,7 @@ def test_a_whole_game_is_told_in_order(lit, game):
                 session.command(command)
                 expected.append(tells)
                 lamps.next(len(expected) - 1)
-    assert [told(scene) for scene in lamps.scenes] == expected
+    assert [told(cue) for cue in lamps.cues] == expected
     assert expected[-1][-2] == "over"
     assert {tells[0] for tells in expected} >= {
         "turn",

@@ -64,7 +64,11 @@ def test_an_answer_stands_until_somebody_is_at_the_table(looking, seen, label, a
     answered = next(
         record.event for record in looking.records(1) if isinstance(record.event, Answered)
     )
-    assert (answered.holds, answered.decided_by, answered.moves) == (not again, "Anna", ())
+    assert (answered.confirms_record, answered.decided_by, answered.moves) == (
+        not again,
+        "Anna",
+        (),
+    )
     assert looking.ledger.state.pegs == ("red",)
 
 

@@ -430,7 +430,7 @@ def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_s
     _, question, answer = (record.event for record in records)
     assert question.evidence["host_decides"]
     assert AnswerSelection.begin(records[1]) is None, "no button answers it"
-    assert (answer.holds, answer.message) == (
+    assert (answer.confirms_record, answer.message) == (
         True,
         "Start from this table anyway: decided by players.",
     )

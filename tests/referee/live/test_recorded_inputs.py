@@ -218,7 +218,11 @@ class Askable(Variant):
 
     def judge(self, state, table, before, board):
         verdict = self.game.judge(state, table, before, board)
-        return replace(verdict, until_moved=True) if isinstance(verdict, Ambiguous) else verdict
+        return (
+            replace(verdict, withdrawn_if_table_changes=True)
+            if isinstance(verdict, Ambiguous)
+            else verdict
+        )
 
 
 def test_a_question_about_a_piece_falls_when_the_piece_is_put_right(

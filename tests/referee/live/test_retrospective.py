@@ -105,7 +105,10 @@ class Unseen(Variant):
             return verdict
         choices = (Choice(f"{state.next} lies there", (state.next,)), Choice("Not so", ()))
         return Ambiguous(
-            code="pegs.unseen", message="What lies there?", choices=choices, until_moved=True
+            code="pegs.unseen",
+            message="What lies there?",
+            choices=choices,
+            withdrawn_if_table_changes=True,
         )
 
     def hear(self, state, heard, in_doubt=False):

@@ -76,7 +76,7 @@ class Stage:
 
     def look(self):
         latest = self.live.latest
-        self.seen.append((latest.status, latest.trouble))
+        self.seen.append((latest.status, latest.error))
 
 
 class Fail:

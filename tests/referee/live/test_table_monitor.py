@@ -13,7 +13,7 @@ import pytest
 
 from calibration.table.drift import Checked
 from referee.live.referee import Referee
-from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableMonitor
+from referee.live.table_monitor import HARMLESS, NO_RULINGS, PLAYED_ON, TableMonitor
 from referee.sessions.events import TableChecked, VerdictReached, decode, encode
 from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
@@ -73,7 +73,7 @@ class Table:
         if self.at == len(self.shown):
             return None
         if self.wishes[self.at]:
-            self.referee.wish(self.wishes[self.at])
+            self.referee.request_table(self.wishes[self.at])
         return Frame(self.at, self.shown[self.at].at_ms, np.full((24, 32, 3), self.at, np.uint8))
 
     def observe(self, frame, setup, *_):
@@ -147,12 +147,12 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
     table.rest(by(two, cameras[2]), Checked(camera=cameras[2]))
     table.run()
     assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
-    assert table.told[held - 1].moved == ("Corner card 2 is 4.1 mm from where it was.", HOLDS)
+    assert table.told[held - 1].moved == ("Corner card 2 is 4.1 mm from where it was.", NO_RULINGS)
     assert table.told[held - 1].held
-    assert (table.told[held - 1].status, table.told[held - 1].message) == ("cannot see", HOLDS)
+    assert (table.told[held - 1].status, table.told[held - 1].message) == ("cannot see", NO_RULINGS)
     assert [event.message.partition(".")[0] for event in table.events(TableChecked)] == [
         "Corner card 2 is 4",
-        "Cards and board are back in place",
+        "The corner cards and the board are back in place",
     ]
     assert (table.told[-1].moved, table.told[-1].held) == ((), False)
     kinds = [
@@ -206,7 +206,7 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     assert table.told[tried - 1].moved == (
         "Corner card 1 is 2.0 mm from where it was.",
         "The board is 12 mm from where it was.",
-        HOLDS,
+        NO_RULINGS,
         refused,
     )
     assert table.path.read_text() == good
@@ -262,7 +262,7 @@ def test_a_table_that_cannot_be_read_is_looked_at_and_done_anew_too(table, seen,
     table.show(lost, wish="redo")
     table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
     table.run()
-    assert table.told[held - 1].moved == ("Corner card 3 is 40 mm from where it was.", HOLDS)
+    assert table.told[held - 1].moved == ("Corner card 3 is 40 mm from where it was.", NO_RULINGS)
     assert (
         table.told[held - 1].message
         == "The table cannot be read: fiducial 3 does not fit the others."

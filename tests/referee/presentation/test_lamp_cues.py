@@ -24,7 +24,7 @@ from engines.verdict import (
 from hardware.backends.led_strip import Strip
 from hardware.cues import DARK, Cue, Mark
 from hardware.testing.fakes import FakeLamps
-from referee.presentation.lamp_cues import marks, scene_of, scene_of_record, standing
+from referee.presentation.lamp_cues import cue_of, cue_of_record, marks, standing
 from referee.sessions.events import (
     Answered,
     Corrected,
@@ -121,11 +121,11 @@ def test_every_code_of_every_game_shows_its_verdict(signal):
         ledger = ledger_of(game)
         for player in (ledger.players[0], None):
             verdict = VERDICTS[signal](code=code, message="", player=player)
-            scene = scene_of_record(ledger, record_of(event_from_verdict(verdict)), BOARDS[game])
-            assert scene.signal == signal, code
+            cue = cue_of_record(ledger, record_of(event_from_verdict(verdict)), BOARDS[game])
+            assert cue.signal == signal, code
             if signal in ("accepted", "refused"):
-                assert scene.of == ((player,) if player else ())
-                assert scene.then == standing(ledger, BOARDS[game])
+                assert cue.of == ((player,) if player else ())
+                assert cue.then == standing(ledger, BOARDS[game])
 
 
 def test_every_question_of_every_game_shows_that_people_are_asked():
@@ -134,16 +134,16 @@ def test_every_question_of_every_game_shows_that_people_are_asked():
             Ambiguous(code=code, message="", choices=(Choice("yes", ()), Choice("no", ())))
         )
         record = record_of(asked)
-        scene = scene_of_record(ledger_of(game, question=record), record, BOARDS[game])
-        assert scene.signal == ("too close" if code.endswith("too_close") else "asking"), code
-        assert scene.of == (scene.players if scene.signal == "too close" else ())
+        cue = cue_of_record(ledger_of(game, question=record), record, BOARDS[game])
+        assert cue.signal == ("too close" if code.endswith("too_close") else "asking"), code
+        assert cue.of == (cue.players if cue.signal == "too close" else ())
 
 
 def test_what_is_not_told_changes_nothing():
     assert event_from_verdict(Waiting(code="boule.throw", message="")) is None
     ledger = ledger_of("zamboni_wars")
     noted = event_from_verdict(Noted(code="zamboni.roll", message="", moves=()))
-    assert scene_of_record(ledger, record_of(noted), BOARDS["zamboni_wars"]) == standing(
+    assert cue_of_record(ledger, record_of(noted), BOARDS["zamboni_wars"]) == standing(
         ledger, BOARDS["zamboni_wars"]
     )
 
@@ -165,20 +165,20 @@ def test_what_is_not_told_changes_nothing():
 )
 def test_what_people_say_is_shown(event, signal):
     assert (
-        scene_of_record(ledger_of("ice_boule"), record_of(event), BOARDS["ice_boule"]).signal
+        cue_of_record(ledger_of("ice_boule"), record_of(event), BOARDS["ice_boule"]).signal
         == signal
     )
 
 
 @pytest.mark.parametrize("status", get_args(Status))
 def test_every_doing_of_the_referee_is_shown(status):
-    scene = scene_of(ledger_of("ice_boule"), status, None, BOARDS["ice_boule"])
+    cue = cue_of(ledger_of("ice_boule"), status, None, BOARDS["ice_boule"])
     expected = {
         "hand over the board": "hand",
         "stopped": "cannot see",
         "ended": "dark",
     } | dict.fromkeys(("waiting", "ruling", "asking"), "turn")
-    assert scene.signal == expected.get(status, status)
+    assert cue.signal == expected.get(status, status)
 
 
 def test_news_are_shown_before_anything_else():
@@ -186,8 +186,8 @@ def test_news_are_shown_before_anything_else():
     news = record_of(
         event_from_verdict(Refused(code="boule.throw.turn", message="", player="blue"))
     )
-    assert scene_of(ledger, "hand over the board", news, BOARDS["ice_boule"]).signal == "refused"
-    assert scene_of(ledger, "hand over the board", None, BOARDS["ice_boule"]).signal == "hand"
+    assert cue_of(ledger, "hand over the board", news, BOARDS["ice_boule"]).signal == "refused"
+    assert cue_of(ledger, "hand over the board", None, BOARDS["ice_boule"]).signal == "hand"
 
 
 def test_a_session_that_stands_still_shows_it():
@@ -219,8 +219,8 @@ def test_too_close_is_shown_between_those_whom_it_is_between():
         evidence={"gaps": gaps, "call": {"pairs": [[1, 2]]}},
     )
     record = record_of(event_from_verdict(asked))
-    scene = standing(ledger_of("ice_boule", question=record), BOARDS["ice_boule"])
-    assert (scene.signal, scene.of) == ("too close", ("blue", "yellow"))
+    cue = standing(ledger_of("ice_boule", question=record), BOARDS["ice_boule"])
+    assert (cue.signal, cue.of) == ("too close", ("blue", "yellow"))
 
 
 def test_lines_of_fire_a_space_to_leave_and_tiles_about_to_sink_are_pointed_at():
@@ -264,10 +264,10 @@ def test_whole_games_are_followed(game):
         ruled = event_from_verdict(
             Accepted(code="any.move", message="", moves=(str(move),), player=None)
         )
-        lamps.show(scene_of_record(ledger_of(game, state), record_of(ruled), board))
+        lamps.show(cue_of_record(ledger_of(game, state), record_of(ruled), board))
         if len(states) == 300:
             break
-    told = [scene.then for scene in lamps.scenes[1:]]
+    told = [cue.then for cue in lamps.cues[1:]]
     turns = []
     for state in states:
         document = engine.state_document(state)
@@ -279,8 +279,8 @@ def test_whole_games_are_followed(game):
             if outcome
             else ("turn", (whose,) if whose else ())
         )
-    seen = [(scene.signal, scene.of) for scene in told]
+    seen = [(cue.signal, cue.of) for cue in told]
     changed = [turn for at, turn in enumerate(turns) if at == 0 or turn != turns[at - 1]]
     assert [turn for at, turn in enumerate(seen) if at == 0 or turn != seen[at - 1]] == changed
-    for scene in told[:40]:
-        assert strip.frame(scene, 100.0).dtype == np.uint8
+    for cue in told[:40]:
+        assert strip.frame(cue, 100.0).dtype == np.uint8

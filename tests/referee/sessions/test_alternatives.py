@@ -65,7 +65,7 @@ def test_what_would_make_later_rulings_illegal_is_not_offered(storm):
 
 def test_that_nothing_happened_comes_last(storm):
     last = throw(storm, "throw green c4")
-    assert storm.alternatives(last.seq)[-1] == Choice(label="Nothing happened that counts")
+    assert storm.alternatives(last.seq)[-1] == Choice(label="Nothing that counts happened")
 
 
 def test_a_table_out_of_step_may_be_explained(storm):

@@ -167,6 +167,33 @@ RULED = {
 
 
 @pytest.mark.parametrize(
+    ("holds", "counted"), [({"holds": True}, 1), ({"holds": False}, 0), ({}, 0)]
+)
+def test_an_older_export_counts_answers_that_confirm_the_record(
+    log, games, tmp_path, holds, counted
+):
+    place = {"session": 1, "at_ms": 5, "frame": False, "schema": 6}
+    asked = {
+        "fact": "asked",
+        "code": "pegs.unseen",
+        "said": "Is it there?",
+        "choices": [{"label": "It is there"} | holds],
+        "until_moved": True,
+    }
+    answered = {
+        "fact": "answered",
+        "question": 2,
+        "label": "It is there",
+        "how": "order",
+        "decided_by": "Anna",
+    }
+    lines = [START, {"seq": 2} | place | asked, {"seq": 3} | place | answered | holds]
+    number = import_session(log, zipped(tmp_path / "older.zip", lines), games).session
+    again = Session.reopen(log, number, games).ledger
+    assert (again.question, len(again.standing)) == (None, counted)
+
+
+@pytest.mark.parametrize(
     ("lines", "message"),
     [
         ([], "expected the start of a session first"),

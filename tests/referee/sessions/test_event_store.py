@@ -278,7 +278,7 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log, disk):
     intruder = sqlite3.connect(log.path, isolation_level=None)
     intruder.execute("BEGIN IMMEDIATE")
     with pytest.raises(
-        LogFailed, match=r"cannot be written \(database is locked\); the old content is kept"
+        LogFailed, match=r"could not be written \(database is locked\); nothing was changed"
     ) as error:
         log.append(ruled("a"), 250, 1)
     one_line(error, log.path)

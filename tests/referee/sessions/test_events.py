@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from engines.verdict import Accepted
 from referee.sessions.events import (
     SCHEMA,
+    Answered,
+    Choice,
     Event,
+    QuestionAsked,
     Record,
     SessionStarted,
     VerdictReached,
@@ -98,6 +101,51 @@ def test_documents_carry_schema_and_fact():
         "ruled",
         "accepted",
     )
+
+
+ASKED_BEFORE = {
+    "schema": 6,
+    "fact": "asked",
+    "code": "pegs.unseen",
+    "said": "Is it there?",
+    "choices": [{"label": "It is there", "holds": True}, {"label": "No", "moves": ["red"]}],
+    "until_moved": True,
+}
+ANSWERED_BEFORE = {
+    "schema": 6,
+    "fact": "answered",
+    "question": 2,
+    "label": "It is there",
+    "how": "order",
+    "decided_by": "Anna",
+    "holds": True,
+    "said": "It is there: Anna decided.",
+}
+
+
+def test_questions_and_answers_of_older_logs_are_read_by_their_old_names():
+    asked = decode(json.dumps(ASKED_BEFORE), "log")
+    assert asked == QuestionAsked(
+        code="pegs.unseen",
+        message=Message("Is it there?"),
+        choices=(
+            Choice(label=Message("It is there"), confirms_record=True),
+            Choice(label=Message("No"), moves=("red",)),
+        ),
+        withdrawn_if_table_changes=True,
+    )
+    answered = decode(json.dumps(ANSWERED_BEFORE), "log")
+    assert isinstance(answered, Answered)
+    assert (answered.confirms_record, answered.message) == (True, "It is there: Anna decided.")
+
+
+@pytest.mark.parametrize("document", [ASKED_BEFORE, ANSWERED_BEFORE])
+def test_questions_and_answers_are_written_as_older_programs_wrote_them(document):
+    written = json.loads(encode(decode(json.dumps(document), "log")))
+    assert written.keys() >= document.keys()
+    assert {name: written[name] for name in ("holds", "until_moved") if name in document} == {
+        name: document[name] for name in ("holds", "until_moved") if name in document
+    }
 
 
 def test_evidence_keeps_what_its_sentences_were_made_from():

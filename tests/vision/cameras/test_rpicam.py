@@ -300,7 +300,7 @@ def test_a_program_that_hangs_is_ended(camera_program, tmp_path, monkeypatch):
     monkeypatch.setattr(rpicam, "SILENT_S", 1.0)
     camera_program(frames=2, ends="waits")
     camera = open_camera("rpicam:0", SETUP)
-    assert until_lost(camera)[1] == "Raspberry Pi camera 0: no picture came for 1 s"
+    assert until_lost(camera)[1] == "Raspberry Pi camera 0: no picture arrived for 1 s"
     camera.close()
     (start,) = fake_rpicam.starts(tmp_path)
     assert not Path(f"/proc/{start.pid}").exists()

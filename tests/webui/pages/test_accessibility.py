@@ -49,7 +49,7 @@ PAGES = {
         "/sessions/<seq:session>/statistics": ("/sessions/1/statistics host",),
         "/statistics": ("/statistics?simulated=1 host",),
     },
-    "create_later_app": {
+    "create_history_app": {
         "/": ("/ nobody",),
         "/join": (),
         "/sessions": ("/sessions host",),
@@ -109,9 +109,9 @@ def apps(session, live, log, table):
     stories = HistoryCache(log[0].path)
     return {
         "create_app": lambda: webui.create_app(
-            session, live, stories=stories, devices=lambda: {"lamps": "", "dice": "no answer"}
+            session, live, histories=stories, devices=lambda: {"lamps": "", "dice": "no answer"}
         ),
-        "create_later_app": lambda: webui.create_later_app(stories),
+        "create_history_app": lambda: webui.create_history_app(stories),
         "create_set_up_app": lambda: webui.create_set_up_app(
             SettingUp(lambda _choice: None), table, Access(Codes())
         ),

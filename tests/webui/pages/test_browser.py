@@ -16,7 +16,7 @@ from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
 from table.table_config import table_document
-from webui import create_corners_app, create_later_app
+from webui import create_corners_app, create_history_app
 from webui.server import listen, serving
 
 
@@ -394,7 +394,7 @@ def played(tmp_path, storm_table):
             )
         with (
             listen(port=0) as listening,
-            serving(create_later_app(HistoryCache(log.path)), listening),
+            serving(create_history_app(HistoryCache(log.path)), listening),
         ):
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/sessions/{session.id}"
 

@@ -53,7 +53,7 @@ def playing(tmp_path, live, as_host, as_player):
         log, drawn = Log(tmp_path / f"{len(opened)}.sqlite"), iter(dice)
         session = Session.begin(log, started, draw=lambda: next(drawn))
         opened.extend((session, log))
-        app = create_app(session, live, access=Access(Codes()), stories=HistoryCache(log.path))
+        app = create_app(session, live, access=Access(Codes()), histories=HistoryCache(log.path))
         phones = {player: as_player(app, player) for player in started.players}
         return SimpleNamespace(session=session, host=as_host(app), phones=phones, log=log)
 

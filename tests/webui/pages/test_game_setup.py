@@ -214,7 +214,7 @@ def test_in_a_browser_steps_follow_what_is_done_and_what_is_being_typed_stays(
         page.locator("#job-table").wait_for()
         page.locator("#name-blue").fill("Änne")
         table.shown["table"] = Step(
-            True, ("The corner cards and the board are where the table file says.",)
+            True, ("The corner cards and the board are where table.json says.",)
         )
         page.locator("[data-part=step-table] .state.is-good").wait_for()
         page.locator("#job-colours").click()

@@ -14,14 +14,14 @@ import pytest
 
 from referee.sessions.events import VerdictReached
 from referee.statistics.history import HistoryCache
-from webui import create_app, create_later_app
+from webui import create_app, create_history_app
 from webui.svg.charts import around_target, on_squares, strips
 
 
 @pytest.fixture
 def watcher(log):
     """A browser that has given no code."""
-    return create_later_app(HistoryCache(log[0].path)).test_client()
+    return create_history_app(HistoryCache(log[0].path)).test_client()
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_who_watches_sees_every_session_and_only_hosts_carry_one_away(watcher, l
 def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
     assert (
         "No sessions yet."
-        in create_later_app(HistoryCache(tmp_path / "log.sqlite"))
+        in create_history_app(HistoryCache(tmp_path / "log.sqlite"))
         .test_client()
         .get("/sessions")
         .text
@@ -119,7 +119,7 @@ def test_a_session_that_goes_on_is_read_as_far_as_it_is(log):
 
 
 def test_the_pages_of_sessions_are_on_the_panel_too(log, live):
-    client = create_app(log[1], live, stories=HistoryCache(log[0].path)).test_client()
+    client = create_app(log[1], live, histories=HistoryCache(log[0].path)).test_client()
     page = client.get("/").text
     assert 'href="/sessions"' in page
     assert f'href="/sessions/{log[1].id}/verdict/' in page

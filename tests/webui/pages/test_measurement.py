@@ -59,7 +59,7 @@ def test_every_gap_is_ranked_with_its_margin_and_no_game_runs(end, setup):
     film = Film(end)
     ruler = film.ruler(setup)
     client = create_ruler_app(ruler).test_client()
-    assert "Waiting for the camera" in client.get("/").text
+    assert "Waiting for the first picture." in client.get("/").text
     assert client.get("/api/v1/camera.jpg").status_code == 404
     ruler.run()
     assert film.closed

@@ -93,12 +93,12 @@ def test_before_the_first_picture_the_empty_table_is_drawn(client, session, live
         "scores": {},
         "next": None,
     }
-    live.become(observation=None, message="Waiting for the camera's first picture.")
+    live.become(observation=None, message="Waiting for the first picture.")
     page = client.get("/").text
     assert 'class="ground"' in page
     assert 'class="piece' not in page
     assert "No pieces detected yet." in page
-    assert "Waiting for the camera&#39;s first picture." in page
+    assert "Waiting for the first picture." in page
 
 
 def test_a_camera_that_is_lost_leaves_the_table_of_the_last_ruling(client, live):
@@ -124,9 +124,9 @@ def test_what_is_wrong_with_the_program_is_told_until_it_has_ruled_again(client,
     assert notices() == []
     live.become(status="stopped", message=full)
     assert notices() == [full]
-    live.become(status="settling", message="The pieces are coming to rest.", trouble=failed)
+    live.become(status="settling", message="The pieces are coming to rest.", error=failed)
     assert notices() == [failed]
-    live.become(status="waiting", trouble="")
+    live.become(status="waiting", error="")
     assert notices() == []
 
 

@@ -79,7 +79,7 @@ def begin(tmp_path, live, as_host):
         session = Session.begin(log, started, games=games)
         opened.extend((session, log))
         app = create_app(
-            session, live, access=Access(Codes(own_codes)), stories=HistoryCache(log.path, games)
+            session, live, access=Access(Codes(own_codes)), histories=HistoryCache(log.path, games)
         )
         return SimpleNamespace(session=session, app=app, client=as_host(app))
 

@@ -18,7 +18,7 @@ from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
 from table.errors import InputError
-from webui import create_app, create_later_app, create_set_up_app
+from webui import create_app, create_history_app, create_set_up_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 
@@ -38,10 +38,10 @@ def apps(session, live, log, table, tmp_path):
             opened, SessionStarted(game="ice_storm", players=("red", "yellow", "blue"))
         )
         yield {
-            "panel": create_app(session, live, stories=HistoryCache(log[0].path)),
-            "icefloe": create_app(floe, live, stories=HistoryCache(opened.path)),
+            "panel": create_app(session, live, histories=HistoryCache(log[0].path)),
+            "icefloe": create_app(floe, live, histories=HistoryCache(opened.path)),
             "ice_storm": create_app(storm, live),
-            "sessions": create_later_app(HistoryCache(log[0].path)),
+            "sessions": create_history_app(HistoryCache(log[0].path)),
             "set up": create_set_up_app(SettingUp(_nothing_begins), table, Access(Codes())),
         }
         floe.close()

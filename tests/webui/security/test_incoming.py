@@ -18,7 +18,7 @@ from table.errors import InputError
 from webui import (
     create_app,
     create_corners_app,
-    create_later_app,
+    create_history_app,
     create_lens_app,
     create_ruler_app,
     create_set_up_app,
@@ -162,7 +162,7 @@ def test_control_characters_of_forms_become_spaces(client, session):
 
 
 def test_long_numbers_in_addresses_and_queries_are_no_mistake_of_the_panel_s(session, live, log):
-    browser = create_app(session, live, stories=log_stories(log)).test_client()
+    browser = create_app(session, live, histories=log_histories(log)).test_client()
     for digits in (16, 20, 400, 5000):
         number = "9" * digits
         paths = (
@@ -180,16 +180,16 @@ def test_long_numbers_in_addresses_and_queries_are_no_mistake_of_the_panel_s(ses
     assert browser.get("/sessions/999999999999999").status_code == 404
 
 
-def log_stories(log):
+def log_histories(log):
     return HistoryCache(log[0].path)
 
 
 def test_every_number_in_an_address_is_bounded(session, live, log, table):
     """A route that reads numbers by another converter is not bounded."""
-    stories = log_stories(log)
+    stories = log_histories(log)
     applications = [
-        create_app(session, live, stories=stories),
-        create_later_app(stories),
+        create_app(session, live, histories=stories),
+        create_history_app(stories),
         create_lens_app(None),
         create_corners_app(None),
     ]
@@ -382,7 +382,7 @@ def test_cookies_are_for_tls_only_where_it_came_by_tls(app):
 )
 def test_a_log_that_cannot_be_read_is_said_and_is_no_mistake_of_the_panel_s(tmp_path, path):
     (tmp_path / "log.sqlite").write_bytes(b"no log at all, " * 400)
-    answer = create_later_app(HistoryCache(tmp_path / "log.sqlite")).test_client().get(path)
+    answer = create_history_app(HistoryCache(tmp_path / "log.sqlite")).test_client().get(path)
     assert answer.status_code in (404, 409)
     assert "log.sqlite" in answer.get_json()["error"]["said"]
 

@@ -162,7 +162,9 @@ def test_everything_that_changes_something_is_the_host_s_unless_it_is_named(app,
                     "not_for_you",
                 ), (rule.rule, kind)
     assert {
-        endpoint for endpoint in OPEN_TO if not endpoint.startswith(("guide.", "later.", "table."))
+        endpoint
+        for endpoint in OPEN_TO
+        if not endpoint.startswith(("guide.", "history.", "table."))
     } <= set(app.view_functions)
 
 
@@ -504,7 +506,7 @@ def test_a_command_for_a_spectator_is_refused_before_the_session_hears_of_it(ses
 
 
 def test_a_session_is_carried_away_by_hosts(session, live, tmp_path, as_host):
-    app = create_app(session, live, stories=HistoryCache(tmp_path / "log.sqlite"))
+    app = create_app(session, live, histories=HistoryCache(tmp_path / "log.sqlite"))
     assert (
         app.test_client().get("/sessions/1/session.zip").get_json()["error"]["code"]
         == "not_for_you"

@@ -81,7 +81,7 @@ def open_table(tmp_path, live, as_host, as_player):
         )
         opened.extend((session, log))
         access = Access(Codes(shutil.copy(codes, tmp_path / f"{name}.json")))
-        app = create_app(session, live, access=access, stories=HistoryCache(log.path))
+        app = create_app(session, live, access=access, histories=HistoryCache(log.path))
         browsers = {seat: as_player(app, seat) for seat in SEATS}
         return Table(
             session,
