@@ -31,7 +31,7 @@ from cli.devices import rig_of
 from cli.garbage_collection import short_collections
 from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.paths import codes_path, log_path, ready_folder
-from cli.serve_options import LAST_LOOK_S, address_for_others, address_options, tell_codes
+from cli.serve_options import LAST_LOOK_S, address_options, tell_codes
 from cli.shutdown import stopped_by_one_signal
 from hardware.factory import Devices
 from hardware.settings import PARTS
@@ -60,6 +60,7 @@ from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, frame_jpeg
 from webui import create_app, create_set_up_app
+from webui.addresses import reachable_urls
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.server import listen, serve, serving
@@ -368,7 +369,7 @@ class _Panel:
             supervisor,
             hosts,
             self.access,
-            address_for_others(self.listening),
+            lambda: next(iter(reachable_urls(self.listening)), ""),
             lambda: _devices(self.rig),
             HistoryCache(self.log),
         )
