@@ -33,6 +33,7 @@ from cli.options import camera_option, complain, empty_option, settings_option, 
 from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import LAST_LOOK_S, address_options, tell_codes
 from cli.service.manager import FedCamera, ServiceManager
+from cli.service.network_name import name_in_network
 from cli.shutdown import stopped_by_one_signal
 from hardware.factory import Devices
 from hardware.settings import PARTS
@@ -254,6 +255,7 @@ def play(
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
         listening = stack.enter_context(closing(listen(host, port)))
+        stack.enter_context(name_in_network(listening, manager))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
         number = _latest(data, setup, spec) if isinstance(resume, str) else resume
         set_up = set_up and number is None

@@ -13,7 +13,7 @@ import ifaddr
 
 from webui.security.host_names import HOME_SUFFIXES
 
-LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
+LOCAL, ANY = ("127.0.0.1", "::1", "localhost"), ("0.0.0.0", "::")
 SOMEWHERE = {4: ("192.0.2.1", 9), 6: ("2001:db8::1", 9)}
 """Addresses outside this network that belong to nobody (reserved for documentation by RFC 5737 and
 3849), by IP version.
@@ -70,18 +70,37 @@ def reachable_urls(
     one without a default route. Empty if only this computer is answered, or if it has no network.
     """
     host, port = listening.getsockname()[:2]
+    return urls_on(host, port, found, out)
+
+
+def urls_on(
+    host: str,
+    port: int,
+    found: Callable[[], Iterable[InterfaceAddress]] = interface_addresses,
+    out: Callable[[int], str] = way_out,
+) -> tuple[str, ...]:
+    """As `reachable_urls`, of what is served on an address and a port."""
+    return tuple(_url(address, port) for address in addresses_on(host, found, out))
+
+
+def addresses_on(
+    host: str,
+    found: Callable[[], Iterable[InterfaceAddress]] = interface_addresses,
+    out: Callable[[int], str] = way_out,
+) -> tuple[str, ...]:
+    """As `reachable_urls`, only the addresses of this computer in them."""
     if host in LOCAL:
         return ()
     if host not in ANY:
-        return (_url(host, port),)
-    version = 6 if listening.family == socket.AF_INET6 else 4
+        return (host,)
+    version = 6 if ":" in host else 4
     own = out(version)
     addresses = [one for one in found() if one.address.version == version]
     if not addresses and own:  # the interfaces cannot be listed
         addresses = [InterfaceAddress("", ipaddress.ip_address(own))]
     usable = (one for one in addresses if _usable(one))
     best = sorted(usable, key=lambda one: _distance(one, own))
-    return tuple(dict.fromkeys(_url(str(one.address), port) for one in best))
+    return tuple(dict.fromkeys(str(one.address) for one in best))
 
 
 def _usable(one: InterfaceAddress) -> bool:
