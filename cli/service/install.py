@@ -124,7 +124,8 @@ def check_readable(paths: Sequence[Path]) -> None:
             raise InputError(
                 msg(
                     "{path}: expected a place that the service's user can read, but {raw} is closed"
-                    " to other users: install Rinkside in /opt, or use --user",
+                    " to other users: put Rinkside and its Python where all can read them, such as"
+                    " /opt, or use --user",
                     path=path,
                     raw=closed[-1],
                 )
