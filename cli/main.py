@@ -40,6 +40,10 @@ COMMANDS = {
         "cli.referee",
         "Referee what a camera saw, without a panel, and print every ruling.",
     ),
+    "service": (
+        "cli.service.command",
+        "Referee whenever this computer is on, as a service of systemd.",
+    ),
     "calibrate": (
         "cli.calibrate.lens",
         "Calibrate a lens, or the table that four corner cards make.",
@@ -65,6 +69,11 @@ COMMANDS = {
             " statistics."
         ),
     ),
+    "backup": (
+        "cli.backup.command",
+        "Write everything to one file: sessions, codes, table, lens and settings.",
+    ),
+    "restore": ("cli.backup.command", "Put a backup in the place of the data folder."),
     "replay": (
         "cli.replay",
         "Judge a recorded session again with today's code and list what changes.",

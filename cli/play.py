@@ -31,7 +31,9 @@ from cli.devices import open_configured_devices
 from cli.garbage_collection import short_collections
 from cli.options import camera_option, complain, empty_option, settings_option, table_option
 from cli.paths import codes_path, log_path, ready_folder
-from cli.serve_options import LAST_LOOK_S, address_for_others, address_options, tell_codes
+from cli.serve_options import LAST_LOOK_S, address_options, tell_codes
+from cli.service.manager import FedCamera, ServiceManager
+from cli.service.network_name import name_in_network
 from cli.shutdown import stopped_by_one_signal
 from hardware.factory import Devices
 from hardware.settings import PARTS
@@ -42,10 +44,17 @@ from referee.live.referee import Referee
 from referee.live.referee_factory import RefereeFactory
 from referee.live.supervisor import Supervisor
 from referee.live.table_monitor import TableMonitor
-from referee.sessions.event_store import Log
+from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
-from referee.sessions.start import as_played, opening, parse_names, parse_rulings, reopened
+from referee.sessions.start import (
+    as_played,
+    latest_to_resume,
+    opening,
+    parse_names,
+    parse_rulings,
+    reopened,
+)
 from referee.sessions.status import LiveState
 from referee.statistics.history import HistoryCache
 from simulation.camera import real_time
@@ -60,6 +69,7 @@ from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, frame_jpeg
 from webui import create_app, create_set_up_app
+from webui.addresses import reachable_urls
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.server import listen, serve, serving
@@ -68,11 +78,24 @@ logger = logging.getLogger(__name__)
 
 SIMULATED_FRAMES_BYTES = 200_000_000
 """Room for pictures of simulated games: the temporary folder may be in memory."""
+LATEST = "latest"
+"""What `--resume` takes in place of a number."""
 STOP_S = 30.0
 """Longest wait for the frame at hand at a stop; a small board may need seconds to read it.
 
 Further signals are ignored meanwhile.
 """
+
+
+SET_UP = msg("The game is being set up on its page.")
+
+
+class _SessionNumber(click.IntRange):
+    """A number from `rinkside log list`, or `latest`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As click's: `latest` or a whole number; anything else is refused."""
+        return value if value == LATEST else super().convert(value, param, ctx)
 
 
 def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,9 +156,12 @@ def demo(
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         live, stopping = LiveState(), Event()
         patient, pace = PatientSession(session, live, stopping, complain), real_time(start_ms)
-        camera = stack.enter_context(closing(table.camera(patient, start_ms, pace)))
+        manager = ServiceManager()
+        manager.status = lambda: live.latest.message
+        simulated = FedCamera(table.camera(patient, start_ms, pace), manager.feed)
+        camera = stack.enter_context(closing(simulated))
         maker = RefereeFactory(camera, patient, live, stopping)
-        panel = _Panel(listening, access, devices, log.path, ending, public_names)
+        panel = _Panel(listening, access, devices, log.path, ending, public_names, manager)
         _referee(session, maker, maker.referee(setup, table.empty), panel)
 
 
@@ -166,9 +192,12 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
 )
 @click.option(
     "--resume",
-    metavar="SESSION",
-    type=click.IntRange(1),
-    help="Go on with a session of the log, ended or cut off, as it was begun.",
+    metavar="SESSION|latest",
+    type=_SessionNumber(1),
+    help=(
+        "Go on with a session of the log, ended or cut off, as it was begun. latest: the newest one"
+        " unless its game is over; if there is none, a new one begins as the other options say."
+    ),
 )
 @click.option(
     "--new-lens",
@@ -210,7 +239,7 @@ def play(
     empty: Path | None,
     game: str,
     players: str | None,
-    resume: int | None,
+    resume: int | str | None,
     new_lens: bool,
     rulings: tuple[str, ...],
     names: str | None,
@@ -219,39 +248,79 @@ def play(
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
     _check_together(set_up, resume, new_lens, begins)
-    setup = load_table(table_path)
+    setup, manager = load_table(table_path), ServiceManager()
     reference = read_image(empty, setup) if empty else None
     colours = tuple(players.split(",")) if players else setup.game.colours
     throw_away = data is None and resume is None and spec.startswith("simulated:")
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
         listening = stack.enter_context(closing(listen(host, port)))
+        stack.enter_context(name_in_network(listening, manager))
         devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
-        camera = None if set_up else _opened(stack, spec, setup)  # before anything is written
+        number = _latest(data, setup, spec) if isinstance(resume, str) else resume
+        set_up = set_up and number is None
+        camera = None if set_up else _opened(stack, spec, setup, manager)  # before any writing
         choice = Choice(
             game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins
         )
-        started = _opening(choice, setup, camera) if camera is not None and resume is None else None
+        started = _opening(choice, setup, camera) if camera is not None and number is None else None
         log, access = _kept_in(stack, data, throw_away)
         if camera is None:
-            table = TableWizard(TableFile(table_path, setup), partial(open_camera, spec))
-            started = _chosen(listening, table, access, public_names)
+            table = TableWizard(TableFile(table_path, setup), partial(_fed, spec, manager))
+            started = _chosen(listening, table, access, public_names, manager)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
-            camera = _opened(stack, spec, setup)
-        session = _session(log, started, resume, setup, camera.name, reference, new_lens)
+            camera = _opened(stack, spec, setup, manager)
+        session = _session(log, started, number, setup, camera.name, reference, new_lens)
         stack.enter_context(closing(session))
         setup = as_played(session.ledger.started.game, setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
-        patient = PatientSession(session, live, stopping, complain)
+        manager.status = lambda: live.latest.message
+        patient = PatientSession(session, live, stopping, complain, _feeding(manager, stopping))
         maker = RefereeFactory(camera, patient, live, stopping, partial(_monitor, table_path))
-        panel = _Panel(listening, access, devices, log.path, ending, public_names)
+        panel = _Panel(listening, access, devices, log.path, ending, public_names, manager)
         _referee(session, maker, maker.referee(setup, reference), panel)
 
 
-def _opened(stack: ExitStack, spec: str, setup: Setup) -> AnnouncedCamera:
+def _opened(stack: ExitStack, spec: str, setup: Setup, manager: ServiceManager) -> AnnouncedCamera:
     """The camera, which goes with the stack."""
-    return stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
+    return stack.enter_context(closing(AnnouncedCamera(_fed(spec, manager, setup), complain)))
+
+
+def _fed(spec: str, manager: ServiceManager, setup: Setup) -> FedCamera:
+    """A camera whose reader feeds the service manager's watchdog."""
+    return FedCamera(open_camera(spec, setup), manager.feed)
+
+
+def _feeding(manager: ServiceManager, stopping: Event) -> Callable[[float], object]:
+    """The pause between two attempts to write the log, which the watchdog does not take for a hang.
+
+    Its loop is at work: it tells people that the disk is full, and goes on once there is room.
+    """
+
+    def pause(seconds: float) -> None:
+        manager.feed()
+        stopping.wait(seconds)
+
+    return pause
+
+
+def _latest(data: Path | None, setup: Setup, spec: str) -> int | None:
+    """The session that `--resume latest` goes on with; None where a new one begins.
+
+    If the newest one cannot go on, the reason is told. It stays in the log.
+    """
+    path = log_path(data)
+    if not path.exists():
+        return None
+    try:
+        with LogReader(path) as log:
+            return latest_to_resume(log, setup, spec.startswith("simulated:"))
+    except InputError as error:
+        complain(
+            msg("a new session begins, as the latest cannot go on: {text}", text=error.message)
+        )
+        return None
 
 
 def _session(
@@ -276,20 +345,20 @@ def _monitor(table_path: Path, setup: Setup) -> TableMonitor:
     return TableMonitor(TableFile(table_path, setup), recheck, redo)
 
 
-def _check_together(set_up: bool, resume: int | None, new_lens: bool, begins: str) -> None:
+def _check_together(set_up: bool, resume: int | str | None, new_lens: bool, begins: str) -> None:
     """Raises InputError for options that contradict each other."""
-    if set_up and resume is not None:
+    if set_up and isinstance(resume, int):
         raise InputError(
             msg("--set-up: expected a new session; a resumed session continues as it began")
         )
-    if new_lens and resume is None:
+    if new_lens and not isinstance(resume, int):
         raise InputError(
             msg(
                 "--new-lens: expected together with --resume SESSION; a new session has no"
                 " other lens"
             )
         )
-    if begins and (set_up or resume is not None):
+    if begins and (set_up or isinstance(resume, int)):
         raise InputError(
             msg(
                 "--begins: expected a new session that is not set up on a page; the page"
@@ -314,7 +383,11 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | TableWizard) -> 
 
 
 def _chosen(
-    listening: socket.socket, table: TableWizard, access: Access, public_names: tuple[str, ...]
+    listening: socket.socket,
+    table: TableWizard,
+    access: Access,
+    public_names: tuple[str, ...],
+    manager: ServiceManager,
 ) -> SessionStarted:
     """What people begin on a page once the table is ready.
 
@@ -335,6 +408,8 @@ def _chosen(
         app = create_set_up_app(setting, table, access, (socket.gethostname(), *public_names))
         with serving(app, listening.dup(), bool(public_names)):
             tell_codes("The game is set up", listening, access)
+            manager.status = lambda: SET_UP
+            manager.ready()
             return setting.wait(LAST_LOOK_S)
     finally:
         table.stop()
@@ -360,6 +435,7 @@ class _Panel:
     log: Path
     ending: Event
     public_names: tuple[str, ...]
+    manager: ServiceManager
 
     def app(self, session: Session, supervisor: Supervisor) -> Flask:
         hosts = (socket.gethostname(), *self.public_names)
@@ -368,7 +444,7 @@ class _Panel:
             supervisor,
             hosts,
             self.access,
-            address_for_others(self.listening),
+            lambda: next(iter(reachable_urls(self.listening)), ""),
             lambda: _device_errors(self.devices),
             HistoryCache(self.log),
         )
@@ -390,6 +466,8 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
             failed.append(error)
             logger.info("the referee had to stop", exc_info=True)
             complain(msg("the referee had to stop: {text}", text=message_of(error)))
+        else:
+            panel.manager.rest()
 
     worker = Thread(target=work, name="referee", daemon=True)
     companion = Companion(panel.devices, session, supervisor, supervisor.setup.board, complain)
@@ -401,7 +479,9 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
             app = panel.app(session, supervisor)
             tell_codes("The panel is", panel.listening, panel.access)
             behind_proxy = bool(panel.public_names)
+            panel.manager.ready()
             serve(app, panel.listening, stopping=panel.ending, behind_proxy=behind_proxy)
+        panel.manager.stopping()
         companion.stop()
         supervisor.stop()
         worker.join(STOP_S)

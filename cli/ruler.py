@@ -14,8 +14,7 @@ import click
 
 from cli.measure import aimed
 from cli.options import camera_option, complain, table_option
-from cli.serve_options import address_options, url
-from cli.terminal import say
+from cli.serve_options import address_options, tell_address
 from referee.live.live_measurement import Ruler
 from table.table_config import load_table
 from vision.cameras.base import open_camera
@@ -57,7 +56,7 @@ def ruler(
         measuring = Ruler(camera, setup, Watch(), reference)
         app = create_ruler_app(measuring, (socket.gethostname(), *public_names))
         with serving(app, listening, bool(public_names)):
-            say(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
+            tell_address("The ruler is", listening)
             with suppress(KeyboardInterrupt):
                 measuring.run()
                 # The last picture of a recording stays to be looked at.

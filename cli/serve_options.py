@@ -11,19 +11,15 @@ import click
 from flask import Flask
 
 from calibration.progress import Guide
-from cli.terminal import say
+from cli.terminal import draw_qr, say
 from table.errors import InputError
 from table.messages import msg
+from webui.addresses import ANY, reachable_urls, shown_url
 from webui.security.codes import Codes
 from webui.security.host_names import is_name
 from webui.security.permissions import Access
 from webui.server import listen, serving
 
-LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
-SOMEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 9)}
-"""Addresses that lead out of this machine, and to nobody (kept for documentation by RFC 5737 and
-3849).
-"""
 LAST_LOOK_S = 5.0
 """Longest wait for a page to show how a calibration ended."""
 
@@ -87,46 +83,27 @@ def page_options(message: str) -> Callable[[Options], Options]:
     return add
 
 
-def url(listening: socket.socket) -> str:
-    """Where people find what is served."""
-    host, port = listening.getsockname()[:2]
-    name = (
-        "localhost"
-        if host in LOCAL
-        else socket.gethostname()
-        if host in ANY
-        else f"[{host}]"
-        if ":" in host
-        else host
-    )
-    return f"http://{name}:{port}"
+def tell_address(what: str, listening: socket.socket, err: bool = False) -> None:
+    """Say in the terminal where a page is, for phones with a QR code.
 
-
-def address_for_others(listening: socket.socket) -> str:
-    """The address at which other machines of the network find what is served.
-
-    Empty where only this machine is answered, or there is no network.
+    The code is drawn only on a terminal; in a file or a journal it would be noise.
     """
-    host, port = listening.getsockname()[:2]
-    if host in LOCAL:
-        return ""
-    if host not in ANY:
-        return url(listening)
-    with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(SOMEWHERE[listening.family])  # sends nothing; it only chooses the way out
-        except OSError:
-            return ""
-        own = probe.getsockname()[0]
-    return f"http://[{own}]:{port}" if ":" in own else f"http://{own}:{port}"
+    say(f"{what} on {shown_url(listening)} - Ctrl-C ends it.", err=err)
+    reachable = reachable_urls(listening)
+    if not reachable and listening.getsockname()[0] in ANY:
+        say("No network: phones cannot reach it. Connect to one, or start a hotspot.", err=err)
+    for other in reachable[1:]:
+        say(f"In another network: {other}", err=err)
+    if reachable:
+        draw_qr(reachable[0], err=err)
 
 
 def tell_codes(what: str, listening: socket.socket, access: Access) -> None:
     """Say in the terminal where a page is, and how one becomes its host."""
-    say(f"{what} on {url(listening)} - Ctrl-C ends it.")
+    tell_address(what, listening)
     say(f"Anyone can watch. Host code: {access.codes.now.host}")
     if access.link:
-        say(f"Host link (one use): {url(listening)}/join#{access.link}")
+        say(f"Host link (one use): {shown_url(listening)}/join#{access.link}")
 
 
 @contextmanager
@@ -145,10 +122,10 @@ def served(
     access = Access(Codes())
     app = create_app(guide, (socket.gethostname(), *public_names), access)
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
-        say(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
+        tell_address("The page is", listening, err=True)
+        say(f"This link works once: {shown_url(listening)}/join#{access.link}", err=True)
         say(
-            f"This link works once. On another device, open {url(listening)} and enter"
-            f" {access.codes.now.host}.",
+            f"On another device, open {shown_url(listening)} and enter {access.codes.now.host}.",
             err=True,
         )
         try:

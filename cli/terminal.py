@@ -8,16 +8,19 @@ writes there (tests/test_house.py).
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from typing import IO, Any
 
 import click
+import segno
 from rich.console import Console
 from rich.text import Text
 
 from table.languages import Language, translated
 from table.text import printable
 
+QR_BORDER = 3
+"""Light modules around a QR code; the standard's four make it too high for some terminals."""
 _language: Language = "en"
 
 
@@ -72,6 +75,20 @@ def ring(bell: str, err: bool = False) -> None:
 def console(err: bool = False) -> Console:
     """Where tables are written, to stdout or stderr."""
     return _Console(stderr=err)
+
+
+def draw_qr(text: str, err: bool = False) -> None:
+    """Draw a QR code on a terminal that is wide enough; nothing into a pipe, a file or a journal.
+
+    Its colours are set, so that phones read it on light and dark terminals alike.
+    """
+    terminal = console(err)
+    lines = StringIO()
+    segno.make(text, error="l", micro=False).terminal(lines, border=QR_BORDER, compact=True)
+    rows = lines.getvalue().splitlines()
+    if terminal.is_terminal and "utf" in terminal.encoding and len(rows[0]) <= terminal.width:
+        for row in rows:
+            terminal.print(Text(row, style="bright_white on black"))
 
 
 class _Console(Console):

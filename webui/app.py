@@ -46,7 +46,7 @@ def create_app(
     live: LivePort,
     hosts: Collection[str] = (),
     access: Access | None = None,
-    address: str = "",
+    address: Callable[[], str] = str,
     devices: Devices = dict,
     histories: HistoryCache | None = None,
 ) -> Flask:
@@ -54,9 +54,9 @@ def create_app(
 
     With `histories` it has the pages of all sessions too. `hosts` are names of this machine, beside
     its addresses and local names, that the panel answers to; `access` knows the codes, without it
-    they are fresh ones that are kept nowhere (`app.extensions["access"]` has them); `address` is
-    where other machines find the panel, empty where they do not; `devices` says what is connected,
-    and what is wrong with it. `app.extensions["streams"].limit` is how many may listen at once
+    they are fresh ones that are kept nowhere (`app.extensions["access"]` has them); `address` says
+    where phones find the panel now, empty where they do not; `devices` says what is connected, and
+    what is wrong with it. `app.extensions["streams"].limit` is how many may listen at once
     (`webui.server` raises it).
     """
     app = bare_app(hosts)

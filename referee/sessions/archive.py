@@ -120,7 +120,7 @@ def import_session(
     follow from one another, and for a session that the log has already.
     """
     try:
-        with _BoundedFile(path) as file, zipfile.ZipFile(file) as archive:
+        with BoundedZipFile(path) as file, zipfile.ZipFile(file) as archive:
             _check_directory(archive, path, most_bytes)
             records = sum(1 for _ in _lines(archive, path))
             with closing(_records(archive, path)) as read:
@@ -159,7 +159,7 @@ def import_session(
         ) from error
 
 
-class _BoundedFile(io.BufferedReader):
+class BoundedZipFile(io.BufferedReader):
     """A file for `zipfile` that refuses to read a directory of more than 2 MB.
 
     `zipfile` reads a zip's directory at once, however large it says it is; 2 MB hold 20,000 members
@@ -171,6 +171,7 @@ class _BoundedFile(io.BufferedReader):
         self._path, self._size = path, path.stat().st_size
 
     def read(self, size: int | None = -1, /) -> bytes:
+        """As `BufferedReader.read`; raises InputError for more than a directory may have."""
         wanted = self._size - self.tell() if size is None or size < 0 else size
         if wanted > MOST_DIRECTORY:
             raise InputError(

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib import metadata
 
-from engines import facts_of
-from referee.sessions.event_store import Log
-from referee.sessions.events import Reopened, SessionStarted
+from engines import GAMES, facts_of
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Record, Reopened, SessionStarted
 from referee.sessions.first_player import Lot, decided, draw_lot
 from referee.sessions.piece_fit import check_pieces
 from referee.sessions.session import Session
+from referee.sessions.state import fold
 from referee.sessions.table_identity import another_lens, another_table, last_table
 from table.errors import InputError, error_summary
 from table.messages import as_message, msg
@@ -86,16 +87,35 @@ def reopened(
     """
     session = Session.reopen(log, number)
     _check_players(session.ledger.players, setup)
-    session.append(reopening(setup, camera, at, _changes(session, setup, new_lens)), empty_jpeg)
+    changes = _changes(session.id, session.records(), setup, new_lens)
+    session.append(reopening(setup, camera, at, changes), empty_jpeg)
     return session
 
 
-def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
+def latest_to_resume(log: LogReader, setup: Setup, simulated: bool = False) -> int | None:
+    """The newest session of a log, to go on with it; None if its game is over, or there is none.
+
+    Only sessions of a simulated table count, or only the others. Raises InputError as `reopened`
+    does if the newest one cannot go on at this table.
+    """
+    numbers = [row.session for row in log.sessions() if row.simulated is simulated]
+    if not numbers:
+        return None
+    records = log.records(numbers[-1])
+    state = fold(records, GAMES, f"{log.path}: session {numbers[-1]}")
+    if state.outcome is not None:
+        return None
+    _check_players(state.players, setup)
+    _changes(numbers[-1], records, setup, new_lens=False)
+    return numbers[-1]
+
+
+def _changes(number: int, records: tuple[Record, ...], setup: Setup, new_lens: bool) -> str:
     """A sentence about what has changed, where people consent to it; empty for nothing.
 
     Raises InputError where they do not consent, or cannot.
     """
-    before = last_table(session.records())
+    before = last_table(records)
     if not before:
         return ""
     try:
@@ -105,13 +125,13 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
             msg(
                 "--resume {n}: expected a session with its table, but the recorded table"
                 " cannot be read ({raw})",
-                n=session.id,
+                n=number,
                 raw=error_summary(error),
             )
         ) from error
     if wrong:
         raise InputError(
-            msg("--resume {n}: {text}; use the table.json of that table", n=session.id, text=wrong)
+            msg("--resume {n}: {text}; use the table.json of that table", n=number, text=wrong)
         )
     if not lens:
         return ""
@@ -120,7 +140,7 @@ def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
             msg(
                 "--resume {n}: expected the lens used before, got a different one ({text});"
                 " to continue anyway: --new-lens",
-                n=session.id,
+                n=number,
                 text=lens,
             )
         )

@@ -6,9 +6,14 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -190,3 +195,40 @@ def test_a_terminal_without_the_letters_is_written_to_all_the_same(log: Path) ->
 def test_tables_take_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     console().print(f"a{ESCAPE}b{TURNED}")
     assert not UNSAFE.search(capsys.readouterr().out)
+
+
+ADDRESS = "http://192.168.178.25:8000"
+DRAW = f"from cli.terminal import draw_qr; draw_qr({ADDRESS!r})"
+
+
+def on_a_terminal(columns: int) -> str:
+    """What is written where stdout is a terminal of this width."""
+    main_end, terminal = os.openpty()
+    own = os.environ | {"TERM": "xterm-256color", "COLUMNS": str(columns), "PYTHONUTF8": "1"}
+    with os.fdopen(main_end, "rb", buffering=0) as screen:
+        with os.fdopen(terminal, "wb") as stdout:
+            subprocess.run([sys.executable, "-c", DRAW], stdout=stdout, env=own, check=True)
+        written = b""
+        with suppress(OSError):  # Linux's end of a terminal whose other end is closed
+            while more := screen.read(65536):
+                written += more
+    return written.decode()
+
+
+def test_a_qr_code_on_a_terminal_is_read_back() -> None:
+    halves = {"█": (255, 255), "▀": (255, 0), "▄": (0, 255)}
+    rows = [line for line in re.sub(r"\x1b\[[\d;]*m", "", on_a_terminal(80)).splitlines() if line]
+    picture = (
+        np.array(
+            [[halves.get(sign, (0, 0))[half] for sign in row] for row in rows for half in (0, 1)],
+            np.uint8,
+        )
+        .repeat(8, 0)
+        .repeat(8, 1)
+    )
+    assert cv2.QRCodeDetector().detectAndDecode(picture)[0] == ADDRESS
+
+
+def test_no_qr_code_is_drawn_on_a_narrow_terminal_or_into_a_pipe() -> None:
+    assert on_a_terminal(20) == ""
+    assert subprocess.check_output([sys.executable, "-c", DRAW]) == b""

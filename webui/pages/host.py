@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.messages import Message, in_a_row, msg, phrase
 from table.table_config import Setup
+from webui.addresses import url_for_phones
 from webui.interfaces import LivePort, SessionPort
 from webui.security.login import COOKIE, keep, visitor
 from webui.security.permissions import Access
@@ -47,12 +47,12 @@ def host(
     live: LivePort,
     access: Access,
     seats: Seats,
-    address: str,
+    address: Callable[[], str],
     devices: Devices,
 ) -> Blueprint:
     """The routes for hosts only.
 
-    `address` is where other machines find the panel, empty where they do not.
+    `address` says where phones find the panel now; empty where they do not.
     """
     page = _HostPage(session, live, access, seats, address, devices)
     routes = Blueprint("host", __name__, url_prefix="/host")
@@ -70,7 +70,7 @@ class _HostPage:
     live: LivePort
     access: Access
     seats: Seats
-    address: str
+    address: Callable[[], str]
     devices: Devices
 
     def show(self) -> str:
@@ -110,7 +110,7 @@ class _HostPage:
         return keep(response, self.access.renewed(request.cookies.get(COOKIE, "")))
 
     def _page(self, new_host_code: str = "") -> str:
-        base, table_code = _base(self.address), self.access.codes.now.table
+        base, table_code = _base(self.address()), self.access.codes.now.table
         return render_template(
             "host.html",
             view=self.session.view(),
@@ -173,20 +173,8 @@ def qr(text: str) -> Markup:
 
 
 def _base(address: str) -> str:
-    """The address at which phones find the panel.
-
-    It is the one that the host used, unless that has a name that means the machine itself.
-    """
+    """The address at which phones find the panel, as the terminal shows it too."""
     named = incoming().named
-    return (
-        address
-        if named is None or not request.host or _itself(named.name)
-        else request.host_url.rstrip("/")
-    )
-
-
-def _itself(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
+    if named is None or not request.host:
+        return address
+    return url_for_phones(address, request.host_url.rstrip("/"), named.name)

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from referee.sessions.commands import Undo
+from referee.sessions.commands import Resign, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
-from referee.sessions.start import as_played, opening, parse_names, reopened
+from referee.sessions.start import as_played, latest_to_resume, opening, parse_names, reopened
 from table.errors import InputError
 from table.table_config import CoverDice, parse_table
 from tests.support.pictures import TABLE
@@ -71,6 +71,47 @@ def test_a_session_that_was_ended_goes_on_too(path):
         assert not log.sessions()[0].ended
         again.end()
         assert log.sessions()[0].ended
+
+
+def test_the_latest_session_is_resumed_unless_its_game_is_over(path):
+    with Log(path) as log:
+        assert latest_to_resume(log, SETUP) == 1
+        session = Session.reopen(log, 1)
+        session.end("Rinkside was ended")
+        assert latest_to_resume(log, SETUP) == 1
+        session = reopened(log, 1, SETUP, "folder frames", BEGUN)
+        session.command(Resign(player="red"))
+        assert session.ledger.outcome is not None
+        assert latest_to_resume(log, SETUP) is None
+        begun = opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN)
+        assert latest_to_resume(log, SETUP) is None
+        number = Session.begin(log, begun).id
+        assert latest_to_resume(log, SETUP) == number
+
+
+def test_simulated_and_real_sessions_are_not_taken_for_each_other(path):
+    with Log(path) as log:
+        begun = opening("ice_boule", ("red", "blue"), {}, SETUP, "simulated table 3", BEGUN, True)
+        number = Session.begin(log, begun).id
+        assert latest_to_resume(log, SETUP, simulated=True) == number
+        assert latest_to_resume(log, SETUP) == 1
+
+
+def test_a_log_without_sessions_has_none_to_resume(tmp_path):
+    with Log(tmp_path / "log.sqlite") as log:
+        assert latest_to_resume(log, SETUP) is None
+
+
+def test_the_latest_session_of_another_table_is_refused_in_one_line(path):
+    other = parse_table(
+        TABLE | {"camera": TABLE["camera"] | {"width": TABLE["camera"]["width"] * 2}}
+    )
+    with (
+        Log(path) as log,
+        pytest.raises(InputError, match=r"^--resume 1: expected the lens") as error,
+    ):
+        latest_to_resume(log, other)
+    assert "\n" not in str(error.value)
 
 
 def test_another_table_cannot_go_on_with_it(path):

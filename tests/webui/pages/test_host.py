@@ -23,9 +23,11 @@ def test_players_join_by_the_code_and_where_others_find_the_panel_by_a_qr_code(
     assert "<svg" not in page
     for reached, base in (
         (None, "http://192.168.1.7:8000"),
-        ("http://rink.local:8000", "http://rink.local:8000"),
+        ("http://raspberrypi:8000", "http://192.168.1.7:8000"),
+        ("http://rink.local:8000", "http://192.168.1.7:8000"),
+        ("http://10.42.0.1:8000", "http://10.42.0.1:8000"),
     ):
-        shared = create_app(session, live, address="http://192.168.1.7:8000")
+        shared = create_app(session, live, address=lambda: "http://192.168.1.7:8000")
         code = shared.extensions["access"].codes.now.table
         page = as_host(shared).get("/host").text if reached is None else host_at(shared, reached)
         assert f"<strong>{base}/join</strong>" in page

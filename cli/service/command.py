@@ -1,0 +1,283 @@
+"""`rinkside service`: referee whenever this computer is on, as a service of systemd."""
+
+from __future__ import annotations
+
+import grp
+import shlex
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+import cli
+from cli.play import play
+from cli.service import install as steps
+from cli.service.install import Place
+from cli.service.unit import GROUPS, NAME, START, Unit, hides_homes
+from cli.terminal import draw_qr, language, say
+from hardware.settings import load_settings
+from table.errors import InputError
+from table.files import read_text
+from table.messages import msg, phrase
+from table.table_config import load_table
+from vision.cameras.image_files import read_image
+from webui.addresses import LOCAL, urls_on
+
+NOT_RUNNING = 3
+"""Exit code of `status` for a service that does not run, as systemctl's."""
+FILE_OPTIONS = {"--table": "table_path", "--settings": "settings", "--empty": "empty"}
+"""Options of `rinkside play` that name files, and their parameters."""
+
+user_option = click.option(
+    "--user", is_flag=True, help="A service of your own user, not of the whole computer."
+)
+
+
+@click.group()
+def service() -> None:
+    """Referee whenever this computer is on: a service of systemd.
+
+    docs/SERVICE.md explains it.
+    """
+
+
+@service.command(context_settings={"ignore_unknown_options": False})
+@user_option
+@click.option("--dry-run", is_flag=True, help="Print the unit and do nothing.")
+@click.argument("arguments", nargs=-1)
+def install(user: bool, dry_run: bool, arguments: tuple[str, ...]) -> None:
+    """Install or update the service, and start it.
+
+    ARGUMENTS come after -- and are those of rinkside play, such as --table and --camera. Without
+    any, those of the last time are used again. The service has its own copies of the files that
+    they name.
+    """
+    place = Place(user)
+    wanted = _wanted(place, arguments)
+    if not dry_run:
+        steps.check_possible(place)
+    unit, needed = _unit(place, wanted)
+    text = unit.user() if user else unit.system()
+    if dry_run:
+        say(*text.rstrip("\n").split("\n"))
+        return
+    if not user:
+        steps.check_readable(needed)
+        steps.make_user(steps.run)
+    owner = steps.make_data_folder(place)
+    for source, target in wanted.copies:
+        steps.copy_file(source, target, owner)
+    changed = steps.write_unit(place, text)
+    steps.start(place, steps.run)
+    say(f"{place.unit}: {'written' if changed else 'is as it should be'}; the service runs.")
+    _say_where(wanted.host, wanted.port)
+    say(f"The host code and the log of the program: {steps.journal(place)}")
+    if user:
+        say("To start it without a login: loginctl enable-linger")
+
+
+@service.command()
+@user_option
+def status(user: bool) -> None:
+    """Say whether the service runs, what it does, and where it listens."""
+    place = Place(user)
+    if not place.unit.exists():
+        say("The service is not installed: rinkside service install -- --table T --camera C")
+        raise SystemExit(NOT_RUNNING)
+    found = steps.state(place, steps.run)
+    running = found.get("ActiveState") == "active"
+    starts = "starts" if found.get("UnitFileState") == "enabled" else "does not start"
+    said = f"{found.get('ActiveState', 'unknown')} ({found.get('SubState', 'unknown')})"
+    say(f"The service is {said} and {starts} with the computer.")
+    if text := found.get("StatusText"):
+        say(text)
+    if found.get("NRestarts", "0") != "0":
+        say(f"systemd has restarted it {found['NRestarts']} times since it was started.")
+    if running:
+        with suppress(ValueError):  # a unit that somebody edited
+            _say_where(*_listens(place))
+    say(f"The host code and the log of the program: {steps.journal(place)}")
+    if not running:
+        raise SystemExit(NOT_RUNNING)
+
+
+@service.command()
+@user_option
+def remove(user: bool) -> None:
+    """Stop the service and remove it. Sessions, table and settings stay."""
+    place = Place(user)
+    if not place.unit.exists() and not place.wanted.is_symlink():
+        say("The service is not installed; nothing was done.")
+        return
+    steps.check_possible(place)
+    steps.remove(place, steps.run)
+    say(f"The service is removed. {place.data} with all sessions is left.")
+    if not user:
+        say(f"To delete that too: sudo rm -r {place.data} && sudo userdel {NAME}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The service that was asked for: its arguments, and files to copy as (source, target)."""
+
+    arguments: tuple[str, ...]
+    copies: tuple[tuple[Path, Path], ...]
+    host: str
+    port: int
+
+
+def _wanted(place: Place, arguments: tuple[str, ...]) -> _Wanted:
+    """Check the arguments as `rinkside play` does, and the files that they name.
+
+    Raises InputError or click's UsageError.
+    """
+    arguments = arguments or _arguments_before(place)
+    words = (*START[1:], *arguments)
+    chosen = play.make_context(f"rinkside {START[0]}", list(words)).params
+    if chosen["data"] is not None and not place.user:
+        raise InputError(
+            msg("--data: expected none; the service keeps everything in {path}", path=place.data)
+        )
+    _check_files(chosen)
+    copies = _own_files(place, chosen)
+    given = {name: str(path) for name, (_, path) in copies.items()}
+    moved = tuple(pair for pair in copies.values() if pair[0] != pair[1])
+    return _Wanted((START[0], *_with_files(words, given)), moved, chosen["host"], chosen["port"])
+
+
+def _arguments_before(place: Place) -> tuple[str, ...]:
+    """The arguments in the unit that is installed; raises InputError where there are none."""
+    before = _command(place) if place.unit.exists() else ()
+    if before[1 : len(START) + 1] != START:
+        raise InputError(
+            msg(
+                "expected the table and the camera: rinkside service install -- --table table.json"
+                " --camera rpicam:0 --set-up"
+            )
+        )
+    return before[len(START) + 1 :]
+
+
+def _check_files(chosen: Mapping[str, Any]) -> None:
+    """Read the files that the arguments name; raises InputError for a bad one."""
+    setup = load_table(chosen["table_path"])
+    if chosen["settings"]:
+        load_settings(chosen["settings"])
+    if chosen["empty"]:
+        read_image(chosen["empty"], setup)
+
+
+def _own_files(place: Place, chosen: Mapping[str, Any]) -> dict[str, tuple[Path, Path]]:
+    """The files that the service reads: by option, the file that was named and the service's own.
+
+    A user's service reads the files themselves. `pieces` stands for a piece set of the user's own.
+    """
+    named: dict[str, Path] = {
+        option: chosen[parameter].absolute()
+        for option, parameter in FILE_OPTIONS.items()
+        if chosen[parameter]
+    }
+    names = {"--table": "table.json", "--settings": "rinkside.toml"}
+    if "--empty" in named:
+        names["--empty"] = f"empty{named['--empty'].suffix.lower()}"
+    if (pieces := load_table(named["--table"]).game.pieces).endswith(".toml"):
+        if Path(pieces).name != pieces:
+            raise InputError(
+                msg(
+                    "{path}: game.pieces: expected a file in the same folder, got {raw}",
+                    path=named["--table"],
+                    raw=repr(pieces),
+                )
+            )
+        named["pieces"], names["pieces"] = named["--table"].with_name(pieces), pieces
+    if place.user:
+        return {option: (path, path) for option, path in named.items()}
+    return {option: (path, place.data / names[option]) for option, path in named.items()}
+
+
+def _with_files(words: Sequence[str], files: Mapping[str, str]) -> list[str]:
+    """Arguments with other values for the options that name files, at the end."""
+    rest, following = [], iter(words)
+    for word in following:
+        option, equals, _ = word.partition("=")
+        if option not in FILE_OPTIONS:
+            rest.append(word)
+        elif not equals:
+            next(following)
+    return [
+        *rest,
+        *(part for name in FILE_OPTIONS if name in files for part in (name, files[name])),
+    ]
+
+
+def _unit(place: Place, wanted: _Wanted) -> tuple[Unit, tuple[Path, ...]]:
+    """The unit, and what its user must be able to read."""
+    program = Path(sysconfig.get_path("scripts")) / NAME
+    if not program.is_file():
+        raise InputError(
+            msg(
+                "{path}: expected the command rinkside of this environment; install it there first",
+                path=program,
+            )
+        )
+    needed = (program, Path(sys.executable), Path(cli.__file__).parent)
+    groups = () if place.user else tuple(name for name in GROUPS if _is_group(name))
+    hidden = hides_homes([path for one in needed for path in (one.absolute(), one.resolve())])
+    return Unit(program, wanted.arguments, groups, wanted.port, language(), hidden), needed
+
+
+def _is_group(name: str) -> bool:
+    try:
+        grp.getgrnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+def _command(place: Place) -> tuple[str, ...]:
+    """What the installed unit runs; nothing where it cannot be understood."""
+    text = read_text(place.unit, phrase("a unit of systemd"))
+    lines = [line for line in text.splitlines() if line.startswith("ExecStart=")]
+    try:
+        return tuple(
+            word.replace("%%", "%").replace("$$", "$")
+            for line in lines[-1:]
+            for word in shlex.split(line.removeprefix("ExecStart="))
+        )
+    except ValueError:  # quotes that do not match
+        return ()
+
+
+def _listens(place: Place) -> tuple[str, int]:
+    """Address and port in the unit; raises ValueError for a port that is no number."""
+    words = _command(place)
+    return _last(words, "--host", "127.0.0.1"), int(_last(words, "--port", "8000"))
+
+
+def _last(words: Sequence[str], option: str, otherwise: str) -> str:
+    """The value that an option has in the end."""
+    value = otherwise
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word == option:
+            value = after
+        elif word.startswith(f"{option}="):
+            value = word.removeprefix(f"{option}=")
+    return value
+
+
+def _say_where(host: str, port: int) -> None:
+    reachable = urls_on(host, port)
+    if reachable:
+        say(f"It listens on {reachable[0]}")
+        for other in reachable[1:]:
+            say(f"In another network: {other}")
+        draw_qr(reachable[0])
+    elif host in LOCAL:
+        say(f"It listens on http://localhost:{port}, for this computer only.")
+    else:
+        say("It listens, but there is no network. Connect to one, or start a hotspot.")

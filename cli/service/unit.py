@@ -1,0 +1,137 @@
+"""The text of the systemd unit that starts Rinkside.
+
+Source: systemd.unit(5), systemd.service(5), systemd.exec(5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from table.errors import InputError
+from table.messages import msg
+
+NAME = "rinkside"
+"""Of the unit, its user and its folders."""
+START = ("play", "--resume", "latest", "--host", "0.0.0.0")
+"""What the service runs, before the arguments of `rinkside service install`."""
+GROUPS = ("video", "gpio", "dialout", "audio")
+"""Groups whose devices Rinkside uses: camera; pins; serial ports; loudspeaker."""
+WATCHDOG_S = 120
+"""Time without a round of the referee's loop after which systemd restarts Rinkside. A round takes
+seconds on a small board.
+"""
+START_S, STOP_S, RESTART_S = 120, 45, 3
+LOWEST_FREE_PORT = 1024
+"""Ports below need a capability."""
+PRIVATE = (Path("/home"), Path("/root"), Path("/run/user"))
+"""Folders that `ProtectHome=yes` hides."""
+
+COMMON = """\
+NoNewPrivileges=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged
+SystemCallErrorNumber=EPERM
+UMask=0077
+"""
+"""Limits that a user's own systemd can set too. Netlink lists network addresses and, for libcamera,
+devices.
+"""
+SYSTEM_ONLY = """\
+ProtectSystem=strict
+PrivateTmp=yes
+ProtectProc=invisible
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+RemoveIPC=yes
+"""
+"""Limits that need rights of the system. `ProtectClock=` is not among them: it would hide cameras
+and ports, as it allows one device only. `MemoryDenyWriteExecute=` is not either: callbacks of
+libraries in C may need such memory.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What differs from one installation to another.
+
+    `program` is the command `rinkside`, `arguments` what follows it. `groups` are the groups of the
+    service's user, which must exist. `port` is that of the panel, `language` that of messages.
+    `hides_homes` if nothing that the service reads is in a home folder.
+    """
+
+    program: Path
+    arguments: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    port: int = 8000
+    language: str = "en"
+    hides_homes: bool = True
+
+    def system(self) -> str:
+        """The unit of the whole computer, which starts when it is switched on."""
+        capability = "CAP_NET_BIND_SERVICE" if self.port < LOWEST_FREE_PORT else ""
+        groups = f"SupplementaryGroups={' '.join(self.groups)}\n" if self.groups else ""
+        own = (
+            f"User={NAME}\nGroup={NAME}\n{groups}"
+            f"StateDirectory={NAME}\nStateDirectoryMode=0700\n"
+            f"Environment=XDG_DATA_HOME=%S\nWorkingDirectory=%S/{NAME}\n"
+        )
+        limits = (
+            f"CapabilityBoundingSet={capability}\nAmbientCapabilities={capability}\n"
+            f"ProtectHome={'yes' if self.hides_homes else 'read-only'}\n"
+        )
+        return self._text(own, f"{COMMON}{SYSTEM_ONLY}{limits}", "multi-user.target")
+
+    def user(self) -> str:
+        """The unit of one user, which starts when they log in, or earlier if they linger."""
+        return self._text("", COMMON, "default.target")
+
+    def _text(self, own: str, limits: str, wanted_by: str) -> str:
+        line = " ".join(quoted(word) for word in (str(self.program), *self.arguments))
+        language = f"Environment=RINKSIDE_LANGUAGE={self.language}\n" * (self.language != "en")
+        return (
+            f"# Written by `rinkside service install`, which overwrites it. Your own changes:\n"
+            f"# systemctl edit {NAME}\n"
+            f"[Unit]\n"
+            f"Description=Rinkside, a referee for games played with pyramids\n"
+            f"After=network.target sound.target\n"
+            f"StartLimitIntervalSec=0\n"
+            f"\n[Service]\n"
+            f"Type=notify\n"
+            f"ExecStart={line}\n"
+            f"Restart=always\nRestartSec={RESTART_S}\nWatchdogSec={WATCHDOG_S}\n"
+            f"TimeoutStartSec={START_S}\nTimeoutStopSec={STOP_S}\n"
+            f"RuntimeDirectory={NAME}\nEnvironment=LG_WD=%t/{NAME}\n"
+            f"{language}{own}\n"
+            f"{limits}"
+            f"\n[Install]\n"
+            f"WantedBy={wanted_by}\n"
+        )
+
+
+def quoted(word: str) -> str:
+    """One word of a command, so that systemd changes nothing in it.
+
+    Raises InputError for control characters.
+    """
+    if not word.isprintable():
+        raise InputError(
+            msg("{raw}: expected an argument without control characters", raw=repr(word)[:80])
+        )
+    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{plain}"' if not plain or set(plain) & set(" \"'\\;#") else plain
+
+
+def hides_homes(paths: Sequence[Path]) -> bool:
+    """True if none of these is in a home folder."""
+    return not any(path.is_relative_to(home) for path in paths for home in PRIVATE)
