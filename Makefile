@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo environment test test-quick lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words diagram loop clean
+.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -40,6 +40,9 @@ lint: $(VENV)/ready-dev  ## style and types only
 
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
 	@$(BIN)/python -m benchmarks accuracy
+
+bench-photo: $(VENV)/ready-dev  ## measure photographs of Ice Boule without their lens, and copies of them, and write docs/PHOTO.md
+	@$(BIN)/python -m benchmarks photo
 
 bench-traced: $(VENV)/ready-tracing  ## path-trace tables, score them and write docs/TRACED.md; fetches Mitsuba, which needs LLVM: sudo apt install libllvm19
 	@$(BIN)/python -m benchmarks traced
@@ -108,6 +111,9 @@ bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages
 
 pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
 	@$(BIN)/python -m tools.pages
+
+sample-photo: $(VENV)/ready-dev  ## draw the photograph that `rinkside measure --sample` measures
+	@$(BIN)/python -m tools.mat_photograph
 
 rules: $(VENV)/ready-dev  ## run the tests that hold the sentences of the printed rules and the rulings, and write docs/RULES.md
 	@$(BIN)/python -m tools.rules

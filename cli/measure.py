@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,23 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
+from calibration.photo_table import InPlay, printed_mat
 from cli.options import empty_option, table_option
+from cli.photo import (
+    SAMPLE,
+    Reading,
+    checked_colours,
+    checked_scale,
+    checked_sizes,
+    drawn_gaps,
+    load_photo_table,
+    measured_gaps,
+    read_calibrated,
+    read_mat,
+    read_table,
+    sample_photo,
+)
+from cli.serve_options import address_options
 from cli.terminal import console, in_language, say_json
 from table.errors import InputError
 from table.files import check_output
@@ -26,71 +42,133 @@ from table.messages import msg
 from table.observation import SURE, Observation, SeenPiece, observation_document
 from table.pieces import COLOURS
 from table.solids import REPEATS_DEG
-from table.table_config import Setup, load_table
-from vision.annotate.debug_stages import write_stages
+from table.table_config import Setup
 from vision.annotate.photo import Note, Tone, annotate, check_picture_path, write_picture
-from vision.cameras.frame import Image
-from vision.cameras.image_files import read_image
-from vision.observe import observe as observe_frame
+from vision.cameras.photographs import decode_photograph, read_photograph
 
-Options = Callable[..., Any]
+_picture_option = click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Write the photograph with what was read drawn in: OUT.png or OUT.jpg.",
+)
+_debug_option = click.option(
+    "--debug",
+    type=click.Path(path_type=Path),
+    help="A folder for pictures of every stage of reading: send them with a report.",
+)
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-def _photograph_options(command: Options) -> Options:
-    for option in (
-        click.option(
-            "--picture",
-            type=click.Path(path_type=Path),
-            help="Write the photograph with what was read drawn in: OUT.png or OUT.jpg.",
-        ),
-        click.option(
-            "--debug",
-            type=click.Path(path_type=Path),
-            help="A folder for pictures of every stage of reading: send them with a report.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
-        empty_option,
-        table_option,
-        click.argument("photo", type=click.Path(path_type=Path)),
-    ):
-        command = option(command)
-    return command
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files that a photograph is read with and that are written."""
+
+    table: Path | None
+    empty: Path | None
+    picture: Path | None
+    debug: Path | None
+
+    def check(self, photo: Path | None) -> None:
+        """Raise InputError where the picture that is to be made could not be written."""
+        if self.picture:
+            check_picture_path(self.picture)
+            check_output(self.picture, photo, self.empty, self.table)
 
 
 @click.command()
-@_photograph_options
+@click.argument("photo", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    help="table.json of a calibrated table; without it the photograph shows the printed mat.",
+)
+@empty_option
+@_json_option
+@_debug_option
+@_picture_option
 @click.option(
     "--target",
     metavar="COLOUR",
-    help="Colour of the target, where it is not the one in table.json.",
+    help="Colour of the target, where it is not the one in table.json or not clear.",
 )
+@click.option(
+    "--colours", help="The players' colours on the mat; read off the photograph without it."
+)
+@click.option("--sizes", help="Sizes of the pieces on the mat; read off the photograph without it.")
+@click.option(
+    "--bar-mm", type=float, help="What the check bar at the foot of the mat's pages measures."
+)
+@click.option("--sample", is_flag=True, help="Measure a photograph of the mat that comes along.")
+@click.option("--serve", is_flag=True, help="Serve a page that measures photographs of the mat.")
+@address_options
 def measure(
-    photo: Path,
-    table_path: Path,
+    photo: Path | None,
+    table_path: Path | None,
     empty: Path | None,
     as_json: bool,
     debug: Path | None,
     picture: Path | None,
     target: str | None,
+    colours: str | None,
+    sizes: str | None,
+    bar_mm: float | None,
+    sample: bool,
+    serve: bool,
+    **address: Any,
 ) -> None:
-    """Rank the pieces in PHOTO by their gap to the target, and say who leads."""
-    setup = aimed(load_table(table_path), target)
-    image, seen = _look(photo, table_path, setup, empty, picture, debug)
+    """Rank the pieces in PHOTO by their gap to the target, and say who leads.
+
+    PHOTO shows the mat of "rinkside print mat", taken with any camera: JPEG, PNG or HEIC. With
+    --table it shows a table of your own.
+    """
+    if (photo is not None) + sample + serve != 1:
+        raise InputError(msg("expected a photograph, --sample or --serve"))
+    scale = 1.0 if bar_mm is None else checked_scale(bar_mm)
+    if serve:
+        # Flask takes a while to load on a small board.
+        from cli.photo_page import serve_measuring
+
+        serve_measuring(scale, **address)
+        return
+    files = _Files(table_path, empty, picture, debug)
+    files.check(photo)
+    named = _named(target, colours, sizes)
     _, ruler = measuring()
-    measured = ruler.measure(seen, str(setup.game.target))
-    if isinstance(measured, str):
-        raise InputError(msg("{photo}: {raw}", photo=photo, raw=in_language(measured).rstrip(".")))
+    if table_path is None:
+        if empty:
+            raise InputError(msg("--empty: expected only with --table"))
+        where = str(photo) if photo else SAMPLE
+        data = read_photograph(photo) if photo else sample_photo()
+        photograph = decode_photograph(data, where)
+        reading = read_mat(photograph, where, printed_mat(scale), named, ruler, debug)
+    else:
+        if photo is None or colours or sizes or bar_mm is not None:
+            raise InputError(
+                msg("--table: expected without --sample, --colours, --sizes and --bar-mm")
+            )
+        setup, calibrated = load_photo_table(table_path)
+        where, reading = str(photo), _look(photo, aimed(setup, target), calibrated, files)
+    measured = measured_gaps(reading, where, ruler)
     if picture:
-        write_picture(
-            picture,
-            annotate(
-                image, seen, setup.camera, _gap_notes(measured, seen), ruler.sentence(measured)
-            ),
-        )
+        write_picture(picture, drawn_gaps(reading, measured, ruler))
     if as_json:
-        say_json(json.dumps(ruler.document(measured)))
+        say_json(json.dumps({"target": reading.setup.game.target} | ruler.document(measured)))
     else:
         _print_ranking(measured, ruler)
+        if table_path is None:
+            _print_named(reading, named)
+
+
+def _named(target: str | None, colours: str | None, sizes: str | None) -> InPlay:
+    """What lies on the mat by the options; raises InputError."""
+    if target is not None:
+        checked_colours(target, "--target")
+    return InPlay(
+        checked_colours(colours, "--colours") if colours is not None else (),
+        target,
+        checked_sizes(sizes, "--sizes") if sizes is not None else (),
+    )
 
 
 def aimed(setup: Setup, target: str | None) -> Setup:
@@ -121,64 +199,34 @@ def aimed(setup: Setup, target: str | None) -> Setup:
     )
 
 
-def _look(
-    photo: Path,
-    table_path: Path,
-    setup: Setup,
-    empty: Path | None,
-    picture: Path | None,
-    debug: Path | None,
-) -> tuple[Image, Observation]:
-    """The photograph and what is observed in it.
+def _look(photo: Path, setup: Setup, calibrated: bool, files: _Files) -> Reading:
+    """A photograph of a table, read with its lens or, if it has none yet, without.
 
-    Raises InputError, also where the picture that is to be made could not be written.
+    Raises InputError.
     """
-    if picture:
-        check_picture_path(picture)
-        check_output(picture, photo, empty, table_path)
-    frame = read_image(photo, setup)
-    reference = read_image(empty, setup) if empty else None
-    if debug:
-        write_stages(debug, frame, setup, reference)
-    seen = observe_frame(frame, setup, reference)
-    if isinstance(seen, Observation):
-        return frame.image, seen
-    raise InputError(msg("{photo}: {text}", photo=photo, text=seen.reason))
+    if calibrated:
+        return read_calibrated(photo, setup, files.empty, files.debug)
+    if files.empty:
+        raise InputError(msg("--empty: expected only with a table.json that has a camera"))
+    where = str(photo)
+    photograph = decode_photograph(read_photograph(photo), where)
+    return read_table(photograph, where, setup, files.debug)
 
 
-def _gap_notes(measured: RankedGaps, seen: Observation) -> list[Note]:
-    """Notes for the picture: every gap, nearest first.
-
-    Gaps that count, or may count, have a tone of their own.
-    """
-    doubted = {place for pair in measured.pairs for place in pair}
-    if measured.doubts:
-        doubted |= {
-            place for place, gap in enumerate(measured.gaps) if gap.piece.colour_probability < SURE
-        }
-    others = [
-        place for place, gap in enumerate(measured.gaps) if gap.piece.colour != measured.leading
+def _print_named(reading: Reading, named: InPlay) -> None:
+    """What was read off the photograph that nobody had named, as options that name it."""
+    game = reading.setup.game
+    options = [
+        (named.target, f"--target {game.target}"),
+        (named.colours, f"--colours {','.join(game.colours)}"),
+        (named.sizes, f"--sizes {','.join(game.sizes)}"),
     ]
-    notes = []
-    for place, gap in enumerate(measured.gaps):
-        tone: Tone = (
-            "doubtful"
-            if place in doubted
-            else "leading"
-            if place < min(others, default=len(measured.gaps))
-            else "plain"
+    found = " ".join(option for told, option in options if not told)
+    if found:
+        text = msg(
+            "Read off the photograph: {raw}. Naming them makes the reading surer.", raw=found
         )
-        text = (
-            "on the target"
-            if gap.on_target
-            else "touching"
-            if gap.touching
-            else f"{with_margin(gap.mm, gap.sigma_mm)} mm"
-        )
-        nearest = None if gap.on_target or gap.touching else np.array(gap.points_mm)
-        notes.append(Note(gap.index, f"#{place + 1}  {text}", tone, nearest))
-    target = next(index for index, piece in enumerate(seen.pieces) if piece is measured.target)
-    return [*notes, Note(target, "target", "target")]
+        console().print(escape(in_language(text)), highlight=False)
 
 
 def _print_ranking(measured: RankedGaps, ruler: Measuring) -> None:
@@ -205,7 +253,12 @@ def _print_ranking(measured: RankedGaps, ruler: Measuring) -> None:
 
 
 @click.command()
-@_photograph_options
+@click.argument("photo", type=click.Path(path_type=Path))
+@table_option
+@empty_option
+@_json_option
+@_debug_option
+@_picture_option
 def observe(
     photo: Path,
     table_path: Path,
@@ -215,10 +268,13 @@ def observe(
     picture: Path | None,
 ) -> None:
     """Say which pieces lie where in PHOTO."""
-    setup = load_table(table_path)
-    image, seen = _look(photo, table_path, setup, empty, picture, debug)
+    files = _Files(table_path, empty, picture, debug)
+    files.check(photo)
+    reading = _look(photo, *load_photo_table(table_path), files)
+    seen, setup = reading.seen, reading.setup
     if picture:
-        write_picture(picture, annotate(image, seen, setup.camera, _name_notes(seen, setup)))
+        notes = _name_notes(seen, setup)
+        write_picture(picture, annotate(reading.image, seen, setup.camera, notes))
     if as_json:
         say_json(json.dumps(_document(seen, setup)))
     else:

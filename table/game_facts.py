@@ -168,6 +168,8 @@ class Measuring:
     """
     z: float
     """Standard deviations by which two gaps must differ to be told apart."""
+    likely_targets: Callable[[Observation], tuple[str, ...]] = lambda _seen: ()
+    """Colours whose only piece may be the target, where nobody has named it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

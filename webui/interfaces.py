@@ -6,6 +6,7 @@ They are implemented in `referee` (session, loop, ruler) and `calibration` (guid
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from calibration.progress import CornersNow, LensNow
@@ -14,7 +15,7 @@ from referee.live.correction import CorrectedVerdict, PieceCorrection
 from referee.live.game_setup import Choice
 from referee.live.live_measurement import RulerNow
 from referee.live.table_monitor import TableRequest
-from referee.presentation.session_view import SessionView
+from referee.presentation.session_view import Ranked, SessionView
 from referee.sessions.commands import Command
 from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, SeatFreed, SeatTaken
@@ -163,3 +164,33 @@ class RulerPort(Protocol):
 
     def jpeg(self) -> bytes | None:
         """The newest frame as a JPEG; None before the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class InPhoto:
+    """What people say lies on the mat; what is empty is read off the photograph."""
+
+    target: str = ""
+    colours: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPhoto:
+    """A photograph that was measured.
+
+    `sentence` says who leads, `jpeg` is the photograph with the gaps drawn in, `found` is what lay
+    there.  `assumed`: some of that was read off the photograph, because nobody had named it.
+    """
+
+    sentence: str
+    ranking: tuple[Ranked, ...]
+    jpeg: bytes
+    found: InPhoto
+    assumed: bool
+
+
+PhotoReader = Callable[[bytes, str, InPhoto], MeasuredPhoto]
+"""Measures a photograph, the content of a file, whose name is used in messages.
+
+Raises InputError.  Implemented by `cli.photo_page`.
+"""

@@ -7,8 +7,10 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 from wsgiref.types import WSGIEnvironment
 
@@ -25,6 +27,7 @@ from table.messages import phrase
 from webui.api.events import CARRY, Streams, Subscriber
 from webui.api.fanout import Fanout
 from webui.security.client_addresses import client_of, is_this_machine
+from webui.security.incoming import LARGER_BODIES
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +45,8 @@ STALL_S, SLOWEST_BYTES_S = 20.0, 1024
 """Time within which an answer must be taken, and bytes taken for each second more."""
 MOST_HEAD_BYTES, MOST_BODY_BYTES = 32 * 1024, 64 * 1024
 """Most bytes of a request; the panel takes no body that is nearly so large."""
+MOST_LARGER, SLOWEST_UPLOAD_BYTES_S = 4, 50_000
+"""Most requests with larger bodies at once, and how fast these must come after BODY_S."""
 LOOK_S = 0.5
 """Longest time until a server without requests checks whether it is to stop."""
 
@@ -110,8 +115,35 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
             super().finish()
 
 
+class LargerBodies:
+    """Paths whose requests may have larger bodies, with the most bytes, and those under way."""
+
+    def __init__(self, adj: Adjustments, most_bytes: Mapping[str, int]) -> None:
+        self._adj, self._most_bytes = adj, most_bytes
+        self._under_way: weakref.WeakSet[Parser] = weakref.WeakSet()
+
+    def admit(self, parser: Parser) -> Adjustments | None:
+        """The limits for a request if it may be larger than others.
+
+        Raises ParsingError if there are too many of these.
+        """
+        most = self._most_bytes.get(parser.path)
+        if most is None or parser.command != "POST":
+            return None
+        if len(self._under_way) >= MOST_LARGER:
+            raise ParsingError("Too many uploads at once")
+        self._under_way.add(parser)
+        adj = copy(self._adj)
+        adj.max_request_body_size = most
+        return adj
+
+
 class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Reads requests; what it cannot read is answered with 400."""
+
+    larger: LargerBodies | None = None
+    is_larger = False
+    """True if the body may be larger than usual, and may take its time."""
 
     def parse_header(self, header_plus: bytes) -> None:
         """As `HTTPRequestParser.parse_header`; raises ParsingError for ValueError."""
@@ -119,23 +151,32 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             super().parse_header(header_plus)
         except ValueError as error:  # a length of 5,000 digits, brackets that hold no address
             raise ParsingError("Invalid request") from error
+        larger = self.larger and self.larger.admit(self)
+        if larger is not None:
+            self.adj, self.is_larger = larger, True
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
     """A connection with a time limit for each step: ask, send a request, take the answer."""
 
     task_class = Task
-    parser_class = Parser
 
     def __init__(
         self, server: Server, sock: socket.socket, addr: Any, adj: Adjustments, map: Any = None
     ) -> None:
+        self._larger = server.larger
         self.client = client_of(addr[0])
         self.asked = False
         """True if a request of this connection was answered before."""
         self.since_s = self.writing_since_s = time.monotonic()
         self.sent_bytes = 0
         super().__init__(server, sock, addr, adj, map=map)
+
+    def parser_class(self, adj: Adjustments) -> Parser:
+        """A parser of one request."""
+        parser = Parser(adj)
+        parser.larger = self._larger
+        return parser
 
     def received(self, data: bytes) -> bool:
         """As `HTTPChannel.received`; notes when a request begins."""
@@ -169,7 +210,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return False
         if self.request is None:
             return now_s - self.since_s > (IDLE_S if self.asked else HEAD_S)
-        return now_s - self.since_s > (BODY_S if self.request.headers_finished else HEAD_S)
+        if not self.request.headers_finished:
+            return now_s - self.since_s > HEAD_S
+        more_s = self.request.body_bytes_received / SLOWEST_UPLOAD_BYTES_S
+        return now_s - self.since_s > BODY_S + (more_s if self.request.is_larger else 0)
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
@@ -177,6 +221,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     channel_class = Channel
     fanout: Fanout
+    larger: LargerBodies
 
     def accept(self) -> tuple[socket.socket, Any] | None:
         """As `TcpWSGIServer.accept`; closes a connection for which there is no room."""
@@ -285,8 +330,9 @@ def _server(
     )
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(threads)
+    larger = LargerBodies(options, app.config.get(LARGER_BODIES, {}))
     place = (listening.family, listening.type, listening.proto, listening.getsockname())
-    return Server(
+    server = Server(
         app,
         map=open_sockets,
         _sock=listening,
@@ -295,6 +341,8 @@ def _server(
         bind_socket=False,
         sockinfo=place,
     )
+    server.larger = larger
+    return server
 
 
 def _why(error: Exception, host: str, port: int) -> str:

@@ -23,7 +23,7 @@ from table.boards import Board
 from table.errors import InputError
 from table.messages import msg, phrase
 from table.solids import Array
-from table.table_config import Fiducials, Lens, rows_of
+from table.table_config import Fiducials, Lens, Marker, rows_of
 from vision.cameras.frame import Image
 from vision.geometry.camera_model import pose_of, project_with
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
@@ -60,7 +60,13 @@ TOGETHER = 7
 """Number of neighbouring edges whose errors are correlated."""
 BOARD_BLOOM_PX = 0.3
 """Prior of the bloom of the board's print, 1 sigma."""
-LENS, POSE, PRINT, BLOOMS = slice(0, 8), slice(8, 14), slice(14, 20), slice(20, None)
+EXIF_SIGMA, EXIF_AGREES = 0.05, 0.25
+"""Standard deviation of the logarithm of a focal length that the picture file states, and by how
+much at most the picture alone may contradict it; else the picture was cropped, and it is ignored.
+"""
+LENS, POSE, PRINT = slice(0, 8), slice(8, 14), slice(14, 20)
+BLOOMS_FROM = PRINT.stop
+"""Behind these come the blooms, and the shifts of the fiducials if their places are uncertain."""
 PRINT_SIGMA = np.array([0.3, 0.3, 0.001, 0.001, 0.001, 0.001])
 """Standard deviations of a board's print relative to the fiducials: place (mm, x and y) and shape
 (shares, of x by x, x by y, y by x, y by y).
@@ -77,6 +83,21 @@ of its edges is found where they should be.
 CHECK = phrase("check its position and size")
 
 
+class UnfitMarkerError(InputError):
+    """Most edges of fiducial `marker` are not where they should be: moved, shaded or soiled."""
+
+    def __init__(self, marker: int) -> None:
+        super().__init__(
+            msg(
+                "expected markers where the table or the mat has them, but marker {n} does not fit"
+                " the others; {text}",
+                n=marker,
+                text=CHECK,
+            )
+        )
+        self.marker = marker
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstLens:
     """A lens estimated from one photograph.
@@ -91,6 +112,21 @@ class FirstLens:
     edges: tuple[int, int]
     rms_px: float
     tilt_deg: float
+    fiducials: Fiducials
+    """Those that are seen, where they are by this photograph; `covariance` is what is left."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prior:
+    """What is expected of the lens: mean and standard deviation (8,).
+
+    `root` (3 m, 3 m) makes the shifts (3 m,) of the fiducials independent, with a standard
+    deviation of 1; m is 0 if their places are exact.
+    """
+
+    mean: Array
+    sigma: Array
+    root: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,13 +134,15 @@ class _Edges:
     """Edges of known place: points and unit normals (n, 3), and their shift per bloom (n, b).
 
     Blooms (spread of light) are one common to all fiducials, one of each fiducial, and one of the
-    board.  `printed` (n,): on the board.
+    board.  `printed` (n,): on the board.  `shifts` (n, 3, 3 m) mm are the motions of the points per
+    shift and turn (mm and rad) of each fiducial, m is 0 if their places are exact.
     """
 
     points_mm: Array
     normals: Array
     blooms: Array
     printed: NDArray[np.bool_]
+    shifts: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,16 +154,21 @@ class _MeasuredEdges:
     normals_px: Array
 
 
-def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
+def first_lens(
+    image: Image, fiducials: Fiducials, board: Board, focal_px: float | None = None
+) -> FirstLens:
     """Estimate the lens that took an image (h, w, 3).
 
-    Raises InputError if it shows too few fiducials, or they do not lie where they should.
+    `focal_px` is the focal length that the picture file states; it is not used if the picture
+    contradicts it.  Fiducials with a covariance may lie beside their places by as much.  Raises
+    InputError if the image shows too few fiducials, or they do not lie where they should.
     """
     size = np.array(image.shape[1::-1])
     corners, seen = _corners(image, fiducials)
     marks, lines = _fiducial_edges(seen), printed_edges(board)
+    start, prior = _started(corners, seen, size, focal_px)
     state = np.concatenate(
-        [_start(corners, seen, size), np.zeros(len(PRINT_SIGMA) + len(seen.markers) + 2)]
+        [start, np.zeros(len(PRINT_SIGMA) + len(seen.markers) + 2 + len(prior.root))]
     )
     noise = 0.1
     for turn in range(ROUNDS):
@@ -137,18 +180,22 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
                     " or turn up the light"
                 )
             )
-        printed = _measure_lines(image, state, lines) if lines and turn >= ALONE_ROUNDS else None
+        printed = (
+            _measure_lines(image, state, lines, marks) if lines and turn >= ALONE_ROUNDS else None
+        )
         measured = _joined(own, printed) if printed else own
-        state, noise, jacobian = _solve(state, measured, bloom_sigma, noise, size)
-    _check(state, own, marks, seen, corners, size)
-    estimated = _estimated_lens(state, jacobian, size)
+        state, noise, jacobian = _solve(state, measured, bloom_sigma, noise, size, prior)
+    _check(state, own, marks, seen, corners, size, prior)
+    covariance = _covariance(jacobian)
+    estimated = _estimated_lens(state, covariance, size)
     counts = len(own.places_px), len(measured.places_px) - len(own.places_px)
     tilt = float(
         np.degrees(np.arccos(np.clip(-np.asarray(cv2.Rodrigues(state[POSE][:3])[0])[2, 2], -1, 1)))
     )
     sigma = dict(zip(PINHOLE, np.sqrt(np.diag(estimated.covariance)).tolist(), strict=False))
     off = _off(state, measured, size)
-    return FirstLens(estimated, sigma, counts, float(np.sqrt(np.mean(off**2))), tilt)
+    rms_px = float(np.sqrt(np.mean(off**2)))
+    return FirstLens(estimated, sigma, counts, rms_px, tilt, _shifted(seen, state, covariance))
 
 
 def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
@@ -176,11 +223,16 @@ def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
             )
         )
     corners = np.concatenate([detected.corners_px[marker.id] for marker in seen])
-    return corners, msgspec.structs.replace(fiducials, markers=seen, covariance=msgspec.UNSET)
+    covariance = fiducials.covariance
+    if covariance is not msgspec.UNSET:
+        rows = np.flatnonzero(np.repeat([marker in seen for marker in fiducials.markers], 3))
+        covariance = rows_of(np.array(covariance)[np.ix_(rows, rows)])
+    return corners, msgspec.structs.replace(fiducials, markers=seen, covariance=covariance)
 
 
 def _fiducial_edges(fiducials: Fiducials) -> _Edges:
-    points, normals, blooms = [], [], []
+    points, normals, blooms, moves = [], [], [], []
+    uncertain = fiducials.covariance is not msgspec.UNSET
     for index, marker in enumerate(fiducials.markers):
         local, ways = edge_samples(marker.id, fiducials.dictionary)
         corners = np.array(marker.corners_mm)
@@ -190,12 +242,19 @@ def _fiducial_edges(fiducials: Fiducials) -> _Edges:
         shifts = np.zeros((len(local), len(fiducials.markers) + 2))
         shifts[:, [0, index + 1]] = 1
         blooms.append(shifts)
+        moved = np.zeros((len(local), 3, 3 * len(fiducials.markers) if uncertain else 0))
+        if uncertain:
+            away = local @ sides
+            moved[:, 0, 3 * index] = moved[:, 1, 3 * index + 1] = 1
+            moved[:, :2, 3 * index + 2] = np.column_stack([-away[:, 1], away[:, 0]])
+        moves.append(moved)
     places = _at_height(np.concatenate(points), fiducials.z_mm)
     return _Edges(
         places,
         _at_height(np.concatenate(normals), 0.0),
         np.concatenate(blooms),
         np.zeros(len(places), bool),
+        np.concatenate(moves),
     )
 
 
@@ -203,7 +262,37 @@ def _at_height(points: Array, z_mm: float) -> Array:
     return np.column_stack([points, np.full(len(points), z_mm)])
 
 
-def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Array:
+def _prior(fiducials: Fiducials, size: NDArray[np.intp], focal_px: float | None) -> _Prior:
+    """What is expected: usual cameras, held upright or on their side, or what the file states."""
+    mean, sigma = USUAL.copy(), USUAL_SIGMA.copy()
+    mean[0] += np.log(max(1.0, size[1] / size[0]))
+    if focal_px is not None:
+        mean[0], sigma[0] = np.log(focal_px / size[0]), EXIF_SIGMA
+    if fiducials.covariance is msgspec.UNSET:
+        return _Prior(mean, sigma, np.zeros((0, 0)))
+    return _Prior(
+        mean, sigma, np.linalg.inv(np.linalg.cholesky(np.array(fiducials.covariance, float)))
+    )
+
+
+def _started(
+    corners: Array, fiducials: Fiducials, size: NDArray[np.intp], focal_px: float | None
+) -> tuple[Array, _Prior]:
+    """Initial lens and pose (14,), and the prior.
+
+    A stated focal length is used unless the corners, with a usual camera, say something else.
+    """
+    usual = _prior(fiducials, size, None)
+    if focal_px is None:
+        return _start(corners, fiducials, size, usual), usual
+    start = _start(corners, fiducials, size, usual)
+    stated = _prior(fiducials, size, focal_px)
+    if abs(start[0] - stated.mean[0]) > EXIF_AGREES:
+        return start, usual
+    return _start(corners, fiducials, size, stated), stated
+
+
+def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp], prior: _Prior) -> Array:
     """Initial lens and pose (14,) from the detected corners (4 m, 2).
 
     Raises InputError if they do not fit.
@@ -216,13 +305,13 @@ def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Arra
         return np.concatenate(
             [
                 (_project(state, points, size) - corners).ravel() / CORNER_PX,
-                (state[LENS] - USUAL) / USUAL_SIGMA,
+                (state[LENS] - prior.mean) / prior.sigma,
             ]
         )
 
     best = None
     for focal in FIRST_FOCALS:
-        usual = np.array([np.log(focal), *USUAL[1:]])
+        usual = np.array([np.log(focal) + prior.mean[0] - USUAL[0], *USUAL[1:]])
         start = np.concatenate([usual, *pose_of(points, corners, _lens(usual, size))])
         found = least_squares(off, start, method="lm", x_scale="jac", max_nfev=3000)
         if best is None or found.cost < best.cost:
@@ -234,7 +323,7 @@ def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Arra
         wrong = fiducials.markers[int((worst / side).argmax())].id
         raise InputError(
             msg(
-                "expected markers where table.json puts them, but they do not fit one"
+                "expected markers where the table or the mat has them, but they do not fit one"
                 " camera; marker {n} fits worst; check positions and sizes",
                 n=wrong,
             )
@@ -282,7 +371,13 @@ def _places(state: Array, edges: _Edges) -> Array:
     moved = edges.points_mm.copy()
     flat = moved[edges.printed, :2]
     moved[edges.printed, :2] = flat + state[PRINT][:2] + flat @ state[PRINT][2:].reshape(2, 2).T
+    if edges.shifts.shape[2]:
+        moved += edges.shifts @ state[BLOOMS_FROM + edges.blooms.shape[1] :]
     return moved
+
+
+def _blooms(state: Array, edges: _Edges) -> Array:
+    return state[BLOOMS_FROM : BLOOMS_FROM + edges.blooms.shape[1]]
 
 
 def _measure_marks(
@@ -291,7 +386,7 @@ def _measure_marks(
     """Measured edges of the fiducials, and the prior sigma of the blooms (b,)."""
     edges, normals = _in_picture(state, marks, np.array(image.shape[1::-1]))
     offset, paper, good = edge_offsets(
-        image, edges, normals, REACH_MODULES * module_px, marks.blooms @ state[BLOOMS]
+        image, edges, normals, REACH_MODULES * module_px, marks.blooms @ _blooms(state, marks)
     )
     clipped = [
         np.median(paper[own]) > CLIPPED if (own := good & (column > 0)).any() else False
@@ -303,15 +398,16 @@ def _measure_marks(
     return _selected(marks, edges + offset[:, None] * normals, normals, good), sigma
 
 
-def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _MeasuredEdges:
-    """Edges of what is printed on the board."""
-    blooms = np.zeros((len(lines.points_mm), len(state) - BLOOMS.start))
+def _measure_lines(image: Image, state: Array, lines: BoardEdges, marks: _Edges) -> _MeasuredEdges:
+    """Edges of what is printed on the board, beside those of the fiducials."""
+    blooms = np.zeros((len(lines.points_mm), marks.blooms.shape[1]))
     blooms[:, -1] = lines.look == "step"
     edges = _Edges(
         _at_height(lines.points_mm, 0.0),
         _at_height(lines.normals, 0.0),
         blooms,
         np.ones(len(blooms), bool),
+        np.zeros((len(blooms), *marks.shifts.shape[1:])),
     )
     there, normals = _in_picture(state, edges, np.array(image.shape[1::-1]))
     offset, good = lines.measure(image, there, normals)
@@ -322,7 +418,11 @@ def _selected(
     edges: _Edges, places: Array, normals: Array, good: NDArray[np.bool_]
 ) -> _MeasuredEdges:
     kept = _Edges(
-        edges.points_mm[good], edges.normals[good], edges.blooms[good], edges.printed[good]
+        edges.points_mm[good],
+        edges.normals[good],
+        edges.blooms[good],
+        edges.printed[good],
+        edges.shifts[good],
     )
     return _MeasuredEdges(kept, places[good], normals[good])
 
@@ -333,7 +433,13 @@ def _joined(one: _MeasuredEdges, other: _MeasuredEdges) -> _MeasuredEdges:
         np.concatenate(pair)
         for pair in ((a.points_mm, b.points_mm), (a.normals, b.normals), (a.blooms, b.blooms))
     )
-    edges = _Edges(points, normals, blooms, np.concatenate([a.printed, b.printed]))
+    edges = _Edges(
+        points,
+        normals,
+        blooms,
+        np.concatenate([a.printed, b.printed]),
+        np.concatenate([a.shifts, b.shifts]),
+    )
     return _MeasuredEdges(
         edges,
         np.concatenate([one.places_px, other.places_px]),
@@ -345,25 +451,31 @@ def _off(state: Array, measured: _MeasuredEdges, size: NDArray[np.intp]) -> Arra
     """Residuals (n,) of edges along their normals, px."""
     away = measured.places_px - _project(state, _places(state, measured.edges), size)
     return np.asarray(
-        np.sum(away * measured.normals_px, axis=1) - measured.edges.blooms @ state[BLOOMS]
+        np.sum(away * measured.normals_px, axis=1)
+        - measured.edges.blooms @ _blooms(state, measured.edges)
     )
 
 
 def _solve(
-    state: Array, measured: _MeasuredEdges, bloom_sigma: Array, noise: float, size: NDArray[np.intp]
+    state: Array,
+    measured: _MeasuredEdges,
+    bloom_sigma: Array,
+    noise: float,
+    size: NDArray[np.intp],
+    prior: _Prior,
 ) -> tuple[Array, float, Array]:
     """One robust least-squares step: state, noise of an edge in px, and Jacobian in sigmas."""
     weight = 1 / np.sqrt(1 + (_off(state, measured, size) / (STRAYS * noise)) ** 2)
     sigma = np.sqrt(noise**2 + TOGETHER * FLOOR_PX**2)
 
     def off(state: Array) -> Array:
-        usual = (state[LENS] - USUAL) / USUAL_SIGMA
         return np.concatenate(
             [
                 weight * _off(state, measured, size) / sigma,
-                usual,
+                (state[LENS] - prior.mean) / prior.sigma,
                 state[PRINT] / PRINT_SIGMA,
-                state[BLOOMS] / bloom_sigma,
+                _blooms(state, measured.edges) / bloom_sigma,
+                prior.root @ state[len(state) - len(prior.root) :],
             ]
         )
 
@@ -383,6 +495,7 @@ def _check(
     fiducials: Fiducials,
     corners_px: Array,
     size: NDArray[np.intp],
+    prior: _Prior,
 ) -> None:
     """Raise InputError if the fit is not plausible.
 
@@ -390,7 +503,8 @@ def _check(
     the lens is unlike any camera's.
     """
     wrong = wrong_edges_mask(
-        _project(state, corner_points(list(fiducials.markers), fiducials.z_mm), size), corners_px
+        _project(state, corner_points(_found_markers(fiducials, state), fiducials.z_mm), size),
+        corners_px,
     )
     if wrong.any():
         why = phrase(
@@ -408,31 +522,24 @@ def _check(
     for index, marker in enumerate(fiducials.markers):
         mine = own.edges.blooms[:, index + 1] > 0
         if mine.sum() < LEAST_SHARE * np.count_nonzero(marks.blooms[:, index + 1]):
-            raise InputError(
-                msg(
-                    "expected markers where table.json puts them, but marker {n} does not"
-                    " fit the others; {text}",
-                    n=marker.id,
-                    text=CHECK,
-                )
-            )
+            raise UnfitMarkerError(marker.id)
         off_px = float(np.median(np.abs(off[mine])))
         if off_px > OFF_PX:
             raise InputError(
                 msg(
-                    "expected markers where table.json puts them, but marker {n} is off by"
+                    "expected markers where the table or the mat has them, but marker {n} is off by"
                     " {mm} px; {text}",
                     n=marker.id,
                     mm=f"{off_px:.1f}",
                     text=CHECK,
                 )
             )
-    _check_usual(state, size)
+    _check_usual(state, size, prior)
 
 
-def _check_usual(state: Array, size: NDArray[np.intp]) -> None:
+def _check_usual(state: Array, size: NDArray[np.intp], prior: _Prior) -> None:
     """Raise InputError if the lens is unlike any camera's."""
-    if (np.abs(state[LENS] - USUAL) > UNUSUAL * USUAL_SIGMA).any():
+    if (np.abs(state[LENS] - prior.mean) > UNUSUAL * prior.sigma).any():
         focal, k1 = float(np.exp(state[0])) * size[0], state[4]
         raise InputError(
             msg(
@@ -445,13 +552,62 @@ def _check_usual(state: Array, size: NDArray[np.intp]) -> None:
         )
 
 
-def _estimated_lens(state: Array, jacobian: Array, size: NDArray[np.intp]) -> Lens:
-    """The lens with its covariance (8, 8), with poses and blooms marginalized."""
+def _covariance(jacobian: Array) -> Array:
+    """Covariance of all unknowns, from the Jacobian in sigmas."""
     scale = np.linalg.norm(jacobian, axis=0)
-    inverse = np.linalg.inv((jacobian / scale).T @ (jacobian / scale)) / np.outer(scale, scale)
+    inverse = np.linalg.inv((jacobian / scale).T @ (jacobian / scale))
+    return np.asarray(inverse / np.outer(scale, scale))
+
+
+def _estimated_lens(state: Array, covariance: Array, size: NDArray[np.intp]) -> Lens:
+    """The lens with its covariance (8, 8), with poses and blooms marginalized."""
     lens, width = _lens(state, size), float(size[0])
     to_lens = np.diag([lens.matrix[0][0], lens.matrix[1][1], width, width, 1.0, 1.0, 1.0, 1.0])
     to_lens[1, 0] = lens.matrix[1][1]
     return msgspec.structs.replace(
-        lens, covariance=rows_of(to_lens @ inverse[LENS, LENS] @ to_lens.T), first_estimate=True
+        lens, covariance=rows_of(to_lens @ covariance[LENS, LENS] @ to_lens.T), first_estimate=True
     )
+
+
+def _shifted(fiducials: Fiducials, state: Array, covariance: Array) -> Fiducials:
+    """The fiducials where they were found, with what is left of their covariance."""
+    if fiducials.covariance is msgspec.UNSET:
+        return fiducials
+    markers = _found_markers(fiducials, state)
+    shapes, count = _without_motion(markers), 3 * len(markers)
+    return msgspec.structs.replace(
+        fiducials,
+        markers=tuple(markers),
+        covariance=rows_of(shapes @ covariance[-count:, -count:] @ shapes.T),
+    )
+
+
+def _found_markers(fiducials: Fiducials, state: Array) -> list[Marker]:
+    """The fiducials, shifted if their places are uncertain."""
+    if fiducials.covariance is msgspec.UNSET:
+        return list(fiducials.markers)
+    shifts = state[-3 * len(fiducials.markers) :].reshape(-1, 3)
+    markers = []
+    for marker, (x, y, turn) in zip(fiducials.markers, shifts, strict=True):
+        corners = marker.around_mm(1.0)
+        away = corners - corners.mean(axis=0)
+        moved = corners + [x, y] + turn * np.column_stack([-away[:, 1], away[:, 0]])
+        a, b, c, d = ((float(u), float(v)) for u, v in moved)
+        markers.append(msgspec.structs.replace(marker, corners_mm=(a, b, c, d)))
+    return markers
+
+
+def _without_motion(markers: list[Marker]) -> Array:
+    """Projection (3 m, 3 m) of the fiducials' shifts that takes their common motion away.
+
+    The table's frame is where they are: if all are moved and turned alike, nothing has changed.
+    """
+    middles = np.array([np.mean(marker.corners_mm, axis=0) for marker in markers])
+    x, y = (middles - middles.mean(axis=0)).T
+    motions = np.zeros((len(markers), 3, 3))
+    motions[:, 0, 0] = motions[:, 1, 1] = motions[:, 2, 2] = 1
+    motions[:, 0, 2], motions[:, 1, 2] = -y, x
+    placed = motions.copy()
+    placed[:, 2] = 0
+    flat = motions.reshape(-1, 3)
+    return np.asarray(np.eye(len(flat)) - flat @ np.linalg.pinv(placed.reshape(-1, 3)))

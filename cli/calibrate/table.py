@@ -17,6 +17,7 @@ import numpy as np
 
 from calibration.lens.file import load_lens
 from calibration.lens.presets import lens_for
+from calibration.photo_table import as_printed, unknown_lens
 from calibration.progress import CornersGuide
 from calibration.sheets.cards import CARD_MARKER_MM
 from calibration.sheets.pdf import BAR_MM
@@ -24,6 +25,7 @@ from calibration.table.drift import recheck as recheck_table
 from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
 from calibration.table.single_image import FirstLens, first_lens
 from cli.options import table_option
+from cli.photo import checked_scale
 from cli.serve_options import page_options, served
 from cli.terminal import in_language, say
 from table.boards import WORDS, Board
@@ -429,13 +431,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     check_output(out, photo)
     image = read_image(photo).image
     height, width = image.shape[:2]
-    matrix = (
-        (float(width), 0.0, (width - 1) / 2),
-        (0.0, float(width), (height - 1) / 2),
-        (0.0, 0.0, 1.0),
-    )
-    unknown = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
-    draft = read_draft(draft_path, unknown, GameChoice(**wanted))
+    draft = read_draft(draft_path, unknown_lens(width, height), GameChoice(**wanted))
     try:
         first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
@@ -470,36 +466,15 @@ def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -
         "board": raw["board"],
     }
     if "game" in raw:
-        return _scaled(
+        return as_printed(
             parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale
         )
     any_game = Game(name="any", colours=("red",), sizes=("medium",))
     board = parse_table(document | {"game": msgspec.to_builtins(any_game)}, path.name).board
-    return _scaled(
+    return as_printed(
         parse_table(document | {"game": msgspec.to_builtins(_game(board, wanted))}, path.name),
         scale,
     )
-
-
-def _scaled(setup: Setup, scale: float) -> Setup:
-    """The table with printed places and lengths multiplied by `scale`.
-
-    Tiles and thicknesses are not printed, and stay.
-    """
-    markers = tuple(
-        msgspec.structs.replace(
-            marker, corners_mm=tuple((scale * x, scale * y) for x, y in marker.corners_mm)
-        )
-        for marker in setup.fiducials.markers
-    )
-    board = msgspec.to_builtins(setup.board)
-    board |= {
-        name: (scale * np.array(value)).tolist()
-        for name, value in board.items()
-        if name.endswith("_mm") and name != "tile_mm"
-    }
-    fiducials = msgspec.structs.replace(setup.fiducials, markers=markers)
-    return msgspec.structs.replace(setup, fiducials=fiducials, board=msgspec.convert(board, Board))
 
 
 @click.command()
@@ -527,17 +502,9 @@ def printed(
 
     BOARD.json is what rinkside print --json printed.
     """
-    if not 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
-        raise InputError(
-            msg(
-                "--bar-mm: expected {mm} to {mm2} mm, got {mm3}; print at 100 % (actual size)",
-                mm=f"{0.95 * BAR_MM:g}",
-                mm2=f"{1.05 * BAR_MM:g}",
-                mm3=f"{bar_mm:g}",
-            )
-        )
+    scale = checked_scale(bar_mm)
     check_output(out, board_path, Path(lens_said))
-    setup = read_draft(board_path, lens_for(lens_said, size), GameChoice(**wanted), bar_mm / BAR_MM)
+    setup = read_draft(board_path, lens_for(lens_said, size), GameChoice(**wanted), scale)
     kept = replace_table(setup, out)
     if bar_mm != BAR_MM:
         say(

@@ -16,6 +16,7 @@ from engines.game import (
 )
 from engines.ice_boule.default_table import TABLE
 from engines.ice_boule.gap_summary import sentence
+from engines.ice_boule.likely_target import likely_targets
 from engines.ice_boule.measure import (
     Z95,
     Measurement,
@@ -82,7 +83,10 @@ FACTS = GameFacts(
     title="Ice Boule",
     document=IceBouleDocument,
     table=TableFacts(
-        default=TABLE, measuring=Measuring(_measure, sentence, _document, _difference_sigma_mm, Z95)
+        default=TABLE,
+        measuring=Measuring(
+            _measure, sentence, _document, _difference_sigma_mm, Z95, likely_targets
+        ),
     ),
     first_player=Printed("lot", "Setup", rests_on_it=("lot", "roll")),
     presentation=Presentation(

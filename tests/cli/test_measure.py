@@ -92,7 +92,7 @@ class Table:
         assert cv2.imwrite(str(folder / "photo.png"), np.full((360, 480, 3), 120, np.uint8))
 
     def __call__(self, command: str, observation: Observation | Unusable, *words: str) -> Result:
-        self._patch.setattr("cli.measure.observe_frame", lambda *_: observation)
+        self._patch.setattr("cli.photo.observe_frame", lambda *_: observation)
         photo, table = self.folder / "photo.png", self.folder / "table.json"
         return CliRunner().invoke(
             main, [command, str(photo), "--table", str(table), *words], env={"COLUMNS": "120"}

@@ -219,7 +219,8 @@ def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: st
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["measure", "{photo}"], "--table"),
+        (["measure", "{photo}"], "marker 0"),
+        (["observe", "{photo}"], "--table"),
         (["measure", "{photo}", "--table", "{table}", "--target", "mauve"], "mauve"),
         (["measure", "{photo}", "--table", "{table}", "--empty", "{desk}/none.jpg"], "none.jpg"),
         (["measure", "{photo}", "--table", "{table}", "--picture", "{desk}/out.gif"], "out.gif"),

@@ -13,9 +13,10 @@ from table.files import read_bytes
 from table.messages import msg, phrase
 from table.table_config import Orientation, Setup
 from vision.cameras.base import other_size
+from vision.cameras.exif import jpeg_exif
 from vision.cameras.frame import Frame, Image, swapped
 from vision.cameras.jpeg import JPEG, damaged, decode_jpeg, jpeg_size
-from vision.cameras.orientation import exif_flag, half_turned, is_half_turned, jpeg_exif
+from vision.cameras.orientation import exif_flag, half_turned, is_half_turned
 from vision.cameras.png import PNG, decode_png, png_exif
 
 MOST_DIGITS = 15
@@ -103,6 +104,13 @@ def _size(data: bytes, where: str) -> tuple[int, int]:
 
     Raises InputError for what is no JPEG or PNG, and for more pixels than are decoded.
     """
+    size = file_size(data, where)
+    check_pixels(*size, where)
+    return size
+
+
+def file_size(data: bytes, where: str) -> tuple[int, int]:
+    """Width and height in the header, however large; raises InputError for no JPEG or PNG."""
     sizes: dict[bytes, Callable[[bytes], tuple[int, int] | None]] = {
         JPEG: jpeg_size,
         PNG: _png_size,
@@ -119,7 +127,6 @@ def _size(data: bytes, where: str) -> tuple[int, int]:
     size = size_of(data)
     if size is None or 0 in size:
         raise damaged(where)
-    check_pixels(*size, where)
     return size
 
 

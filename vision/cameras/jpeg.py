@@ -27,8 +27,8 @@ class DamagedError(InputError):
     """A picture that is cut short, or whose data contradict themselves."""
 
 
-def decode_jpeg(data: bytes, where: str) -> Image:
-    """Decode a JPEG to R-G-B (h, w, 3); libjpeg's warnings are errors.
+def decode_jpeg(data: bytes, where: str, shrink: int = 1) -> Image:
+    """Decode a JPEG to R-G-B (h, w, 3), `shrink` times smaller; libjpeg's warnings are errors.
 
     The result equals OpenCV's, but OpenCV decodes damaged data without complaint.  Raises
     DamagedError, and InputError for printing colours (CMYK).
@@ -37,7 +37,7 @@ def decode_jpeg(data: bytes, where: str) -> Image:
         raise damaged(where)
     try:
         _, _, colours, _ = simplejpeg.decode_jpeg_header(data)
-        image = simplejpeg.decode_jpeg(data, "RGB", strict=True)
+        image = simplejpeg.decode_jpeg(data, "RGB", min_factor=shrink, strict=True)
     except ValueError as error:
         raise damaged(where) from error
     if colours in ("CMYK", "YCCK"):

@@ -8,22 +8,19 @@ Source: Exif 2.32 (CIPA DC-008), 4.6.4 "Orientation"; ISO 14496-12, 8.3.2 "Track
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import cv2
 import numpy as np
 
 from table.errors import InputError
 from table.messages import msg, phrase
 from table.table_config import Orientation
+from vision.cameras.exif import ORIENTATION, exif_numbers
 from vision.cameras.frame import Image
 
 EXIF_TURNS = {1: 0, 3: 180, 6: 90, 8: 270}
 """Clockwise rotation in degrees that makes an image upright; all other values mean a mirrored
 image.
 """
-EXIF_START = b"Exif\0\0"
-ORIENTATION_TAG = 0x0112
 
 
 def is_half_turned(
@@ -57,6 +54,17 @@ def is_half_turned(
     )
 
 
+def upright(image: Image, exif: bytes) -> Image:
+    """The image as its EXIF data want it shown: turned by quarters, and mirrored."""
+    clockwise_deg, mirrored = exif_flag(exif)
+    if mirrored:
+        image = np.asarray(cv2.flip(image, 1), np.uint8)
+    turns = {90: cv2.ROTATE_90_CLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_COUNTERCLOCKWISE}
+    if clockwise_deg in turns:
+        image = np.asarray(cv2.rotate(image, turns[clockwise_deg]), np.uint8)
+    return image
+
+
 def half_turned(image: Image) -> Image:
     """The image rotated by 180 degrees."""
     return np.asarray(cv2.rotate(image, cv2.ROTATE_180), np.uint8)
@@ -67,48 +75,6 @@ def exif_flag(exif: bytes) -> tuple[int, bool]:
 
     `exif` starts with its TIFF header.
     """
-    value = _tiff_orientation(exif)
+    value = exif_numbers(exif).get(ORIENTATION, 1)
     mirrored = {2: 0, 4: 180, 5: 270, 7: 90}
     return (mirrored[value], True) if value in mirrored else (EXIF_TURNS.get(value, 0), False)
-
-
-def jpeg_exif(data: bytes) -> bytes:
-    """The EXIF data of a JPEG, from its TIFF header on; empty where there is none."""
-    return next(
-        (
-            body[len(EXIF_START) :]
-            for body in _application_segments(data)
-            if body.startswith(EXIF_START)
-        ),
-        b"",
-    )
-
-
-def _application_segments(data: bytes) -> Iterator[bytes]:
-    """The bodies of APP1 segments before the first scan."""
-    at = 2
-    while at + 4 <= len(data) and data[at] == 0xFF and data[at + 1] != 0xDA:
-        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
-        if marker == 0xFF:
-            at += 1
-            continue
-        if marker == 0xE1:
-            yield data[at + 4 : at + 2 + length]
-        at += 2 + length
-
-
-def _tiff_orientation(tiff: bytes) -> int:
-    """The value of the orientation tag in the first directory; 1 where there is none."""
-    order = {b"II": "little", b"MM": "big"}.get(tiff[:2])
-    if order is None:
-        return 1
-
-    def number(at: int, size: int) -> int:
-        return int.from_bytes(tiff[at : at + size], "little" if order == "little" else "big")
-
-    directory = number(4, 4)
-    for index in range(min(number(directory, 2), 1000)):
-        entry = directory + 2 + 12 * index
-        if number(entry, 2) == ORIENTATION_TAG:
-            return number(entry + 8, 2)
-    return 1

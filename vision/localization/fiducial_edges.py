@@ -9,6 +9,7 @@ of whole sides, and widens the covariance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -294,6 +295,29 @@ def edge_offsets(
     """
     offset, paper, _, good = _edge_profiles(image, edge_px, normal_px, reach_px, centre_px)
     return offset, paper, good
+
+
+def edge_widths(image: Image, quads: Sequence[Array]) -> Array:
+    """Blur (n,) px, 1 sigma, of the border edges that can be read of fiducials.
+
+    `quads` are their detected corners, (4, 2) px each, clockwise as printed.
+    """
+    along = np.linspace(SIDE_MARGIN, 1 - SIDE_MARGIN, SAMPLES_PER_SIDE)[None, :, None]
+    widths = []
+    for quad in quads:
+        ahead = np.roll(quad, -1, axis=0) - quad
+        length = np.linalg.norm(ahead, axis=1)
+        if length.min() < 1:
+            continue
+        edge_px = (quad[:, None] + along * ahead[:, None]).reshape(-1, 2)
+        outward = np.column_stack([ahead[:, 1], -ahead[:, 0]]) / length[:, None]
+        normal_px = np.repeat(outward, SAMPLES_PER_SIDE, axis=0)
+        reach_px = REACH_MODULES * float(length.mean()) / 6
+        _, _, width, good = _edge_profiles(
+            image, edge_px, normal_px, reach_px, np.zeros(len(edge_px))
+        )
+        widths.append(width[good])
+    return np.concatenate([np.zeros(0), *widths])
 
 
 def _edge_profiles(

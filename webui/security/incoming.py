@@ -28,12 +28,16 @@ DIGITS = 15
 """Most digits of a number: all such numbers are exact in JSON and fit into the log's columns."""
 NO_NAME = "unknown.invalid"
 LAST_NUMBER = 10**DIGITS - 1
+LARGER_BODIES = "LARGER_BODIES"
+"""Setting of an application: the most bytes of a request's body by its path, where they are more
+than elsewhere.
+"""
 MOST_DEEP = 16
 """Most levels of lists and objects inside one another; no command has more than four."""
 
 
 class Texts(ImmutableMultiDict[str, str]):
-    """Fields of a form, a query or cookies, without control characters.
+    """Fields of a form, a query or cookies, without control characters; or a form's files.
 
     Bytes that are no UTF-8 are replaced before.
     """
@@ -46,7 +50,12 @@ class Texts(ImmutableMultiDict[str, str]):
             pairs = mapping.items()
         elif mapping is not None:
             pairs = mapping
-        super().__init__([(printable(name), printable(value)) for name, value in pairs])
+        super().__init__(
+            [
+                (printable(name), printable(value) if isinstance(value, str) else value)
+                for name, value in pairs
+            ]
+        )
 
 
 class Incoming(Request):

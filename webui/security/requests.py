@@ -15,11 +15,13 @@ from referee.sessions.event_store import LogFailed
 from table.errors import InputError, message_of
 from table.messages import msg, sentences
 from webui.security.host_names import at_home, read_authority, read_origin
-from webui.security.incoming import Incoming, SeqConverter, json_document, number_of
+from webui.security.incoming import LARGER_BODIES, Incoming, SeqConverter, json_document, number_of
 
 logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 16 * 1024
+MOST_PART_BYTES = 256 * 1024
+"""Most bytes of a form with files that are in memory at once: files go to disk."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -70,6 +72,10 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
     @app.before_request
     def check() -> None:
         _refuse_unknown_host(ours)
+        larger: dict[str, int] = app.config.get(LARGER_BODIES, {})
+        if request.path in larger:
+            request.max_content_length = larger[request.path]
+            request.max_form_memory_size = MOST_PART_BYTES
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             refuse_cross_site()
 

@@ -175,11 +175,11 @@ def test_photographs_that_tell_no_lens_are_refused_and_nothing_is_overwritten(
         ),
         (
             (photo, "--table", tmp_path / "moved.json"),
-            "expected markers where table.json puts them, but marker ",
+            "expected markers where the table or the mat has them, but marker ",
         ),
         (
             (photo, "--table", tmp_path / "turned.json"),
-            "expected markers where table.json puts them, but marker ",
+            "expected markers where the table or the mat has them, but marker ",
         ),
         (
             (photo, "--table", tmp_path / "none.json"),

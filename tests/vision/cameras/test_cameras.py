@@ -18,9 +18,10 @@ from table.errors import InputError
 from table.table_config import parse_table
 from tests.support.pictures import HEIGHT, TABLE, WIDTH, exif, jpeg, picture
 from vision.cameras.base import SOURCES, CameraPort, open_camera
+from vision.cameras.exif import jpeg_exif
 from vision.cameras.image_files import decode_image, encode_jpeg, image_size, read_image
 from vision.cameras.jpeg import DamagedError
-from vision.cameras.orientation import exif_flag, jpeg_exif
+from vision.cameras.orientation import exif_flag
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 import webui
 from calibration.progress import CornersGuide, LensGuide
+from cli.photo import sample_photo
+from cli.photo_page import photo_reader
 from referee.live.game_setup import SettingUp
 from referee.live.live_measurement import RulerNow
 from referee.statistics.history import HistoryCache
@@ -66,6 +68,7 @@ PAGES = {
     "create_lens_app": {"/": ("/ nobody", "/ host"), "/join": ()},
     "create_corners_app": {"/": ("/ host",), "/join": ()},
     "create_ruler_app": {"/": ("/ nobody",), "/ruler": ()},
+    "create_photo_app": {"/": ("/ nobody",), "/measure": ()},
 }
 MOMENTS = [
     (app, *moment.split())
@@ -118,6 +121,7 @@ def apps(session, live, log, table):
         "create_lens_app": lambda: webui.create_lens_app(LensGuide()),
         "create_corners_app": lambda: webui.create_corners_app(guide),
         "create_ruler_app": lambda: webui.create_ruler_app(Measured(live)),
+        "create_photo_app": lambda: webui.create_photo_app(photo_reader(), sample_photo),
     }
 
 

@@ -20,6 +20,7 @@ from webui import (
     create_corners_app,
     create_history_app,
     create_lens_app,
+    create_photo_app,
     create_ruler_app,
     create_set_up_app,
 )
@@ -195,6 +196,7 @@ def test_every_number_in_an_address_is_bounded(session, live, log, table):
     ]
     applications += [
         create_ruler_app(None),
+        create_photo_app(None, bytes),
         create_set_up_app(SettingUp(lambda choice: choice), table, Access(Codes())),
     ]
     for app in applications:

@@ -1,0 +1,241 @@
+"""The table of a single photograph: a printed mat, and a lens that is estimated from it.
+
+No table.json and no calibrated lens are needed.  What the photograph does not show of the lens
+stays uncertain, and widens every ±.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from calibration.sheets.boards import board_sheet
+from calibration.table.single_image import LEAST_FIDUCIALS, UnfitMarkerError, first_lens
+from table.boards import Board
+from table.errors import InputError
+from table.game_facts import BoardPrint, DefaultTable, Measuring
+from table.games import all_table_facts
+from table.messages import any_of, msg
+from table.observation import Observation
+from table.pieces import COLOURS, load_piece_set
+from table.table_config import Game, Lens, Setup, rows_of
+from vision.cameras.frame import Frame, Image
+from vision.cameras.photographs import Photograph
+from vision.observe import observe
+from vision.resolution import resolved
+
+RARE_COLOURS = ("clear", "pink", "grey")
+"""Colours that are expected only where they are named: white and black ones look like them."""
+JOINED_MM, JOINED_RAD = 0.4, 0.003
+"""How far a fiducial of a mat that is joined from pages lies beside its place, and how far it is
+turned, 1 sigma.
+"""
+IN_PLAY = 0.5
+"""A colour is in play if a piece has it with at least this probability."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoTable:
+    """A photograph (h, w, 3) at its real resolution, and the table in it with its lens."""
+
+    image: Image
+    setup: Setup
+
+
+@dataclass(frozen=True, slots=True)
+class InPlay:
+    """What people say lies there; what they leave out is read off the photograph."""
+
+    colours: tuple[str, ...] = ()
+    target: str | None = None
+    sizes: tuple[str, ...] = ()
+
+
+def printed_mat(scale: float = 1.0) -> Setup:
+    """The mat of `rinkside print`, printed `scale` times as large as it should be.
+
+    All sizes of its game's pieces are in play, and all colours but rare ones.  The lens means
+    nothing yet.  Raises InputError if no installed game measures on a mat.
+    """
+    name, usual, sheet = _mat()
+    board = usual.board(usual.cell_mm)
+    fiducials = board_sheet(sheet, board).fiducials
+    joined = np.tile([JOINED_MM, JOINED_MM, JOINED_RAD], len(fiducials.markers))
+    pieces = load_piece_set(usual.pieces)
+    setup = Setup(
+        camera=unknown_lens(1640, 1232),
+        fiducials=msgspec.structs.replace(fiducials, covariance=rows_of(np.diag(joined**2))),
+        board=board,
+        game=Game(
+            name=name,
+            colours=tuple(colour for colour in COLOURS if colour not in RARE_COLOURS),
+            sizes=tuple(size.name for size in pieces.sizes),
+            pieces=usual.pieces,
+        ),
+        pieces=pieces,
+    )
+    return as_printed(setup, scale)
+
+
+def mat_sheet() -> str:
+    """The name of the mat among the sheets of `rinkside print`; raises InputError without one."""
+    return _mat()[2].name
+
+
+def _mat() -> tuple[str, DefaultTable, BoardPrint]:
+    """The first game that measures on a printed mat: its name, table and sheet."""
+    for name, facts in all_table_facts().items():
+        usual = facts.default
+        if facts.measuring is not None and usual is not None and usual.sheet is not None:
+            return name, usual, usual.sheet
+    raise InputError(msg("expected a game that measures on a printed mat, but none is installed"))
+
+
+def as_printed(setup: Setup, scale: float) -> Setup:
+    """The table with printed places and lengths multiplied by `scale`.
+
+    Tiles and thicknesses are not printed, and stay.
+    """
+    markers = tuple(
+        msgspec.structs.replace(
+            marker, corners_mm=tuple((scale * x, scale * y) for x, y in marker.corners_mm)
+        )
+        for marker in setup.fiducials.markers
+    )
+    board = msgspec.to_builtins(setup.board)
+    board |= {
+        name: (scale * np.array(value)).tolist()
+        for name, value in board.items()
+        if name.endswith("_mm") and name != "tile_mm"
+    }
+    fiducials = msgspec.structs.replace(setup.fiducials, markers=markers)
+    return msgspec.structs.replace(setup, fiducials=fiducials, board=msgspec.convert(board, Board))
+
+
+def unknown_lens(width: int, height: int) -> Lens:
+    """A lens that only says how large its pictures are."""
+    matrix = (
+        (float(width), 0.0, (width - 1) / 2),
+        (0.0, float(width), (height - 1) / 2),
+        (0.0, 0.0, 1.0),
+    )
+    return Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
+
+
+def photo_table(photograph: Photograph, draft: Setup) -> PhotoTable:
+    """The table of a draft as a photograph shows it; the draft's lens is not used.
+
+    A fiducial whose edges do not show is left out if there are enough others.  Raises InputError
+    where the photograph shows too little.
+    """
+    shown = resolved(photograph.image, draft.fiducials)
+    focal_px = photograph.focal_px and photograph.focal_px / shown.shrink
+    try:
+        first = first_lens(shown.image, draft.fiducials, draft.board, focal_px)
+    except UnfitMarkerError as error:
+        if len(draft.fiducials.markers) <= LEAST_FIDUCIALS:
+            raise
+        return photo_table(photograph, _without(draft, error.marker))
+    exact = draft.fiducials.covariance is msgspec.UNSET
+    return PhotoTable(
+        shown.image,
+        msgspec.structs.replace(
+            draft, camera=first.lens, fiducials=draft.fiducials if exact else first.fiducials
+        ),
+    )
+
+
+def _without(draft: Setup, marker: int) -> Setup:
+    """The draft without one of its fiducials."""
+    fiducials = draft.fiducials
+    kept = [index for index, one in enumerate(fiducials.markers) if one.id != marker]
+    covariance = fiducials.covariance
+    if covariance is not msgspec.UNSET:
+        rows = (3 * np.array(kept)[:, None] + np.arange(3)).ravel()
+        covariance = rows_of(np.array(covariance)[np.ix_(rows, rows)])
+    markers = tuple(fiducials.markers[index] for index in kept)
+    return msgspec.structs.replace(
+        draft, fiducials=msgspec.structs.replace(fiducials, markers=markers, covariance=covariance)
+    )
+
+
+def read_photo(table: PhotoTable, named: InPlay, ruler: Measuring) -> tuple[Setup, Observation]:
+    """The setup with what lies on the table, and what was read of it.
+
+    Sizes, colours and target that nobody named are those that a first reading finds: then it is
+    read again with nothing else in play, which is surer.  Raises InputError where it cannot be
+    read, or it is not clear which piece is the target.
+    """
+    setup = _with_game(table.setup, named)
+    seen = observed(table.image, setup)
+    if not seen.pieces:
+        raise InputError(msg("expected the target and pieces on the mat, but no piece was found"))
+    target = named.target or _likely_target(seen, ruler)
+    found = InPlay(
+        named.colours or _colours_in_play(seen, target),
+        target,
+        named.sizes or (Counter(piece.size for piece in seen.pieces).most_common(1)[0][0],),
+    )
+    narrowed = _with_game(setup, found)
+    if narrowed.game != setup.game:
+        seen = observed(table.image, narrowed)
+    if named.target is None:
+        _likely_target(seen, ruler)
+    return narrowed, seen
+
+
+def _with_game(setup: Setup, named: InPlay) -> Setup:
+    game = setup.game
+    target = named.target or game.target
+    colours = tuple(one for one in named.colours or game.colours if one != target)
+    return msgspec.structs.replace(
+        setup,
+        game=msgspec.structs.replace(
+            game, colours=colours, target=target, sizes=named.sizes or game.sizes
+        ),
+    )
+
+
+def observed(image: Image, setup: Setup) -> Observation:
+    """What lies on the table in a photograph; raises InputError if that cannot be seen."""
+    seen = observe(Frame(0, 0, image), setup)
+    if isinstance(seen, Observation):
+        return seen
+    raise InputError(seen.reason)
+
+
+def _colours_in_play(seen: Observation, target: str) -> tuple[str, ...]:
+    """Colours of pieces on the mat and beside it, except the target's, in the usual order."""
+    found = {
+        piece.colour
+        for piece in (*seen.pieces, *seen.off_board)
+        if piece.colour_probability >= IN_PLAY
+    }
+    found |= {piece.colour for piece in seen.pieces}
+    return tuple(one for one in COLOURS if one in found and one != target) or tuple(
+        one for one in COLOURS[:2] if one != target
+    )
+
+
+def _likely_target(seen: Observation, ruler: Measuring) -> str:
+    likely = ruler.likely_targets(seen)
+    if len(likely) == 1:
+        return likely[0]
+    if len(likely) > 1:
+        raise InputError(
+            msg(
+                "expected one upright piece that is alone in its colour as the target, got {n}"
+                " ({text}); name the target's colour",
+                n=len(likely),
+                text=any_of(likely),
+            )
+        )
+    raise InputError(
+        msg(
+            "no piece is surely the target: expected one upright piece that is alone in its"
+            " colour; name the target's colour"
+        )
+    )

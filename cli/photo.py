@@ -1,0 +1,227 @@
+"""Read one photograph, of a calibrated table or of a printed mat, and measure what lies there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from calibration.photo_table import (
+    InPlay,
+    observed,
+    photo_table,
+    printed_mat,
+    read_photo,
+    unknown_lens,
+)
+from calibration.sheets.pdf import BAR_MM
+from cli.terminal import in_language
+from table.errors import InputError
+from table.files import read_json
+from table.game_facts import Measuring, RankedGaps
+from table.measured_text import with_margin
+from table.messages import msg
+from table.observation import SURE, Observation
+from table.pieces import COLOURS
+from table.table_config import Setup, load_table, parse_table
+from vision.annotate.debug_stages import write_stages
+from vision.annotate.photo import Note, Tone, annotate
+from vision.cameras.frame import Frame, Image
+from vision.cameras.image_files import read_image
+from vision.cameras.photographs import Photograph
+from vision.observe import observe as observe_frame
+from vision.resolution import resized, resolved, scaled_setup
+
+SAMPLE = "mat.jpg"
+"""A photograph of the mat in the package, drawn by this project."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What was read of a photograph, `image` as it was read, `setup` with its lens and pieces."""
+
+    image: Image
+    setup: Setup
+    seen: Observation
+
+
+def sample_photo() -> bytes:
+    """The photograph of the mat in the package, a JPEG."""
+    return (resources.files("calibration") / "data" / SAMPLE).read_bytes()
+
+
+def load_photo_table(path: Path) -> tuple[Setup, bool]:
+    """A table.json, and whether it has a lens; one without is given a lens that means nothing."""
+    raw = read_json(path)
+    if isinstance(raw, dict) and "camera" not in raw and "fiducials" in raw:
+        camera = msgspec.to_builtins(unknown_lens(1640, 1232))
+        return parse_table(raw | {"camera": camera}, path.name, beside=path.parent), False
+    return load_table(path), True
+
+
+def checked_colours(words: str, option: str) -> tuple[str, ...]:
+    """Colours of an option, separated by commas; raises InputError for what is none."""
+    colours = tuple(word.strip() for word in words.split(",") if word.strip())
+    for colour in colours or ("",):
+        if colour not in COLOURS:
+            raise InputError(
+                msg(
+                    "{option}: expected colours ({raw}), got {raw2}",
+                    option=option,
+                    raw=", ".join(COLOURS),
+                    raw2=repr(colour),
+                )
+            )
+    return colours
+
+
+def checked_sizes(words: str, option: str) -> tuple[str, ...]:
+    """Sizes of the mat's pieces, separated by commas; raises InputError for what is none."""
+    known = printed_mat().game.sizes
+    sizes = tuple(word.strip() for word in words.split(",") if word.strip())
+    for size in sizes or ("",):
+        if size not in known:
+            raise InputError(
+                msg(
+                    "{option}: expected sizes ({raw}), got {raw2}",
+                    option=option,
+                    raw=", ".join(known),
+                    raw2=repr(size),
+                )
+            )
+    return sizes
+
+
+def checked_scale(bar_mm: float) -> float:
+    """How much too large a sheet is printed whose check bar measures this; raises InputError."""
+    if 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
+        return bar_mm / BAR_MM
+    raise InputError(
+        msg(
+            "--bar-mm: expected {mm} to {mm2} mm, got {mm3}; print at 100 % (actual size)",
+            mm=f"{0.95 * BAR_MM:g}",
+            mm2=f"{1.05 * BAR_MM:g}",
+            mm3=f"{bar_mm:g}",
+        )
+    )
+
+
+def read_calibrated(
+    photo: Path, setup: Setup, empty: Path | None = None, debug: Path | None = None
+) -> Reading:
+    """A photograph by a camera whose lens is known; raises InputError."""
+    whole = read_image(photo, setup)
+    shown = resolved(whole.image, setup.fiducials)
+    reference = read_image(empty, setup) if empty else None
+    if shown.shrink != 1:
+        setup = scaled_setup(setup, shown.image)
+        reference = reference and Frame(0, 0, resized(reference.image, shown.image))
+    frame = Frame(whole.seq, whole.at_ms, shown.image)
+    if debug:
+        write_stages(debug, frame, setup, reference)
+    seen = observe_frame(frame, setup, reference)
+    if isinstance(seen, Observation):
+        return Reading(frame.image, setup, seen)
+    raise InputError(msg("{photo}: {text}", photo=photo, text=seen.reason))
+
+
+def read_table(
+    photograph: Photograph, where: str, draft: Setup, debug: Path | None = None
+) -> Reading:
+    """A photograph of a table whose lens is not known; raises InputError.
+
+    `draft` is the table, whose lens means nothing; `where` names the photograph.
+    """
+    with _naming(where):
+        table = photo_table(photograph, draft)
+        seen = observed(table.image, table.setup)
+    return _with_stages(Reading(table.image, table.setup, seen), debug)
+
+
+def read_mat(
+    photograph: Photograph,
+    where: str,
+    mat: Setup,
+    named: InPlay,
+    ruler: Measuring,
+    debug: Path | None = None,
+) -> Reading:
+    """A photograph of a printed mat by any camera; raises InputError.
+
+    `where` names the photograph; what is not `named` is read off it.
+    """
+    with _naming(where):
+        table = photo_table(photograph, mat)
+        setup, seen = read_photo(table, named, ruler)
+    return _with_stages(Reading(table.image, setup, seen), debug)
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Put the photograph's name before what is wrong with it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(msg("{photo}: {text}", photo=where, text=error.message)) from error
+
+
+def _with_stages(reading: Reading, debug: Path | None) -> Reading:
+    if debug:
+        write_stages(debug, Frame(0, 0, reading.image), reading.setup)
+    return reading
+
+
+def measured_gaps(reading: Reading, where: str, ruler: Measuring) -> RankedGaps:
+    """The gaps of a reading; raises InputError where they cannot be measured."""
+    measured = ruler.measure(reading.seen, str(reading.setup.game.target))
+    if isinstance(measured, str):
+        raise InputError(msg("{photo}: {raw}", photo=where, raw=in_language(measured).rstrip(".")))
+    return measured
+
+
+def drawn_gaps(reading: Reading, measured: RankedGaps, ruler: Measuring) -> Image:
+    """The photograph with every piece, its gap and the ranking drawn in."""
+    notes = gap_notes(measured, reading.seen)
+    return annotate(
+        reading.image, reading.seen, reading.setup.camera, notes, ruler.sentence(measured)
+    )
+
+
+def gap_notes(measured: RankedGaps, seen: Observation) -> list[Note]:
+    """Notes for the picture: every gap, nearest first.
+
+    Gaps that count, or may count, have a tone of their own.
+    """
+    doubted = {place for pair in measured.pairs for place in pair}
+    if measured.doubts:
+        doubted |= {
+            place for place, gap in enumerate(measured.gaps) if gap.piece.colour_probability < SURE
+        }
+    others = [
+        place for place, gap in enumerate(measured.gaps) if gap.piece.colour != measured.leading
+    ]
+    notes = []
+    for place, gap in enumerate(measured.gaps):
+        tone: Tone = (
+            "doubtful"
+            if place in doubted
+            else "leading"
+            if place < min(others, default=len(measured.gaps))
+            else "plain"
+        )
+        text = (
+            "on the target"
+            if gap.on_target
+            else "touching"
+            if gap.touching
+            else f"{with_margin(gap.mm, gap.sigma_mm)} mm"
+        )
+        nearest = None if gap.on_target or gap.touching else np.array(gap.points_mm)
+        notes.append(Note(gap.index, f"#{place + 1}  {text}", tone, nearest))
+    target = next(index for index, piece in enumerate(seen.pieces) if piece is measured.target)
+    return [*notes, Note(target, "target", "target")]

@@ -1,0 +1,28 @@
+"""Which piece is the target, where nobody has named its colour."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from table.observation import SURE, Observation
+
+LIKELY = 0.5
+"""Least probability of a colour that a piece is alone in."""
+
+
+def likely_targets(seen: Observation) -> tuple[str, ...]:
+    """Colours of which the only piece may be the target: it is upright, on the ground.
+
+    Nobody plays the target's colour.  Which colour that is may be in doubt; whether it stands may
+    not.
+    """
+    counts = Counter(piece.colour for piece in seen.pieces)
+    return tuple(
+        piece.colour
+        for piece in seen.pieces
+        if counts[piece.colour] == 1
+        and piece.pose == "upright"
+        and piece.on is None
+        and piece.pose_probability >= SURE
+        and piece.colour_probability >= LIKELY
+    )

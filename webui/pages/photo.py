@@ -1,0 +1,195 @@
+"""The page that measures photographs: upload one, and see its gaps ranked and drawn in."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from threading import Lock
+
+from flask import Blueprint, Flask, Response, current_app, render_template, request
+from flask.blueprints import BlueprintSetupState
+from werkzeug.wrappers import Response as AnyResponse
+
+from calibration.photo_table import mat_sheet
+from calibration.sheets.catalogue import PAPER_NAMES, sheet_pdf
+from table.errors import InputError, message_of
+from table.messages import msg
+from table.pieces import COLOURS
+from table.text import printable
+from webui.app import bare_app
+from webui.interfaces import InPhoto, MeasuredPhoto, PhotoReader
+from webui.security.incoming import LARGER_BODIES
+from webui.security.requests import Refusal
+
+ADDRESS = "/measure"
+MOST_UPLOAD_BYTES = 64 << 20
+"""Most bytes of a request with photographs."""
+MOST_FILE_BYTES = 48 << 20
+"""Most bytes of a photograph, as `vision.cameras.photographs` has it."""
+MOST_AT_ONCE = 6
+"""Most photographs in one request."""
+MOST_KEPT, MOST_KEPT_BYTES = 12, 96 << 20
+"""So many photographs are kept to be shown, and to be measured again with other colours."""
+BUSY_S = 30.0
+"""Longest wait while another photograph is measured."""
+MOST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """A photograph that was sent: its file, and what was measured or why nothing was."""
+
+    id: str
+    name: str
+    data: bytes
+    measured: MeasuredPhoto | None
+    refusal: str = ""
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory that it takes."""
+        return len(self.data) + (len(self.measured.jpeg) if self.measured else 0)
+
+
+class Photos:
+    """The newest photographs, by ids that nobody can guess.  Safe to use from many threads."""
+
+    def __init__(self, read: PhotoReader) -> None:
+        self._read = read
+        self._kept: OrderedDict[str, Photo] = OrderedDict()
+        self._lock, self._reading = Lock(), Lock()
+
+    def measure(self, data: bytes, name: str, named: InPhoto, id_: str = "") -> Photo:
+        """Measure a photograph, one at a time; raises Refusal where too many wait.
+
+        With `id_` it replaces an earlier one.
+        """
+        if not self._reading.acquire(timeout=BUSY_S):
+            raise Refusal(503, "busy", msg("Too many photographs at once; try again."), 10)
+        id_ = id_ or secrets.token_urlsafe(12)
+        try:
+            photo = Photo(id_, name, data, self._read(data, name, named))
+        except InputError as error:
+            photo = Photo(id_, name, data, None, message_of(error))
+        finally:
+            self._reading.release()
+        self._keep(photo)
+        return photo
+
+    def find(self, id_: str) -> Photo:
+        """A photograph that is still kept; raises Refusal."""
+        with self._lock:
+            photo = self._kept.get(id_)
+        if photo is None:
+            raise Refusal(
+                404, "no_photo", msg("This photograph is not kept any more; send it again.")
+            )
+        return photo
+
+    def _keep(self, photo: Photo) -> None:
+        with self._lock:
+            self._kept.pop(photo.id, None)
+            self._kept[photo.id] = photo
+            while len(self._kept) > 1 and (
+                len(self._kept) > MOST_KEPT
+                or sum(one.size_bytes for one in self._kept.values()) > MOST_KEPT_BYTES
+            ):
+                self._kept.popitem(last=False)
+
+
+def photo_pages(read: PhotoReader, sample: Callable[[], bytes]) -> Blueprint:
+    """The page at /measure, in any application; `sample` gives a photograph to try it with."""
+    routes, photos = Blueprint("photo", __name__), Photos(read)
+
+    @routes.record
+    def admit_uploads(state: BlueprintSetupState) -> None:
+        larger = state.app.config.setdefault(LARGER_BODIES, {})
+        larger[ADDRESS] = MOST_UPLOAD_BYTES
+
+    @routes.get(ADDRESS)
+    def page() -> str:
+        return _page(())
+
+    @routes.post(ADDRESS)
+    def send() -> str:
+        named = _named()
+        if "sample" in request.form:
+            return _page([photos.measure(sample(), "mat.jpg", named)])
+        files = [file for file in request.files.getlist("photo") if file.filename]
+        if not 1 <= len(files) <= MOST_AT_ONCE:
+            raise Refusal(
+                400,
+                "no_photo",
+                msg("Expected 1 to {n} photographs, got {n2}.", n=MOST_AT_ONCE, n2=len(files)),
+            )
+        names = [printable(file.filename or "")[-MOST_NAME:] for file in files]
+        return _page(
+            [
+                photos.measure(file.read(), name, named)
+                for file, name in zip(files, names, strict=True)
+            ]
+        )
+
+    @routes.post(f"{ADDRESS}/<id_>")
+    def again(id_: str) -> str:
+        photo = photos.find(id_)
+        return _page([photos.measure(photo.data, photo.name, _named(), photo.id)])
+
+    @routes.get(f"{ADDRESS}/<id_>.jpg")
+    def drawn(id_: str) -> AnyResponse:
+        photo = photos.find(id_)
+        if photo.measured is None:
+            raise Refusal(404, "no_photo", photo.refusal)
+        answer = Response(photo.measured.jpeg, mimetype="image/jpeg")
+        if "download" in request.args:
+            answer.headers["Content-Disposition"] = 'attachment; filename="gaps.jpg"'
+        return answer
+
+    @routes.get(f"{ADDRESS}/mat-<paper>.pdf")
+    def mat(paper: str) -> AnyResponse:
+        try:
+            return Response(sheet_pdf(mat_sheet(), paper), mimetype="application/pdf")
+        except InputError as error:
+            raise Refusal(404, "no_sheet", message_of(error)) from error
+
+    return routes
+
+
+def _page(photos: Collection[Photo]) -> str:
+    return render_template(
+        "photo.html",
+        photos=photos,
+        colours=COLOURS,
+        papers=PAPER_NAMES,
+        most_bytes=MOST_FILE_BYTES,
+        token=current_app.config["FORM_TOKEN"],
+    )
+
+
+def _named() -> InPhoto:
+    """The colours that a form names; raises Refusal for what is none."""
+    target, colours = request.form.get("target", ""), tuple(request.form.getlist("colour"))
+    for colour in (*colours, target or COLOURS[0]):
+        if colour not in COLOURS:
+            raise Refusal(
+                400,
+                "bad_colour",
+                msg(
+                    "Expected colours ({raw}), got '{raw2}'.",
+                    raw=", ".join(COLOURS),
+                    raw2=colour[:40],
+                ),
+            )
+    return InPhoto(target, tuple(one for one in colours if one != target))
+
+
+def create_photo_app(
+    read: PhotoReader, sample: Callable[[], bytes], hosts: Collection[str] = ()
+) -> Flask:
+    """The page alone, at / and /measure."""
+    app = bare_app(hosts)
+    app.register_blueprint(photo_pages(read, sample))
+    app.add_url_rule("/", view_func=app.view_functions["photo.page"])
+    return app
