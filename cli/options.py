@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from cli.terminal import in_language, say
+from table.errors import InputError
+from table.messages import msg
+from webui.security.host_names import is_name
+
+Options = Callable[..., Any]
 
 table_option = click.option(
     "--table",
@@ -29,6 +36,53 @@ settings_option = click.option(
     type=click.Path(path_type=Path),
     help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md.",
 )
+
+
+def _read_names(
+    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    for name in names:
+        if not is_name(name):
+            raise InputError(
+                msg(
+                    "--public-name: expected a name such as rinkside.example.org, without"
+                    " https:// and port, got {raw}",
+                    raw=repr(name),
+                )
+            )
+    return tuple(name.lower() for name in names)
+
+
+def address_options(command: Options) -> Options:
+    """--host, --port, and --public-name, which a command is given as `public_names`."""
+    for option in (
+        click.option(
+            "--public-name",
+            "public_names",
+            metavar="NAME",
+            multiple=True,
+            callback=_read_names,
+            help=(
+                "Answer to this name too, which a proxy with TLS on this machine has; may be"
+                " repeated."
+            ),
+        ),
+        click.option(
+            "--host",
+            default="127.0.0.1",
+            show_default=True,
+            help="Address to serve on; 0.0.0.0 lets other machines look.",
+        ),
+        click.option(
+            "--port",
+            type=click.IntRange(0, 65535),
+            default=8000,
+            show_default=True,
+            help="Port of the panel; 0 takes a free one.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def complain(text: str) -> None:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from wsgiref.types import WSGIEnvironment
 
 from flask import Flask
@@ -22,9 +22,12 @@ from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[impor
 
 from table.errors import InputError
 from table.messages import phrase
-from webui.api.events import CARRY, Streams, Subscriber
-from webui.api.fanout import Fanout
+from webui.interfaces import CARRY
 from webui.security.client_addresses import client_of, is_this_machine
+
+if TYPE_CHECKING:
+    from webui.api.events import Streams, Subscriber
+    from webui.api.fanout import Fanout
 
 logger = logging.getLogger(__name__)
 
@@ -240,6 +243,8 @@ def serve(
     open_sockets: dict[int, object] = {}
     server = _server(app, open_sockets, listening, threads, behind_proxy)
     if streams:
+        from webui.api.fanout import Fanout  # only what has streams brings OpenCV along
+
         streams.limit = MOST_STREAMS
         server.fanout = Fanout(streams)
         server.fanout.start()

@@ -20,12 +20,6 @@ def test_every_command_is_listed_and_tells_how_to_use_it() -> None:
         assert result.stdout.startswith(f"Usage: main {name}")
 
 
-def test_alone_it_tells_how_to_use_it() -> None:
-    result = CliRunner().invoke(main, [])
-    assert result.exit_code == 2
-    assert "measure" in result.stderr
-
-
 def test_says_its_version() -> None:
     result = CliRunner().invoke(main, ["--version"])
     assert (result.exit_code, result.stdout.split()[0]) == (0, "rinkside")

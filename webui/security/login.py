@@ -51,6 +51,8 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "table.camera": ("host",),  # of a session that is being set up
     "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code
+    "home.devices": ("host",),  # opens them
+    "door.page": ("host",),
 }
 """Endpoints and the roles that may use them. All others may be looked at (GET) by everybody, and
 only a host may send something to them.
