@@ -106,8 +106,9 @@ bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages
 	@$(BIN)/python -m benchmarks page_paints
 	@$(BIN)/python -m pytest -q tests/webui/api/test_openapi.py --hypothesis-profile=explore
 
-pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
+pictures: $(VENV)/ready-dev  ## photograph every page, and a newcomer's way, at three widths into docs/pictures/pages
 	@$(BIN)/python -m tools.pages
+	@$(BIN)/python -m tools.newcomer
 
 rules: $(VENV)/ready-dev  ## run the tests that hold the sentences of the printed rules and the rulings, and write docs/RULES.md
 	@$(BIN)/python -m tools.rules

@@ -3,7 +3,8 @@
 The home page holds the listening socket.  A game is a process of its own that is given this socket
 and a connection, on which both say one word a line:
 
-- the game: `ready` once it can serve pages; `home` or `again` when people end it on its page
+- the game: `ready` once it can serve pages; `home`, `again` or `play` when people end it on its
+  page, and what comes next
 - the home page: `go` once it serves no pages any more; `end` to end the game
 
 Whichever of them dies closes the connection, and the other one notices.
@@ -22,9 +23,10 @@ import click
 
 from table.errors import InputError
 from table.messages import msg
+from webui.interfaces import Next
 
-READY, GO, END, HOME, AGAIN = "ready", "go", "end", "home", "again"
-WORDS = frozenset({READY, GO, END, HOME, AGAIN})
+READY, GO, END, HOME, AGAIN, PLAY = "ready", "go", "end", "home", "again", "play"
+WORDS = frozenset({READY, GO, END, HOME, AGAIN, PLAY})
 
 
 class Door:
@@ -50,9 +52,9 @@ class Door:
             while not (self._go or self._closed):
                 self._changed.wait(1.0)
 
-    def leave(self, again: bool = False) -> None:
-        """End this process as Ctrl-C would; with `again` the same is then started anew."""
-        self._say(AGAIN if again else HOME)
+    def leave(self, then: Next = "home") -> None:
+        """End this process as Ctrl-C would; the home page then starts the same again, or a game."""
+        self._say(then)
         os.kill(os.getpid(), signal.SIGTERM)
 
     def _say(self, word: str) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from cli.door import AGAIN, END, GO, HOME, READY, words
+from cli.door import AGAIN, END, GO, HOME, PLAY, READY, words
 from cli.home_settings import TABLE_NAME, load_home
 from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import tell_codes
@@ -203,7 +203,8 @@ class Home:
             finally:
                 game.end()
             with self._changed:
-                self._starting = begun if game.left == AGAIN else self._starting
+                following = {AGAIN: begun, PLAY: ("play", "")}
+                self._starting = following.get(game.left, self._starting)
                 self._notice = game.failure
             access.codes.reload()
 
@@ -296,7 +297,7 @@ class Game:
         self._control, theirs = socket.socketpair()
         self.ready = threading.Event()
         self.left = ""
-        """HOME or AGAIN if people ended it on its page."""
+        """HOME, AGAIN or PLAY if people ended it on its page."""
         self._asked_to_end = False
         self._last_line = ""
         sockets = (listening.fileno(), theirs.fileno())
@@ -357,14 +358,14 @@ class Game:
         for word in words(self._control):
             if word == READY:
                 self.ready.set()
-            elif word in (HOME, AGAIN):
+            elif word in (HOME, AGAIN, PLAY):
                 self.left = word
 
     def _read(self) -> None:
         assert self._process.stdout is not None, "it was opened as a pipe"
         for line in self._process.stdout:
-            if text := printable(line).strip():
-                self._last_line = text
+            if text := printable(line).rstrip():
+                self._last_line = text.strip()
                 say(text, err=True)
 
 

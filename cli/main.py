@@ -38,6 +38,10 @@ COMMANDS = {
     ),
     "demo": ("cli.play", "Referee a simulated game, with its panel in the browser."),
     "play": ("cli.play", "Referee a game on a real table, with its panel in the browser."),
+    "set-up": (
+        "cli.set_up",
+        "Set up a table from nothing, on a page: camera, printed board, one picture.",
+    ),
     "referee": (
         "cli.referee",
         "Referee what a camera saw, without a panel, and print every ruling.",
@@ -96,7 +100,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        command: click.Command = getattr(
+            import_module(COMMANDS[cmd_name][0]), cmd_name.replace("-", "_")
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -56,7 +56,7 @@ from referee.sessions.session import Session
 from referee.sessions.start import as_played, opening, parse_names, parse_rulings, reopened
 from referee.sessions.status import LiveState
 from referee.statistics.history import HistoryCache
-from simulation.camera import real_time
+from simulation.camera import SeatsPlayers, real_time
 from simulation.tables import demo_table
 from table.errors import InputError, message_of
 from table.games import usual_game
@@ -265,6 +265,8 @@ def play(
         setup = as_played(session.ledger.started.game, setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
         patient = PatientSession(session, live, stopping, complain)
+        if isinstance(camera.inner, SeatsPlayers):
+            camera.inner.seat(patient, session.ledger.started)
         maker = RefereeFactory(camera, patient, live, stopping, partial(_monitor, table_path))
         _referee(session, maker, maker.referee(setup, reference), panel)
 

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from webui.app import create_app
     from webui.pages.calibration import create_corners_app, create_lens_app
+    from webui.pages.first_setup import create_first_set_up_app
     from webui.pages.game_setup import create_set_up_app
     from webui.pages.history import create_later_app
+    from webui.pages.home import create_home_app
     from webui.pages.measurement import create_ruler_app
 
 __all__ = [
     "create_app",
     "create_corners_app",
+    "create_first_set_up_app",
+    "create_home_app",
     "create_later_app",
     "create_lens_app",
     "create_ruler_app",
@@ -25,6 +29,8 @@ __all__ = [
 _MODULES = {
     "create_app": "webui.app",
     "create_corners_app": "webui.pages.calibration",
+    "create_first_set_up_app": "webui.pages.first_setup",
+    "create_home_app": "webui.pages.home",
     "create_later_app": "webui.pages.history",
     "create_lens_app": "webui.pages.calibration",
     "create_ruler_app": "webui.pages.measurement",

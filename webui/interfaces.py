@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:  # they bring OpenCV along, and interfaces are needed by every page
+    from calibration.first_setup import BoardChoice, FirstSetUpNow
+    from calibration.first_setup import Step as FirstStep
     from calibration.progress import CornersNow, LensNow
     from calibration.wizard import Job, Step
     from referee.live.correction import CorrectedVerdict, PieceCorrection
@@ -97,11 +99,15 @@ class LivePort(Protocol):
         """As `Referee.reread`."""
 
 
+Next = Literal["home", "again", "play"]
+"""What comes after a game or set-up: the home page, the same again, or a game."""
+
+
 class DoorPort(Protocol):
     """The way back from a game to the home page that started it."""
 
-    def leave(self, again: bool = False) -> None:
-        """End the game; with `again` the home page starts the same anew."""
+    def leave(self, then: Next = "home") -> None:
+        """End the game; `then` says what the home page does."""
 
 
 Activity = Literal["play", "demo", "set-up"]
@@ -166,6 +172,34 @@ class DeviceFound:
     part: str
     name: str
     trouble: str = ""
+
+
+class FirstSetUpPort(Protocol):
+    """A table that is set up from nothing."""
+
+    def look(self) -> FirstSetUpNow:
+        """How far it is."""
+
+    def jpeg(self, spec: str = "") -> bytes | None:
+        """The newest picture of a camera, the chosen one unless another is named."""
+
+    def checked(self) -> bytes | None:
+        """The picture that was measured, with the board drawn in."""
+
+    def choose_camera(self, spec: str) -> None:
+        """As `FirstSetUp.choose_camera`."""
+
+    def choose_sheet(self, sheet: str) -> None:
+        """As `FirstSetUp.choose_sheet`."""
+
+    def printed(self, board: BoardChoice) -> None:
+        """As `FirstSetUp.printed`."""
+
+    def measure(self) -> None:
+        """As `FirstSetUp.measure`."""
+
+    def back(self, step: FirstStep) -> None:
+        """As `FirstSetUp.back`."""
 
 
 class SetUpPort(Protocol):

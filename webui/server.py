@@ -240,6 +240,8 @@ def serve(
     # It warns of a queue when a page is asked for before all threads have begun; that there are
     # enough is seen to here.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    # And of requests that a stop cuts off: their pages ask again.
+    logging.getLogger("waitress").setLevel(logging.ERROR)
     open_sockets: dict[int, object] = {}
     server = _server(app, open_sockets, listening, threads, behind_proxy)
     if streams:

@@ -22,7 +22,8 @@ from calibration.sheets.cards import CARD_MARKER_MM
 from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck as recheck_table
 from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
-from calibration.table.single_image import FirstLens, first_lens
+from calibration.table.printed import scaled
+from calibration.table.single_image import HIGH_MM, FirstLens, first_lens, worst_sigma_mm
 from cli.options import table_option
 from cli.serve_options import page_options, served
 from cli.terminal import in_language, say
@@ -40,7 +41,6 @@ from table.table_file import replace_table
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import take_pictures
-from vision.geometry.camera_model import place_covariance
 from vision.localization.fiducials import locate
 from webui import create_corners_app
 
@@ -54,8 +54,6 @@ CELLS: dict[str, tuple[float, float]] = {
 MOST_THICK_MM = 60.0
 PICTURES = 4
 """Number of pictures taken with a camera."""
-HIGH_MM = 30.0
-"""Height at which the uncertainty of standing pieces is reported: that of most pyramids."""
 Options = Callable[..., Any]
 
 
@@ -470,36 +468,15 @@ def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -
         "board": raw["board"],
     }
     if "game" in raw:
-        return _scaled(
+        return scaled(
             parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale
         )
     any_game = Game(name="any", colours=("red",), sizes=("medium",))
     board = parse_table(document | {"game": msgspec.to_builtins(any_game)}, path.name).board
-    return _scaled(
+    return scaled(
         parse_table(document | {"game": msgspec.to_builtins(_game(board, wanted))}, path.name),
         scale,
     )
-
-
-def _scaled(setup: Setup, scale: float) -> Setup:
-    """The table with printed places and lengths multiplied by `scale`.
-
-    Tiles and thicknesses are not printed, and stay.
-    """
-    markers = tuple(
-        msgspec.structs.replace(
-            marker, corners_mm=tuple((scale * x, scale * y) for x, y in marker.corners_mm)
-        )
-        for marker in setup.fiducials.markers
-    )
-    board = msgspec.to_builtins(setup.board)
-    board |= {
-        name: (scale * np.array(value)).tolist()
-        for name, value in board.items()
-        if name.endswith("_mm") and name != "tile_mm"
-    }
-    fiducials = msgspec.structs.replace(setup.fiducials, markers=markers)
-    return msgspec.structs.replace(setup, fiducials=fiducials, board=msgspec.convert(board, Board))
 
 
 @click.command()
@@ -563,7 +540,7 @@ def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
         f"From {sources}; the camera looks {first.tilt_deg:.0f}° from straight down,"
         f" {camera.eye_mm[2]:.0f} mm above the table."
     )
-    low, high = (Z_95 * _worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
+    low, high = (Z_95 * worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
     say(
         f"On the table places are known to ± {low:.1f} mm, {HIGH_MM:g} mm above it to ± {high:.1f}"
         " mm, at the worst corner of the board."
@@ -571,15 +548,6 @@ def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
     say(
         "± holds 95 % of true values. This is a first estimate: a calibrated lens is better"
         " (rinkside calibrate lens)."
-    )
-
-
-def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
-    """The largest uncertainty, 1 sigma, of a place over the board's corners, in any direction."""
-    places = [np.array([*corner, height_mm]) for corner in setup.outline_mm()]
-    return max(
-        float(np.sqrt(np.linalg.eigvalsh(place_covariance(place, camera, setup.camera)).max()))
-        for place in places
     )
 
 

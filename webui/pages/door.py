@@ -8,7 +8,7 @@ from threading import Event
 from flask import Blueprint, Flask, current_app, render_template, request
 from werkzeug.wrappers import Response
 
-from webui.interfaces import DoorPort
+from webui.interfaces import DoorPort, Next
 
 
 def add_door(app: Flask, door: DoorPort) -> None:
@@ -36,10 +36,10 @@ def _routes(door: DoorPort) -> Blueprint:
 
     @routes.post("/end-game")
     def end() -> Response:
-        again = request.form.get("then") == "again"
+        then: Next = "again" if request.form.get("then") == "again" else "home"
         left.set()
         answer = current_app.make_response(page())
-        answer.call_on_close(lambda: door.leave(again))
+        answer.call_on_close(lambda: door.leave(then))
         return answer
 
     return routes
