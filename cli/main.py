@@ -54,7 +54,7 @@ COMMANDS = {
         "cli.print",
         "Make a sheet to print: a target, corner cards, or a board with its fiducials.",
     ),
-    "rules": ("cli.rules", "List the options of a game, with their defaults."),
+    "rules": ("cli.rules", "List the options of a game, or of all games, with their defaults."),
     "hardware": ("cli.hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
     "dice": ("cli.hardware", "Roll electronic dice, or test whether they are fair."),
     "log": (
@@ -75,6 +75,8 @@ COMMANDS = {
         "cli.replay",
         "Judge a recorded session again with today's code and list what changes.",
     ),
+    "completion": ("cli.shell", "Print what makes bash, zsh or fish complete commands."),
+    "man": ("cli.shell", "Print the manual page."),
 }
 """Module and summary of each command.  A module is loaded when its command is called: OpenCV and
 SciPy take seconds on a small board.

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cli.options import empty_option, table_option
-from cli.terminal import console, in_language, say_json
+from cli.terminal import console, in_language, progress, say_json
 from table.errors import InputError
 from table.files import check_output
 from table.game_facts import Measuring, RankedGaps
@@ -138,9 +138,10 @@ def _look(
         check_output(picture, photo, empty, table_path)
     frame = read_image(photo, setup)
     reference = read_image(empty, setup) if empty else None
-    if debug:
-        write_stages(debug, frame, setup, reference)
-    seen = observe_frame(frame, setup, reference)
+    with progress(msg("Reading the photograph")):
+        if debug:
+            write_stages(debug, frame, setup, reference)
+        seen = observe_frame(frame, setup, reference)
     if isinstance(seen, Observation):
         return frame.image, seen
     raise InputError(msg("{photo}: {text}", photo=photo, text=seen.reason))

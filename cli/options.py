@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from cli.terminal import in_language, say
 from table.errors import InputError
@@ -14,6 +15,46 @@ from table.messages import msg
 from webui.security.host_names import is_name
 
 Options = Callable[..., Any]
+
+
+class GameName(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
+    """A game as people write it; its name in the program."""
+
+    name = "game"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,  # noqa: ARG002 - click's signature
+    ) -> str:
+        """Raises InputError for a name that no game has."""
+        from table.games import found_games, game_called  # loads every game
+
+        if (name := game_called(value)) is not None:
+            return name
+        where = f"{param.opts[0]}: " if isinstance(param, click.Option) else ""
+        raise InputError(
+            msg(
+                "{raw}expected a game ({raw2}), got {raw3}",
+                raw=where,
+                raw2=", ".join(found_games().games),
+                raw3=repr(value),
+            )
+        )
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Names that begin so."""
+        from table.games import found_games
+
+        begun = incomplete.replace("-", "_")
+        return [CompletionItem(name) for name in found_games().games if name.startswith(begun)]
+
 
 table_option = click.option(
     "--table",

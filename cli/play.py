@@ -23,7 +23,6 @@ from typing import Any
 import click
 from flask import Flask
 
-import engines
 from calibration.table.drift import recheck
 from calibration.table.remeasure import redo
 from calibration.wizard import TableWizard
@@ -31,6 +30,7 @@ from cli.devices import rig_of
 from cli.door import Door, door_option
 from cli.garbage_collection import short_collections
 from cli.options import (
+    GameName,
     address_options,
     camera_option,
     complain,
@@ -59,7 +59,7 @@ from referee.statistics.history import HistoryCache
 from simulation.camera import SeatsPlayers, real_time
 from simulation.tables import demo_table
 from table.errors import InputError, message_of
-from table.games import usual_game
+from table.games import found_games, usual_game
 from table.messages import msg, phrase
 from table.table_config import Setup, load_table
 from table.table_file import TableFile
@@ -101,7 +101,8 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @_data_option("a temporary one that is thrown away at the end")
 @click.option(
     "--game",
-    type=click.Choice([*engines.GAMES]),
+    type=GameName(),
+    metavar="|".join(found_games().games),
     default=usual_game(),
     show_default=True,
     help="The game that is played.",
@@ -178,7 +179,13 @@ def _kept_in(
 @table_option
 @camera_option
 @empty_option
-@click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
+@click.option(
+    "--game",
+    type=GameName(),
+    default=usual_game(),
+    show_default=True,
+    help="The game that is played.",
+)
 @click.option(
     "--players", help="Colours in turn order, as in blue,yellow [default: those in table.json]."
 )

@@ -24,9 +24,9 @@ from calibration.table.drift import recheck as recheck_table
 from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
 from calibration.table.printed import scaled
 from calibration.table.single_image import HIGH_MM, FirstLens, first_lens, worst_sigma_mm
-from cli.options import table_option
+from cli.options import GameName, table_option
 from cli.serve_options import page_options, served
-from cli.terminal import in_language, say
+from cli.terminal import in_language, progress, say
 from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
@@ -84,7 +84,9 @@ def _game_options(command: Options) -> Options:
             help="The players' colours, in turn order.",
         ),
         click.option(
-            "--game", help="The game that is played; the usual one on such a board without it."
+            "--game",
+            type=GameName(),
+            help="The game that is played; the usual one on such a board without it.",
         ),
     ):
         command = option(command)
@@ -234,7 +236,8 @@ def table(
                 lambda corners: place_cards(frames, camera, card_mm, board, thickness_mm, corners),
             )
         else:
-            placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
+            with progress(msg("Measuring the table")):
+                placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
         document = {
             "format": FORMAT,
             "camera": camera,
@@ -435,7 +438,8 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     unknown = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
     draft = read_draft(draft_path, unknown, GameChoice(**wanted))
     try:
-        first = first_lens(image, draft.fiducials, draft.board)
+        with progress(msg("Calculating the lens")):
+            first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
         raise InputError(msg("{photo}: {text}", photo=photo, text=error.message)) from error
     setup = msgspec.structs.replace(draft, camera=first.lens)

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import main
-from cli.terminal import console, say, say_json
+from cli.terminal import console, progress, say, say_json
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Answered,
@@ -190,3 +190,20 @@ def test_a_terminal_without_the_letters_is_written_to_all_the_same(log: Path) ->
 def test_tables_take_text_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     console().print(f"a{ESCAPE}b{TURNED}")
     assert not UNSAFE.search(capsys.readouterr().out)
+
+
+def test_a_bar_is_shown_in_a_terminal_only_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with progress("Reading") as count:
+        count()
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress("Reading the \x1b[31mlog") as count:
+        count()
+    out, shown = capsys.readouterr()
+    assert out == ""
+    assert "Reading the" in shown
+    assert "\x1b[31mlog" not in shown
+    assert shown.rstrip().endswith("\x1b[2K")  # the line is wiped out
