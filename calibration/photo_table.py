@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from calibration.sheets.boards import board_sheet
+from calibration.table.printed import scaled
 from calibration.table.single_image import LEAST_FIDUCIALS, UnfitMarkerError, first_lens
-from table.boards import Board
 from table.errors import InputError
 from table.game_facts import BoardPrint, DefaultTable, Measuring
 from table.games import all_table_facts
@@ -77,7 +77,7 @@ def printed_mat(scale: float = 1.0) -> Setup:
         ),
         pieces=pieces,
     )
-    return as_printed(setup, scale)
+    return scaled(setup, scale)
 
 
 def mat_sheet() -> str:
@@ -92,27 +92,6 @@ def _mat() -> tuple[str, DefaultTable, BoardPrint]:
         if facts.measuring is not None and usual is not None and usual.sheet is not None:
             return name, usual, usual.sheet
     raise InputError(msg("expected a game that measures on a printed mat, but none is installed"))
-
-
-def as_printed(setup: Setup, scale: float) -> Setup:
-    """The table with printed places and lengths multiplied by `scale`.
-
-    Tiles and thicknesses are not printed, and stay.
-    """
-    markers = tuple(
-        msgspec.structs.replace(
-            marker, corners_mm=tuple((scale * x, scale * y) for x, y in marker.corners_mm)
-        )
-        for marker in setup.fiducials.markers
-    )
-    board = msgspec.to_builtins(setup.board)
-    board |= {
-        name: (scale * np.array(value)).tolist()
-        for name, value in board.items()
-        if name.endswith("_mm") and name != "tile_mm"
-    }
-    fiducials = msgspec.structs.replace(setup.fiducials, markers=markers)
-    return msgspec.structs.replace(setup, fiducials=fiducials, board=msgspec.convert(board, Board))
 
 
 def unknown_lens(width: int, height: int) -> Lens:

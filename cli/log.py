@@ -14,7 +14,7 @@ from rich.table import Table
 
 from cli.options import complain
 from cli.paths import log_path, ready_folder
-from cli.terminal import console, in_language, say, say_json
+from cli.terminal import console, in_language, progress, say, say_json
 from engines import GAMES
 from engines.statistics import Thrown
 from referee.sessions.archive import MOST_BYTES, export_session, import_session
@@ -148,7 +148,7 @@ def export(session: int, target: Path, path: Path | None) -> None:
             )
         )
     check_output(target)
-    with LogReader(path or log_path()) as reader:
+    with LogReader(path or log_path()) as reader, progress(msg("Writing the session")):
         export_session(reader, session, target)
     say(f"session {session} is in {target}")
 
@@ -169,7 +169,7 @@ def import_(source: Path, path: Path | None, max_mb: int) -> None:
     Pictures for which the log has no room are left out; none of yours go for them.
     """
     target = path or log_path(ready_folder())
-    with Log(target) as opened:
+    with Log(target) as opened, progress(msg("Reading the session")):
         taken = import_session(opened, source, most_bytes=max_mb * 10**6)
     say(f"{source} is session {taken.session} in {target}")
     if taken.left_out:
@@ -190,7 +190,7 @@ def check(path: Path | None) -> None:
 
     What is damaged is listed, and the exit code is 2.
     """
-    with LogReader(path or log_path()) as reader:
+    with LogReader(path or log_path()) as reader, progress(msg("Reading the log")):
         checked = reader.check()
     for line in checked.wrong:
         say(line)
@@ -215,7 +215,8 @@ def rescue(bad: Path, good: Path) -> None:
 
     The damaged one stays as it is. Records keep their numbers; what is lost is listed.
     """
-    saved = save_what_can_be_read(bad, good)
+    with progress(msg("Reading the log")):
+        saved = save_what_can_be_read(bad, good)
     for line in saved.lost:
         say(f"lost: {line}")
     say(

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from cli.logs import log_native_output, set_up
+from cli.options import address_options, settings_option
 from cli.terminal import in_language, ready, say, speak
 from table.errors import InputError
 from table.languages import CODES, Language
@@ -36,6 +38,10 @@ COMMANDS = {
     ),
     "demo": ("cli.play", "Referee a simulated game, with its panel in the browser."),
     "play": ("cli.play", "Referee a game on a real table, with its panel in the browser."),
+    "set-up": (
+        "cli.set_up",
+        "Set up a table from nothing, on a page: camera, printed board, one picture.",
+    ),
     "referee": (
         "cli.referee",
         "Referee what a camera saw, without a panel, and print every ruling.",
@@ -52,7 +58,7 @@ COMMANDS = {
         "cli.print",
         "Make a sheet to print: a target, corner cards, or a board with its fiducials.",
     ),
-    "rules": ("cli.rules", "List the options of a game, with their defaults."),
+    "rules": ("cli.rules", "List the options of a game, or of all games, with their defaults."),
     "hardware": ("cli.hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
     "dice": ("cli.hardware", "Roll electronic dice, or test whether they are fair."),
     "log": (
@@ -78,6 +84,8 @@ COMMANDS = {
         "cli.replay",
         "Judge a recorded session again with today's code and list what changes.",
     ),
+    "completion": ("cli.shell", "Print what makes bash, zsh or fish complete commands."),
+    "man": ("cli.shell", "Print the manual page."),
 }
 """Module and summary of each command.  A module is loaded when its command is called: OpenCV and
 SciPy take seconds on a small board.
@@ -103,12 +111,20 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        command: click.Command = getattr(
+            import_module(COMMANDS[cmd_name][0]), cmd_name.replace("-", "_")
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, message) for name, (_, message) in COMMANDS.items()])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except InputError as error:
+            _refuse(error)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -151,7 +167,11 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -172,11 +192,37 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     show_envvar=True,
     help="What rulings are said in, on the terminal and by the loudspeaker.",
 )
-def main(verbose: int, language: Language) -> None:
-    """A referee for games played with pyramids on a real table."""
+@address_options
+@settings_option
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of table, log and codes [default: the user's data folder].",
+)
+@click.option("--camera", help="Camera to use instead of the one that the set-up stored.")
+@click.option("--power-off", is_flag=True, help="Let the button Shut down switch this machine off.")
+@click.pass_context
+def main(ctx: click.Context, /, verbose: int, language: Language, **home: Any) -> None:
+    """A referee for games played with pyramids on a real table.
+
+    Without a command it opens the home page: set up a table, play, look back.
+    """
     ready()
     speak(language)
     set_up(verbose)
+    if ctx.invoked_subcommand is None:
+        from cli.home import HomeOptions, open_home  # pages take a second to load
+
+        open_home(HomeOptions(**home))
+        return
+    for name in home:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("public_names", "public_name").replace("_", "-")
+            raise click.UsageError(
+                f"--{option} goes after the command: rinkside {ctx.invoked_subcommand} --{option}"
+                " ...",
+                ctx,
+            )
 
 
 def run() -> None:

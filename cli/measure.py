@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from calibration.photo_table import InPlay, printed_mat
-from cli.options import empty_option, table_option
+from cli.options import address_options, empty_option, table_option
 from cli.photo import (
     SAMPLE,
     Reading,
@@ -30,8 +30,7 @@ from cli.photo import (
     read_table,
     sample_photo,
 )
-from cli.serve_options import address_options
-from cli.terminal import console, in_language, say_json
+from cli.terminal import console, in_language, progress, say_json
 from table.errors import InputError
 from table.files import check_output
 from table.game_facts import Measuring, RankedGaps
@@ -204,13 +203,14 @@ def _look(photo: Path, setup: Setup, calibrated: bool, files: _Files) -> Reading
 
     Raises InputError.
     """
-    if calibrated:
-        return read_calibrated(photo, setup, files.empty, files.debug)
-    if files.empty:
+    if files.empty and not calibrated:
         raise InputError(msg("--empty: expected only with a table.json that has a camera"))
-    where = str(photo)
-    photograph = decode_photograph(read_photograph(photo), where)
-    return read_table(photograph, where, setup, files.debug)
+    with progress(msg("Reading the photograph")):
+        if calibrated:
+            return read_calibrated(photo, setup, files.empty, files.debug)
+        where = str(photo)
+        photograph = decode_photograph(read_photograph(photo), where)
+        return read_table(photograph, where, setup, files.debug)
 
 
 def _print_named(reading: Reading, named: InPlay) -> None:

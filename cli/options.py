@@ -2,11 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from cli.terminal import in_language, say
+from table.errors import InputError
+from table.messages import msg
+from webui.security.host_names import is_name
+
+Options = Callable[..., Any]
+
+
+class GameName(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
+    """A game as people write it; its name in the program."""
+
+    name = "game"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,  # noqa: ARG002 - click's signature
+    ) -> str:
+        """Raises InputError for a name that no game has."""
+        from table.games import found_games, game_called  # loads every game
+
+        if (name := game_called(value)) is not None:
+            return name
+        where = f"{param.opts[0]}: " if isinstance(param, click.Option) else ""
+        raise InputError(
+            msg(
+                "{raw}expected a game ({raw2}), got {raw3}",
+                raw=where,
+                raw2=", ".join(found_games().games),
+                raw3=repr(value),
+            )
+        )
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Names that begin so."""
+        from table.games import found_games
+
+        begun = incomplete.replace("-", "_")
+        return [CompletionItem(name) for name in found_games().games if name.startswith(begun)]
+
 
 table_option = click.option(
     "--table",
@@ -29,6 +77,53 @@ settings_option = click.option(
     type=click.Path(path_type=Path),
     help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md.",
 )
+
+
+def _read_names(
+    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    for name in names:
+        if not is_name(name):
+            raise InputError(
+                msg(
+                    "--public-name: expected a name such as rinkside.example.org, without"
+                    " https:// and port, got {raw}",
+                    raw=repr(name),
+                )
+            )
+    return tuple(name.lower() for name in names)
+
+
+def address_options(command: Options) -> Options:
+    """--host, --port, and --public-name, which a command is given as `public_names`."""
+    for option in (
+        click.option(
+            "--public-name",
+            "public_names",
+            metavar="NAME",
+            multiple=True,
+            callback=_read_names,
+            help=(
+                "Answer to this name too, which a proxy with TLS on this machine has; may be"
+                " repeated."
+            ),
+        ),
+        click.option(
+            "--host",
+            default="127.0.0.1",
+            show_default=True,
+            help="Address to serve on; 0.0.0.0 lets other machines look.",
+        ),
+        click.option(
+            "--port",
+            type=click.IntRange(0, 65535),
+            default=8000,
+            show_default=True,
+            help="Port of the panel; 0 takes a free one.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def complain(text: str) -> None:

@@ -12,7 +12,8 @@ from table.messages import msg
 
 LOG_NAME = "log.sqlite"
 CODES_NAME = "access.json"
-OWN = (LOG_NAME, CODES_NAME, f".{CODES_NAME}")
+OWN_NAMES = (LOG_NAME, CODES_NAME, "table.json", "lens.json", "home.json")
+OWN = (*OWN_NAMES, *(f".{name}" for name in OWN_NAMES))
 """Prefixes of the names of Rinkside's files, also of those being written."""
 
 

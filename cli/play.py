@@ -23,15 +23,23 @@ from typing import Any
 import click
 from flask import Flask
 
-import engines
 from calibration.table.drift import recheck
 from calibration.table.remeasure import redo
 from calibration.wizard import TableWizard
 from cli.devices import open_configured_devices
+from cli.door import Door, door_option
 from cli.garbage_collection import short_collections
-from cli.options import camera_option, complain, empty_option, settings_option, table_option
+from cli.options import (
+    GameName,
+    address_options,
+    camera_option,
+    complain,
+    empty_option,
+    settings_option,
+    table_option,
+)
 from cli.paths import codes_path, log_path, ready_folder
-from cli.serve_options import LAST_LOOK_S, address_options, tell_codes
+from cli.serve_options import LAST_LOOK_S, tell_codes
 from cli.service.manager import FedCamera, ServiceManager
 from cli.service.network_name import name_in_network
 from cli.shutdown import stopped_by_one_signal
@@ -57,10 +65,10 @@ from referee.sessions.start import (
 )
 from referee.sessions.status import LiveState
 from referee.statistics.history import HistoryCache
-from simulation.camera import real_time
+from simulation.camera import SeatsPlayers, real_time
 from simulation.tables import demo_table
 from table.errors import InputError, message_of
-from table.games import usual_game
+from table.games import found_games, usual_game
 from table.messages import msg, phrase
 from table.table_config import Setup, load_table
 from table.table_file import TableFile
@@ -70,6 +78,7 @@ from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, frame_jpeg
 from webui import create_app, create_set_up_app
 from webui.addresses import reachable_urls
+from webui.pages.door import add_door
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.server import listen, serve, serving
@@ -115,7 +124,8 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @_data_option("a temporary one that is thrown away at the end")
 @click.option(
     "--game",
-    type=click.Choice([*engines.GAMES]),
+    type=GameName(),
+    metavar="|".join(found_games().games),
     default=usual_game(),
     show_default=True,
     help="The game that is played.",
@@ -125,6 +135,7 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
     type=click.IntRange(0),
     help="Number that the simulated game follows from [default: another one each time].",
 )
+@door_option
 def demo(
     port: int,
     host: str,
@@ -133,6 +144,7 @@ def demo(
     settings: Path | None,
     game: str,
     seed: int | None,
+    door: Door | None,
 ) -> None:
     """Referee a simulated game, with its panel in the browser."""
     start_ms = round(1000 * time.time())
@@ -141,9 +153,9 @@ def demo(
     setup = table.setup
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
-        listening = stack.enter_context(closing(listen(host, port)))
+        listening = stack.enter_context(closing(_address(door, host, port)))
         devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
-        log, access = _kept_in(stack, data, throw_away=data is None)
+        log, access = _kept_in(stack, data, data is None, door)
         started = opening(
             game,
             setup.game.colours,
@@ -161,23 +173,30 @@ def demo(
         simulated = FedCamera(table.camera(patient, start_ms, pace), manager.feed)
         camera = stack.enter_context(closing(simulated))
         maker = RefereeFactory(camera, patient, live, stopping)
-        panel = _Panel(listening, access, devices, log.path, ending, public_names, manager)
+        panel = _Panel(listening, access, devices, log.path, ending, public_names, door, manager)
         _referee(session, maker, maker.referee(setup, table.empty), panel)
 
 
-def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log, Access]:
+def _address(door: Door | None, host: str, port: int) -> socket.socket:
+    """The address that is served on: the home page's, or one of its own."""
+    return door.listening if door else listen(host, port)
+
+
+def _kept_in(
+    stack: ExitStack, data: Path | None, throw_away: bool, door: Door | None
+) -> tuple[Log, Access]:
     """The log and the codes of a folder; None for the user's own.
 
-    Simulated games use a temporary folder (`throw_away`), which goes with the stack.
+    Simulated games use a temporary folder (`throw_away`), which goes with the stack. The codes are
+    those of the home page if there is one, so that everybody stays who they are.
     """
-    if not throw_away:
-        return stack.enter_context(closing(Log(log_path(ready_folder(data))))), Access(
-            Codes(codes_path(data))
-        )
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="rinkside-")))
-    return stack.enter_context(closing(Log(log_path(folder), SIMULATED_FRAMES_BYTES))), Access(
-        Codes(codes_path(folder))
-    )
+    if throw_away:
+        data = Path(stack.enter_context(TemporaryDirectory(prefix="rinkside-")))
+        log = Log(log_path(data), SIMULATED_FRAMES_BYTES)
+    else:
+        log = Log(log_path(ready_folder(data)))
+    stack.enter_context(closing(log))
+    return log, Access(Codes(codes_path(door.data if door else data)))
 
 
 @click.command()
@@ -186,7 +205,13 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
 @table_option
 @camera_option
 @empty_option
-@click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
+@click.option(
+    "--game",
+    type=GameName(),
+    default=usual_game(),
+    show_default=True,
+    help="The game that is played.",
+)
 @click.option(
     "--players", help="Colours in turn order, as in blue,yellow [default: those in table.json]."
 )
@@ -228,6 +253,7 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
     is_flag=True,
     help="Choose game, players, names and options on a page before it begins.",
 )
+@door_option
 def play(
     port: int,
     host: str,
@@ -245,6 +271,7 @@ def play(
     names: str | None,
     begins: str,
     set_up: bool,
+    door: Door | None,
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
     _check_together(set_up, resume, new_lens, begins)
@@ -254,7 +281,7 @@ def play(
     throw_away = data is None and resume is None and spec.startswith("simulated:")
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
-        listening = stack.enter_context(closing(listen(host, port)))
+        listening = stack.enter_context(closing(_address(door, host, port)))
         stack.enter_context(name_in_network(listening, manager))
         devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
         number = _latest(data, setup, spec) if isinstance(resume, str) else resume
@@ -264,10 +291,11 @@ def play(
             game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins
         )
         started = _opening(choice, setup, camera) if camera is not None and number is None else None
-        log, access = _kept_in(stack, data, throw_away)
+        log, access = _kept_in(stack, data, throw_away, door)
+        panel = _Panel(listening, access, devices, log.path, ending, public_names, door, manager)
         if camera is None:
             table = TableWizard(TableFile(table_path, setup), partial(_fed, spec, manager))
-            started = _chosen(listening, table, access, public_names, manager)
+            started = _chosen(table, panel)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
             camera = _opened(stack, spec, setup, manager)
@@ -277,8 +305,9 @@ def play(
         live, stopping = LiveState(), Event()
         manager.status = lambda: live.latest.message
         patient = PatientSession(session, live, stopping, complain, _feeding(manager, stopping))
+        if isinstance(camera.inner, SeatsPlayers):
+            camera.inner.seat(patient, session.ledger.started)
         maker = RefereeFactory(camera, patient, live, stopping, partial(_monitor, table_path))
-        panel = _Panel(listening, access, devices, log.path, ending, public_names, manager)
         _referee(session, maker, maker.referee(setup, reference), panel)
 
 
@@ -382,13 +411,7 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | TableWizard) -> 
     )
 
 
-def _chosen(
-    listening: socket.socket,
-    table: TableWizard,
-    access: Access,
-    public_names: tuple[str, ...],
-    manager: ServiceManager,
-) -> SessionStarted:
+def _chosen(table: TableWizard, panel: _Panel) -> SessionStarted:
     """What people begin on a page once the table is ready.
 
     The address stays taken, so that browsers just wait a moment for the panel.
@@ -405,11 +428,11 @@ def _chosen(
     looking = Thread(target=table.run, name="preparing", daemon=True)
     looking.start()
     try:
-        app = create_set_up_app(setting, table, access, (socket.gethostname(), *public_names))
-        with serving(app, listening.dup(), bool(public_names)):
-            tell_codes("The game is set up", listening, access)
-            manager.status = lambda: SET_UP
-            manager.ready()
+        app = create_set_up_app(setting, table, panel.access, panel.hosts)
+        panel.open("The game is set up", app)
+        with serving(app, panel.listening.dup(), bool(panel.public_names)):
+            panel.manager.status = lambda: SET_UP
+            panel.manager.ready()
             return setting.wait(LAST_LOOK_S)
     finally:
         table.stop()
@@ -426,7 +449,7 @@ def _device_errors(devices: Devices) -> dict[str, str]:
 class _Panel:
     """What the panel is served with, beside the session: its socket, codes, devices and log.
 
-    `ending` is set by Ctrl-C or SIGTERM.
+    `ending` is set by Ctrl-C or SIGTERM; `door` is the way back to the home page, if there is one.
     """
 
     listening: socket.socket
@@ -435,14 +458,28 @@ class _Panel:
     log: Path
     ending: Event
     public_names: tuple[str, ...]
+    door: Door | None
     manager: ServiceManager
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of this machine."""
+        return (socket.gethostname(), *self.public_names)
+
+    def open(self, what: str, app: Flask) -> None:
+        """Say where it is, just before it is served; or take over from the home page."""
+        if self.door is None:
+            tell_codes(what, self.listening, self.access)
+            return
+        add_door(app, self.door)
+        self.door.ready()
+
     def app(self, session: Session, supervisor: Supervisor) -> Flask:
-        hosts = (socket.gethostname(), *self.public_names)
+        """The panel of a session."""
         return create_app(
             session,
             supervisor,
-            hosts,
+            self.hosts,
             self.access,
             lambda: next(iter(reachable_urls(self.listening)), ""),
             lambda: _device_errors(self.devices),
@@ -477,7 +514,7 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
             app = panel.app(session, supervisor)
-            tell_codes("The panel is", panel.listening, panel.access)
+            panel.open("The panel is", app)
             behind_proxy = bool(panel.public_names)
             panel.manager.ready()
             serve(app, panel.listening, stopping=panel.ending, behind_proxy=behind_proxy)

@@ -14,7 +14,14 @@ import click
 
 from cli.devices import open_configured_devices
 from cli.garbage_collection import short_collections
-from cli.options import camera_option, complain, empty_option, settings_option, table_option
+from cli.options import (
+    GameName,
+    camera_option,
+    complain,
+    empty_option,
+    settings_option,
+    table_option,
+)
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import in_language, say, say_json
 from hardware.factory import Devices
@@ -44,7 +51,13 @@ INCOMPLETE = 3
 @table_option
 @camera_option
 @empty_option
-@click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
+@click.option(
+    "--game",
+    type=GameName(),
+    default=usual_game(),
+    show_default=True,
+    help="The game that is played.",
+)
 @click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
 @click.option(
     "--rule",

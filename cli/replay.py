@@ -10,12 +10,13 @@ import click
 
 from cli.log import json_option, latest, which_log, which_session
 from cli.paths import log_path
-from cli.terminal import in_language, say, say_json
+from cli.terminal import in_language, progress, say, say_json
 from engines import GAMES
 from referee.live.replay import Rejudged, rejudge
 from referee.sessions.event_store import LogReader
 from table.json_data import JsonObject
 from table.measured_text import shown_time
+from table.messages import msg
 
 
 @click.command()
@@ -29,9 +30,10 @@ def replay(session: int | None, path: Path | None, as_json: bool) -> None:
     written.
     """
     judged, changed, left_out = 0, [], Counter[str]()
-    with LogReader(path or log_path()) as reader:
+    with LogReader(path or log_path()) as reader, progress(msg("Judging again")) as done:
         number = session or latest(reader)
         for again in rejudge(reader, number, GAMES):
+            done()
             if again.not_judged:
                 left_out[again.not_judged] += 1
                 continue

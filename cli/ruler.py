@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from cli.measure import aimed
-from cli.options import camera_option, complain, table_option
-from cli.serve_options import address_options, tell_address
+from cli.options import address_options, camera_option, complain, table_option
+from cli.serve_options import tell_address
 from referee.live.live_measurement import Ruler
 from table.table_config import load_table
 from vision.cameras.base import open_camera

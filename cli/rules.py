@@ -1,4 +1,4 @@
-"""`rinkside rules`: the options of a game."""
+"""`rinkside rules`: the house rules of one game, or of all."""
 
 from __future__ import annotations
 
@@ -9,31 +9,37 @@ import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from cli.terminal import console, say_json
+from cli.options import GameName
+from cli.terminal import console, say, say_json
 from engines import GAMES
-from table.errors import InputError
-from table.messages import msg
+from engines.game import facts
 
 
 @click.command()
-@click.argument("game")
+@click.argument("game", type=GameName(), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def rules(game: str, as_json: bool) -> None:
-    """List the options of GAME: what may be chosen, the default first.
+def rules(game: str | None, as_json: bool) -> None:
+    """List the options of GAME, or of all games: what may be chosen, the default first.
 
     Each comes with the rule or ruling that it stands for.
     """
-    if game not in GAMES:
-        raise InputError(
-            msg("expected a game ({raw}), got {raw2}", raw=", ".join(GAMES), raw2=repr(game))
-        )
-    rulings = GAMES[game].RULINGS
     if as_json:
-        say_json(json.dumps(msgspec.to_builtins(rulings), indent=1, ensure_ascii=False))
+        documents = {name: msgspec.to_builtins(GAMES[name].RULINGS) for name in GAMES}
+        wanted = documents[game] if game else documents
+        say_json(json.dumps(wanted, indent=1, ensure_ascii=False))
         return
+    if game:
+        console().print(_options(game), highlight=False)
+        return
+    for name, played in GAMES.items():
+        say(f"{facts(played).title} ({name})")
+        console().print(_options(name), highlight=False)
+
+
+def _options(game: str) -> Table:
     table = Table(box=SIMPLE_HEAD)
     for heading in ("option", "values, default first", "stands for", "meaning"):
         table.add_column(heading)
-    for ruling in rulings:
+    for ruling in GAMES[game].RULINGS:
         table.add_row(ruling.name, ", ".join(ruling.values), ruling.cites, ruling.description)
-    console().print(table, highlight=False)
+    return table

@@ -5,73 +5,26 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from flask import Flask
 
-from calibration.progress import Guide
+from cli.options import Options, address_options
 from cli.terminal import draw_qr, say
 from table.errors import InputError
-from table.messages import msg
 from webui.addresses import ANY, reachable_urls, shown_url
 from webui.security.codes import Codes
-from webui.security.host_names import is_name
 from webui.security.permissions import Access
 from webui.server import listen, serving
+
+if TYPE_CHECKING:
+    from calibration.progress import Guide
 
 LAST_LOOK_S = 5.0
 """Longest wait for a page to show how a calibration ended."""
 
-Options = Callable[..., Any]
-AGuide = TypeVar("AGuide", bound=Guide)
-
-
-def _read_names(
-    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
-) -> tuple[str, ...]:
-    for name in names:
-        if not is_name(name):
-            raise InputError(
-                msg(
-                    "--public-name: expected a name such as rinkside.example.org, without"
-                    " https:// and port, got {raw}",
-                    raw=repr(name),
-                )
-            )
-    return tuple(name.lower() for name in names)
-
-
-def address_options(command: Options) -> Options:
-    """--host, --port, and --public-name, which a command is given as `public_names`."""
-    for option in (
-        click.option(
-            "--public-name",
-            "public_names",
-            metavar="NAME",
-            multiple=True,
-            callback=_read_names,
-            help=(
-                "Answer to this name too, which a proxy with TLS on this machine has; may be"
-                " repeated."
-            ),
-        ),
-        click.option(
-            "--host",
-            default="127.0.0.1",
-            show_default=True,
-            help="Address to serve on; 0.0.0.0 lets other machines look.",
-        ),
-        click.option(
-            "--port",
-            type=click.IntRange(0, 65535),
-            default=8000,
-            show_default=True,
-            help="Port of the panel; 0 takes a free one.",
-        ),
-    ):
-        command = option(command)
-    return command
+AGuide = TypeVar("AGuide", bound="Guide")
 
 
 def page_options(message: str) -> Callable[[Options], Options]:

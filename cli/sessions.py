@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from cli.log import which_log
+from cli.options import address_options
 from cli.paths import codes_path, log_path
-from cli.serve_options import address_options, tell_codes
+from cli.serve_options import tell_codes
 from cli.shutdown import stopped_by_one_signal
 from referee.sessions.event_store import LogReader
 from referee.statistics.history import HistoryCache

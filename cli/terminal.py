@@ -8,6 +8,8 @@ writes there (tests/test_house.py).
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
 from typing import IO, Any
 
@@ -67,9 +69,38 @@ def say_json(text: str) -> None:
     click.echo(text)
 
 
+def say_text(text: str) -> None:
+    """Write a text of this program's own, for a shell or a reader of manuals, as it is."""
+    click.echo(text, nl=False)
+
+
 def ring(bell: str, err: bool = False) -> None:
     """Write the terminal's bell as it is."""
     click.echo(bell, nl=False, err=err)
+
+
+@contextmanager
+def progress(message: str) -> Iterator[Callable[[], object]]:
+    """A bar on stderr while something takes long, with the time that it has taken.
+
+    Yields what counts one part that is done. Nothing is shown where stderr is no terminal, and the
+    bar is gone afterwards.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    shown = console(err=True)
+    if not shown.is_terminal:
+        yield lambda: None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=shown, transient=True) as bar:
+        task = bar.add_task(printable(in_language(message)), total=None)
+        yield lambda: bar.advance(task)
 
 
 def console(err: bool = False) -> Console:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from referee.sessions.events import SessionStarted
 from simulation.generate.cases import random_view
 from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
@@ -42,6 +44,14 @@ def real_time(start_ms: int = 0) -> Pace:
         return max(due_ms, round(1000 * (time.monotonic() - began)))
 
     return pace
+
+
+@runtime_checkable
+class SeatsPlayers(Protocol):
+    """A camera over a table at which simulated players can sit down."""
+
+    def seat(self, session: Any, started: SessionStarted) -> None:
+        """Let them play this session, in its game and its colours."""
 
 
 class SimulatedCamera:
@@ -100,23 +110,31 @@ class SimulatedCamera:
 
 
 def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
-    """Open `simulated:SEED`: a random position of the game of `setup`, which never changes.
+    """Open `simulated:SEED` or `simulated:SHEET:SEED`; frames come in real time.
 
-    Frames come in real time. Raises InputError without a table or for a seed that is not a number.
+    A number is a random position of the game of `setup`, which never changes. A sheet, as `rinkside
+    print` names it, is a table with that board, empty until players are seated; it needs no setup.
+    Raises InputError for other words, and for a number without a table.
     """
-    if setup is None:
-        raise InputError(
-            msg(
-                "camera: expected a camera that can look at a target, got simulated, which"
-                " only shows tables"
-            )
-        )
-    if not (argument.isascii() and argument.isdigit()):
+    sheet, _, number = argument.partition(":")
+    if not sheet.isdigit() and (not number or _is_number(number)):
+        from simulation.printed import PrintedTable, PrintedTableCamera  # needs this module
+
+        seed = int(number or 0)
+        return PrintedTableCamera(PrintedTable(sheet, setup, seed), seed)
+    if not _is_number(argument):
         raise InputError(
             msg(
                 "camera: simulated: expected a number to generate the table from, such as"
                 " simulated:7, got {raw}",
                 raw=repr(argument),
+            )
+        )
+    if setup is None:
+        raise InputError(
+            msg(
+                "camera: expected a camera that can look at a target, got simulated, which"
+                " only shows tables"
             )
         )
     seed = int(argument)
@@ -125,3 +143,7 @@ def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
     return SimulatedCamera(
         setup, place, lambda _: scene, seed, start_ms=start_ms, pace=real_time(start_ms)
     )
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10

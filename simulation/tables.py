@@ -117,7 +117,7 @@ def game_table(
     players = known[game]
     rng = np.random.default_rng([seed, 5])
     setup = players.finish(_near_cards(resized(players.random_setup(rng), width_px)), rng, seed)
-    place, stage = random_camera(setup, rng), _well_taken(random_stage(setup, rng))
+    place, stage = random_camera(setup, rng), well_taken(random_stage(setup, rng))
     empty = (
         None
         if isinstance(setup.board, Tiles)
@@ -150,7 +150,7 @@ def _near_cards(setup: Setup) -> Setup:
     )
 
 
-def _well_taken(stage: Stage) -> Stage:
+def well_taken(stage: Stage) -> Stage:
     """The stage before a camera in focus, with an exposure that suits the light."""
     light = stage.ambient + sum(lamp.power for lamp in stage.lamps)
     return replace(

@@ -91,8 +91,9 @@ class DefaultTable:
 
     `board` makes its board with cells of so many mm, usually `cell_mm`; `cells_mm` (least, most) is
     their range on a printed sheet; boards whose cells have one size only (None), or that have none,
-    ignore it. `pieces` is a set of pieces, `sizes` those of it that are in play. A game with a
-    `target` has a piece of a colour that is no player's.
+    ignore it. `pieces` is a set of pieces, `sizes` those of it that are in play, `colours` those of
+    the players unless others are chosen. A game with a `target` has a piece of a colour that is no
+    player's.
     """
 
     board: Callable[[float], Board]
@@ -101,6 +102,7 @@ class DefaultTable:
     cells_mm: tuple[float, float] | None = None
     pieces: str = "looney"
     target: bool = False
+    colours: tuple[str, ...] = ("red", "blue")
     counters: Counters | None = None
     sheet: BoardPrint | None = None
 

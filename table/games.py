@@ -98,6 +98,23 @@ def found_games() -> FoundGames:
     return found
 
 
+def game_called(text: str) -> str | None:
+    """The name of the game that people mean: `Ice Boule`, `ice-boule` and `iceboule` are ice_boule.
+
+    None for a name that no installed game has.
+    """
+    games = found_games().games
+    if text in games:
+        return text
+    meant = _letters(text)
+    return next((name for name in games if meant in (_letters(name), _letters(_title(name)))), None)
+
+
+def _letters(text: str) -> str:
+    """A name without what people write otherwise: capitals, spaces, dashes."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
+
+
 def table_facts(game: str) -> TableFacts:
     """What the game of a name states about its table; defaults for one that is not installed."""
     facts = getattr(found_games().games.get(game), "FACTS", None)
@@ -132,7 +149,8 @@ def titles_with_target() -> str:
 
 
 def _title(game: str) -> str:
-    return str(found_games().games[game].FACTS.title)
+    facts = getattr(found_games().games[game], "FACTS", None)
+    return str(getattr(facts, "title", game))
 
 
 def measuring() -> tuple[str, Measuring]:

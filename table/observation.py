@@ -206,7 +206,7 @@ def observation_document(seen: Observation) -> JsonObject:
         },
         "hand": seen.hand,
         "unread_mm": [_round(place) for place in seen.unread_mm],
-        "notes": list(seen.notes),
+        "notes": [str(note) for note in seen.notes],  # documents hold no `Message`
     }
     if seen.tiles is not None:
         document["board_state"] = seen.tiles

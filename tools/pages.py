@@ -61,6 +61,11 @@ DARK_WIDTH = 1024
 """Every page is photographed in the light at all widths, and in the dark at this one."""
 WEBP_QUALITY = 50
 SLOWER, LOADS = 4, 5
+PICTURES_LOADED = (
+    "Promise.all([...document.images].filter((image) => image.loading !== 'lazy')"
+    ".map((image) => image.decode().catch(() => 0)))"
+)
+"""Waits for the pictures of a page; lazy ones may never be loaded."""
 RULINGS = 5
 """A game stands still after so many."""
 RULING = 3
@@ -331,16 +336,16 @@ def photograph(browser: Browser, place: Place, width: int, theme: Theme = "light
     name = f"{place.name}-{width}{'-dark' if theme == 'dark' else ''}.webp"
     with visit(browser, place, width, theme) as page:
         page.goto(place.server + place.path, wait_until="load")
-        page.evaluate(
-            "Promise.all([...document.images].filter((image) => image.loading !=="
-            " 'lazy').map((image) => image.decode().catch(() => 0)))"
-        )
-        image = cv2.imdecode(
-            np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR
-        )
-        (PICTURES / name).write_bytes(
-            cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes()
-        )
+        page.evaluate(PICTURES_LOADED)
+        save_screenshot(page, PICTURES / name)
+
+
+def save_screenshot(page: Page, path: Path) -> None:
+    """Write the whole page as a small picture."""
+    image = cv2.imdecode(np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR)
+    path.write_bytes(
+        cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes()
+    )
 
 
 if __name__ == "__main__":

@@ -7,24 +7,10 @@ from collections.abc import Callable, Collection
 
 from flask import Flask
 
-from referee.presentation.shown_games import declarations, options_in_order, title, together
-from referee.sessions.events import SeatFreed, SeatTaken
 from referee.statistics.history import HistoryCache
-from table.measured_text import shown_date, shown_mm
 from webui.api.events import EventFeed, Streams
-from webui.api.openapi import BASE, describe
+from webui.api.openapi import BASE
 from webui.api.routes import api
-from webui.filters import (
-    before_the_list,
-    evidence_rows,
-    shown_at,
-    shown_gap,
-    shown_points,
-    shown_verb,
-    shown_verdict,
-    unbroken,
-)
-from webui.i18n import speak
 from webui.interfaces import LivePort, SessionPort
 from webui.pages.correction import fix
 from webui.pages.history import history_pages
@@ -33,12 +19,9 @@ from webui.pages.panel import pages
 from webui.pages.phone import phone
 from webui.pages.verdict import ruling
 from webui.security.codes import Codes
-from webui.security.login import admit, join
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
-from webui.security.requests import guard
-from webui.security.seats import Seats
-from webui.svg.palette import letter
+from webui.site import bare_app, guarded
 
 
 def create_app(
@@ -74,67 +57,4 @@ def create_app(
     if histories is not None:
         app.register_blueprint(history_pages(histories))
         app.jinja_env.globals |= {"sharing": True, "has_table": True}
-    return app
-
-
-def create_history_app(
-    histories: HistoryCache, hosts: Collection[str] = (), access: Access | None = None
-) -> Flask:
-    """The sessions of a log with no game running; / is the list of them.
-
-    Access is checked as in the panel.
-    """
-    app = bare_app(hosts)
-    guarded(app, access or Access(Codes()))
-    app.register_blueprint(history_pages(histories))
-    app.jinja_env.globals["sharing"] = True
-    app.add_url_rule("/", view_func=app.view_functions["history.sessions"])
-    return app
-
-
-def guarded(
-    app: Flask,
-    access: Access,
-    session: int = 0,
-    keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None,
-) -> Seats:
-    """Let visitors in by their codes, and only where they may go.
-
-    Returns the seats of session number `session`, none for 0. `keep` writes down who takes and
-    frees them.
-    """
-    app.extensions["access"] = access
-    app.extensions["seats"] = seats = Seats(access.codes, session, keep)
-    admit(app, access, seats)
-    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
-    return seats
-
-
-def bare_app(hosts: Collection[str]) -> Flask:
-    """What the panel and all other pages have in common, without any page."""
-    app = Flask("webui")
-    app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters.update(
-        letter=letter,
-        gap=shown_gap,
-        mm=shown_mm,
-        time=shown_at,
-        points=shown_points,
-        local=shown_date,
-        rows=evidence_rows,
-    )
-    app.jinja_env.filters.update(
-        unbroken=unbroken,
-        before_the_list=before_the_list,
-        game=title,
-        verb=shown_verb,
-        in_order=options_in_order,
-        together=lambda view: together(view.game, view.state.get("phase")),
-        declarations=lambda view: declarations(view.game, view.state),
-        kind=shown_verdict,
-    )
-    speak(app)
-    guard(app, hosts)
-    describe(app)
     return app

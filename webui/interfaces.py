@@ -7,22 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from calibration.progress import CornersNow, LensNow
-from calibration.wizard import Job, Step
-from referee.live.correction import CorrectedVerdict, PieceCorrection
-from referee.live.game_setup import Choice
-from referee.live.live_measurement import RulerNow
-from referee.live.table_monitor import TableRequest
-from referee.presentation.session_view import Ranked, SessionView
-from referee.sessions.commands import Command
-from referee.sessions.events import Choice as Alternative
-from referee.sessions.events import Record, SeatFreed, SeatTaken
-from referee.sessions.secret_votes import AffectedVotes
-from referee.sessions.status import RefereeStatus
-from table.observation import Observation
-from table.table_config import Setup
+if TYPE_CHECKING:  # they bring OpenCV along, and interfaces are needed by every page
+    from calibration.first_setup import BoardChoice, FirstSetUpNow
+    from calibration.first_setup import Step as FirstStep
+    from calibration.progress import CornersNow, LensNow
+    from calibration.wizard import Job, Step
+    from referee.live.correction import CorrectedVerdict, PieceCorrection
+    from referee.live.game_setup import Choice
+    from referee.live.live_measurement import RulerNow
+    from referee.live.table_monitor import TableRequest
+    from referee.presentation.session_view import Ranked, SessionView
+    from referee.sessions.commands import Command
+    from referee.sessions.events import Choice as Alternative
+    from referee.sessions.events import Record, SeatFreed, SeatTaken
+    from referee.sessions.secret_votes import AffectedVotes
+    from referee.sessions.status import RefereeStatus
+    from table.observation import Observation
+    from table.table_config import Setup
+
+
+CARRY = "rinkside.carry"
+"""Key in `environ` under which a server with one thread for all streams puts a function that takes
+a listener over and returns the rest of its answer's body.
+"""
 
 
 class SessionPort(Protocol):
@@ -88,6 +97,109 @@ class LivePort(Protocol):
 
     def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
         """As `Referee.reread`."""
+
+
+Next = Literal["home", "again", "play"]
+"""What comes after a game or set-up: the home page, the same again, or a game."""
+
+
+class DoorPort(Protocol):
+    """The way back from a game to the home page that started it."""
+
+    def leave(self, then: Next = "home") -> None:
+        """End the game; `then` says what the home page does."""
+
+
+Activity = Literal["play", "demo", "set-up"]
+"""What the home page starts: a game on the real table, a simulated one, the set-up of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableInUse:
+    """The table that is set up: the game it was made for, its size in mm, its camera.
+
+    `rough` is true as long as its lens is only a first estimate.
+    """
+
+    game: str
+    size_mm: tuple[float, float]
+    camera: str
+    rough: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HomeNow:
+    """State of the home page.
+
+    `starting` is what is being started; `notice` is why the last thing did not start, or ended by
+    itself. `trouble` is why the table that is stored cannot be used. `over` is set once Rinkside
+    ends.
+    """
+
+    starting: Activity | None = None
+    notice: str = ""
+    table: TableInUse | None = None
+    trouble: str = ""
+    over: bool = False
+
+
+class HomePort(Protocol):
+    """What the home page shows and starts."""
+
+    def look(self) -> HomeNow:
+        """Its state now."""
+
+    def games(self) -> Sequence[str]:
+        """Names of the games that can be tried with simulated players."""
+
+    def devices(self) -> Sequence[DeviceFound]:
+        """Cameras, lamps, dice and other parts; looks for them, which takes seconds."""
+
+    def start(self, activity: Activity, game: str = "") -> None:
+        """Start something; raises InputError where something else is starting."""
+
+    def cancel(self) -> None:
+        """Give up what is being started."""
+
+    def shut_down(self) -> None:
+        """End Rinkside, and switch the machine off if it was started so."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFound:
+    """A camera or another part: what it is, where, and what is wrong with it (empty: it works)."""
+
+    part: str
+    name: str
+    trouble: str = ""
+
+
+class FirstSetUpPort(Protocol):
+    """A table that is set up from nothing."""
+
+    def look(self) -> FirstSetUpNow:
+        """How far it is."""
+
+    def jpeg(self, spec: str = "") -> bytes | None:
+        """The newest picture of a camera, the chosen one unless another is named."""
+
+    def checked(self) -> bytes | None:
+        """The picture that was measured, with the board drawn in."""
+
+    def choose_camera(self, spec: str) -> None:
+        """As `FirstSetUp.choose_camera`."""
+
+    def choose_sheet(self, sheet: str) -> None:
+        """As `FirstSetUp.choose_sheet`."""
+
+    def printed(self, board: BoardChoice) -> None:
+        """As `FirstSetUp.printed`."""
+
+    def measure(self) -> None:
+        """As `FirstSetUp.measure`."""
+
+    def back(self, step: FirstStep) -> None:
+        """As `FirstSetUp.back`."""
 
 
 class SetUpPort(Protocol):

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from wsgiref.types import WSGIEnvironment
 
 from flask import Flask
@@ -24,10 +24,13 @@ from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[impor
 
 from table.errors import InputError
 from table.messages import phrase
-from webui.api.events import CARRY, Streams, Subscriber
-from webui.api.fanout import Fanout
+from webui.interfaces import CARRY
 from webui.security.client_addresses import client_of, is_this_machine
 from webui.security.incoming import LARGER_BODIES
+
+if TYPE_CHECKING:
+    from webui.api.events import Streams, Subscriber
+    from webui.api.fanout import Fanout
 
 logger = logging.getLogger(__name__)
 
@@ -282,9 +285,13 @@ def serve(
     # It warns of a queue when a page is asked for before all threads have begun; that there are
     # enough is seen to here.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    # And of requests that a stop cuts off: their pages ask again.
+    logging.getLogger("waitress").setLevel(logging.ERROR)
     open_sockets: dict[int, object] = {}
     server = _server(app, open_sockets, listening, threads, behind_proxy)
     if streams:
+        from webui.api.fanout import Fanout  # only what has streams brings OpenCV along
+
         streams.limit = MOST_STREAMS
         server.fanout = Fanout(streams)
         server.fanout.start()

@@ -11,14 +11,11 @@ from typing import assert_never
 import numpy as np
 
 from calibration.sheets.canvas import GREY, INK, Pen, Rgb, rectangle
-from calibration.sheets.sheet import DICTIONARY, MARKER_MM, QUIET_MM, Sheet, corner_markers
+from calibration.sheets.sheet import Sheet
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Point, Tiles
 from table.cells import FILES, cell_side_mm, cells_mm
 from table.game_facts import BoardPrint, CellPrint
-
-BESIDE_MM = MARKER_MM + 2 * QUIET_MM
-"""Width of the fiducials to the left and right of a board."""
-BORDER_MM, TILES_BORDER_MM = 4.0, 2.5
+from table.printed_boards import DICTIONARY, MARKER_MM, corner_markers, sheet_corners
 
 DARK: Rgb = (0.27, 0.31, 0.36)
 ICE: Rgb = (0.93, 0.96, 0.98)
@@ -36,7 +33,7 @@ STEPS = {"N": (0.0, 1.0), "E": (1.0, 0.0), "S": (0.0, -1.0), "W": (-1.0, 0.0)}
 def board_sheet(printed: BoardPrint, board: Board) -> Sheet:
     """The sheet of a board as a game wants it printed."""
     sizes = printed.sizes.format(mm=f"{cell_side_mm(board):g}")
-    low, high = _corners(board)
+    low, high = sheet_corners(board)
     return Sheet(
         printed.name,
         printed.title,
@@ -49,20 +46,6 @@ def board_sheet(printed: BoardPrint, board: Board) -> Sheet:
         board,
         printed.z_mm,
     )
-
-
-def _corners(board: Board) -> tuple[Point, Point]:
-    """Corners of a board's sheet.
-
-    Fiducials are to the left and right, or in the corners that a hexagon leaves free.
-    """
-    outline = board.outline()
-    if isinstance(board, Hex):
-        half = outline.max(axis=0) + np.array([9.5, 3.0])
-        return (-float(half[0]), -float(half[1])), (float(half[0]), float(half[1]))
-    border_mm = TILES_BORDER_MM if isinstance(board, Tiles) else BORDER_MM
-    (x0, y0), (x1, y1) = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
-    return (x0 - BESIDE_MM, y0 - border_mm), (x1 + BESIDE_MM, y1 + border_mm)
 
 
 def _draw(pen: Pen, printed: BoardPrint, board: Board) -> None:

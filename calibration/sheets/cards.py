@@ -9,9 +9,10 @@ import numpy as np
 
 from calibration.sheets.canvas import BLACK, GREY, INK, PALE, Pen, Rgb, rectangle
 from calibration.sheets.layout import Paper, area_mm
-from calibration.sheets.sheet import Sheet, square_marker
+from calibration.sheets.sheet import Sheet
 from table.boards import Point
 from table.pieces import COLOURS
+from table.printed_boards import square_marker
 from table.table_config import Marker
 from vision.assignment.colour import PALETTE
 

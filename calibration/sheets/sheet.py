@@ -10,14 +10,8 @@ from dataclasses import dataclass
 
 from calibration.sheets.canvas import Pen
 from table.boards import Board, Point
+from table.printed_boards import DICTIONARY
 from table.table_config import Fiducials, Marker
-
-DICTIONARY = "DICT_4X4_50"
-"""Default dictionary of `table.table_config.Fiducials`."""
-MARKER_MM, QUIET_MM = 40.0, 7.0
-"""Side of a board's fiducials, and the quiet zone around them: at least one module, a sixth of the
-side.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +47,3 @@ class Sheet:
     def fiducials(self) -> Fiducials:
         """The markers in the form of `table.json`; only for sheets that have some."""
         return Fiducials(markers=self.markers, dictionary=self.dictionary, z_mm=self.z_mm)
-
-
-def square_marker(number: int, left_mm: float, top_mm: float, side_mm: float = MARKER_MM) -> Marker:
-    """A fiducial that is read upright; corners clockwise from its top left."""
-    right, low = left_mm + side_mm, top_mm - side_mm
-    return Marker(
-        id=number, corners_mm=((left_mm, top_mm), (right, top_mm), (right, low), (left_mm, low))
-    )
-
-
-def corner_markers(low_mm: Point, high_mm: Point) -> tuple[Marker, ...]:
-    """Fiducials 0 to 3 in the corners of a sheet, clockwise from the far left.
-
-    Their white margin is inside the sheet.
-    """
-    left, right = low_mm[0] + QUIET_MM, high_mm[0] - QUIET_MM - MARKER_MM
-    far, near = high_mm[1] - QUIET_MM, low_mm[1] + QUIET_MM + MARKER_MM
-    return tuple(
-        square_marker(number, x, y)
-        for number, (x, y) in enumerate(((left, far), (right, far), (right, near), (left, near)))
-    )

@@ -18,7 +18,6 @@ from scipy.optimize import OptimizeResult, least_squares
 
 from calibration.lens.views import SUFFIXES
 from calibration.photographs import ImageSubset, Photographs
-from calibration.sheets.sheet import DICTIONARY
 from calibration.table.alignment import kept
 from calibration.table.board_edges import board_edges
 from calibration.table.board_search import Face, find_board
@@ -44,6 +43,7 @@ from table.boards import Board, Open, Point
 from table.errors import InputError
 from table.messages import in_a_row, msg, phrase
 from table.observation import Camera
+from table.printed_boards import DICTIONARY
 from table.solids import Array, signed_area
 from table.table_config import Fiducials, Lens, Marker
 from vision.cameras.frame import Image

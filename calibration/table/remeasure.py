@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from calibration.sheets.sheet import DICTIONARY
 from calibration.table.alignment import MOVED_MM, kept
 from calibration.table.bundle_adjustment import CARDS, points_at
 from calibration.table.drift import Checked, recheck
@@ -13,6 +12,7 @@ from calibration.table.placement import place_cards
 from table.boards import Open, Tiles
 from table.errors import InputError
 from table.messages import msg
+from table.printed_boards import DICTIONARY
 from table.solids import Array
 from table.table_config import Fiducials, Setup
 from vision.cameras.frame import Image

@@ -22,10 +22,11 @@ from calibration.table.marker_edges import edge_samples, refuse_mirrored
 from table.boards import Board
 from table.errors import InputError
 from table.messages import msg, phrase
+from table.observation import Camera
 from table.solids import Array
-from table.table_config import Fiducials, Lens, Marker, rows_of
+from table.table_config import Fiducials, Lens, Marker, Setup, rows_of
 from vision.cameras.frame import Image
-from vision.geometry.camera_model import pose_of, project_with
+from vision.geometry.camera_model import place_covariance, pose_of, project_with
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
 from vision.localization.corner_pose import wrong_edges_mask
 from vision.localization.fiducial_edges import (
@@ -80,6 +81,8 @@ OFF_PX, LEAST_SHARE = 0.5, 0.3
 """A fiducial does not fit if the median offset of its edges is larger than this, or a smaller share
 of its edges is found where they should be.
 """
+HIGH_MM = 30.0
+"""Height at which the uncertainty of standing pieces is reported: that of most pyramids."""
 CHECK = phrase("check its position and size")
 
 
@@ -611,3 +614,12 @@ def _without_motion(markers: list[Marker]) -> Array:
     placed[:, 2] = 0
     flat = motions.reshape(-1, 3)
     return np.asarray(np.eye(len(flat)) - flat @ np.linalg.pinv(placed.reshape(-1, 3)))
+
+
+def worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
+    """The largest uncertainty, 1 sigma, of a place over the board's corners, in any direction."""
+    places = [np.array([*corner, height_mm]) for corner in setup.outline_mm()]
+    return max(
+        float(np.sqrt(np.linalg.eigvalsh(place_covariance(place, camera, setup.camera)).max()))
+        for place in places
+    )

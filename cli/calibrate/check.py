@@ -34,7 +34,7 @@ from calibration.quality.gap_error import GapsHere, gaps_here
 from calibration.quality.report import Report, Row, Tone, draw_map, page
 from calibration.table.placement import read_frames
 from cli.options import table_option
-from cli.terminal import console, say
+from cli.terminal import console, progress, say
 from table.errors import InputError
 from table.files import check_output, write_whole
 from table.formatting import beside
@@ -142,12 +142,13 @@ def check(
         check_output(picture, out, table_path, *taken)
     measured = _cards(cards, distance_mm)
     known = [_place(text) for text in places]
-    found = _check(
-        [look(name, image, setup) for name, image in _images(folder, spec, setup).items()],
-        setup,
-        measured,
-        known,
-    )
+    images = _images(folder, spec, setup)
+    with progress(msg("Checking the table")) as count:
+        stills = []
+        for name, image in images.items():
+            stills.append(look(name, image, setup))
+            count()
+        found = _check(stills, setup, measured, known)
     report = _report(found, setup, table_path)
     drawn = draw_map(
         found.map,

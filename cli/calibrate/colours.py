@@ -22,7 +22,7 @@ from calibration.colours import (
     shown_pieces,
 )
 from cli.options import table_option
-from cli.terminal import console, say
+from cli.terminal import console, progress, say
 from table.errors import InputError
 from table.files import check_output
 from table.messages import msg
@@ -65,14 +65,17 @@ def colours(
     check_output(out, *pictures)
     names = None if order is None else _order(order, setup)
     looks: dict[str, list[MeasuredPiece]] = {}
-    for where, image in _images(pictures, spec, setup):
-        try:
-            shown = shown_pieces(image, setup)
-            given = by_palette(shown, setup) if names is None else in_order(shown, names, setup)
-        except InputError as error:
-            raise InputError(msg("{where}: {text}", where=where, text=error.message)) from error
-        for name, one in given.items():
-            looks.setdefault(name, []).append(one)
+    images = _images(pictures, spec, setup)
+    with progress(msg("Reading the photographs")) as count:
+        for where, image in images:
+            try:
+                shown = shown_pieces(image, setup)
+                given = by_palette(shown, setup) if names is None else in_order(shown, names, setup)
+            except InputError as error:
+                raise InputError(msg("{where}: {text}", where=where, text=error.message)) from error
+            for name, one in given.items():
+                looks.setdefault(name, []).append(one)
+            count()
     learned = {name: learn(name, seen) for name, seen in looks.items()}
     setup = learned_setup(setup, tuple(learned.values()))
     pairs = close_pairs(

@@ -26,7 +26,7 @@ from cli.calibrate.colours import colours
 from cli.calibrate.table import frame, printed, recheck, restore, table
 from cli.options import complain
 from cli.serve_options import page_options, served
-from cli.terminal import console, in_language, say, say_json
+from cli.terminal import console, in_language, progress, say, say_json
 from table.errors import InputError
 from table.files import check_output
 from table.measured_text import fine_margin
@@ -123,11 +123,14 @@ def lens(
     _check_source(folder, spec, keep, known, panel)
     guide = LensGuide() if panel else None
     with served(guide, create_lens_app, host, port, public_names) if guide else nullcontext():
-        views = (
-            read_views(folder, target) if folder else _taken(str(spec), keep, known, target, guide)
-        )
+        if folder:
+            with progress(msg("Reading the photographs")):
+                views = read_views(folder, target)
+        else:
+            views = _taken(str(spec), keep, known, target, guide)
         try:
-            calibrated = calibrate_lens(views.views, views.size_px)
+            with progress(msg("Calculating the lens")):
+                calibrated = calibrate_lens(views.views, views.size_px)
         except InputError as error:
             raise InputError(
                 msg("{raw}: {text}", raw=folder or spec, text=error.message)

@@ -17,17 +17,18 @@ import numpy as np
 
 from calibration.lens.file import load_lens
 from calibration.lens.presets import lens_for
-from calibration.photo_table import as_printed, unknown_lens
+from calibration.photo_table import unknown_lens
 from calibration.progress import CornersGuide
 from calibration.sheets.cards import CARD_MARKER_MM
 from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck as recheck_table
 from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
-from calibration.table.single_image import FirstLens, first_lens
-from cli.options import table_option
+from calibration.table.printed import scaled
+from calibration.table.single_image import HIGH_MM, FirstLens, first_lens, worst_sigma_mm
+from cli.options import GameName, table_option
 from cli.photo import checked_scale
 from cli.serve_options import page_options, served
-from cli.terminal import in_language, say
+from cli.terminal import in_language, progress, say
 from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
@@ -42,7 +43,6 @@ from table.table_file import replace_table
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import take_pictures
-from vision.geometry.camera_model import place_covariance
 from vision.localization.fiducials import locate
 from webui import create_corners_app
 
@@ -56,8 +56,6 @@ CELLS: dict[str, tuple[float, float]] = {
 MOST_THICK_MM = 60.0
 PICTURES = 4
 """Number of pictures taken with a camera."""
-HIGH_MM = 30.0
-"""Height at which the uncertainty of standing pieces is reported: that of most pyramids."""
 Options = Callable[..., Any]
 
 
@@ -88,7 +86,9 @@ def _game_options(command: Options) -> Options:
             help="The players' colours, in turn order.",
         ),
         click.option(
-            "--game", help="The game that is played; the usual one on such a board without it."
+            "--game",
+            type=GameName(),
+            help="The game that is played; the usual one on such a board without it.",
         ),
     ):
         command = option(command)
@@ -238,7 +238,8 @@ def table(
                 lambda corners: place_cards(frames, camera, card_mm, board, thickness_mm, corners),
             )
         else:
-            placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
+            with progress(msg("Measuring the table")):
+                placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
         document = {
             "format": FORMAT,
             "camera": camera,
@@ -433,7 +434,8 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     height, width = image.shape[:2]
     draft = read_draft(draft_path, unknown_lens(width, height), GameChoice(**wanted))
     try:
-        first = first_lens(image, draft.fiducials, draft.board)
+        with progress(msg("Calculating the lens")):
+            first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
         raise InputError(msg("{photo}: {text}", photo=photo, text=error.message)) from error
     setup = msgspec.structs.replace(draft, camera=first.lens)
@@ -466,12 +468,12 @@ def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -
         "board": raw["board"],
     }
     if "game" in raw:
-        return as_printed(
+        return scaled(
             parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale
         )
     any_game = Game(name="any", colours=("red",), sizes=("medium",))
     board = parse_table(document | {"game": msgspec.to_builtins(any_game)}, path.name).board
-    return as_printed(
+    return scaled(
         parse_table(document | {"game": msgspec.to_builtins(_game(board, wanted))}, path.name),
         scale,
     )
@@ -530,7 +532,7 @@ def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
         f"From {sources}; the camera looks {first.tilt_deg:.0f}° from straight down,"
         f" {camera.eye_mm[2]:.0f} mm above the table."
     )
-    low, high = (Z_95 * _worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
+    low, high = (Z_95 * worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
     say(
         f"On the table places are known to ± {low:.1f} mm, {HIGH_MM:g} mm above it to ± {high:.1f}"
         " mm, at the worst corner of the board."
@@ -538,15 +540,6 @@ def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
     say(
         "± holds 95 % of true values. This is a first estimate: a calibrated lens is better"
         " (rinkside calibrate lens)."
-    )
-
-
-def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
-    """The largest uncertainty, 1 sigma, of a place over the board's corners, in any direction."""
-    places = [np.array([*corner, height_mm]) for corner in setup.outline_mm()]
-    return max(
-        float(np.sqrt(np.linalg.eigvalsh(place_covariance(place, camera, setup.camera)).max()))
-        for place in places
     )
 
 

@@ -8,6 +8,7 @@ from table.game_facts import BoardPrint, DefaultTable
 TABLE = DefaultTable(
     board=lambda cell_mm: Chessboard(square_mm=cell_mm),
     sizes=("medium",),
+    colours=("red", "yellow", "blue"),
     cell_mm=45.0,
     cells_mm=(20.0, 100.0),
     sheet=BoardPrint(

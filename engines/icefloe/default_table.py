@@ -26,6 +26,7 @@ def _printed() -> dict[str, CellPrint | None]:
 TABLE = DefaultTable(
     board=lambda cell_mm: Tiles(cell_mm=cell_mm),
     sizes=tuple(LETTERS),
+    colours=tuple(COLOUR_OF.values()),
     cell_mm=51.0,
     cells_mm=(50.8, 60.0),
     pieces="piecepack",

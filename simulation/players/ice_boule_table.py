@@ -248,7 +248,7 @@ class Tabletop:
         x, y = middle_mm(solid) + push
         over = lying(self._size, float(x), float(y), float(rng.uniform(0, 360)))
         slid = over if rng.random() < KNOCKED_OVER else moved(solid, float(push[0]), float(push[1]))
-        if y > GROUND_MM[1] - EDGE_MM:
+        if y > self._far_mm[1] - EDGE_MM:
             return self._beyond(rng)
         return slid if self._inside(slid) and self._free(slid) else None
 
@@ -348,7 +348,7 @@ class Tabletop:
 
     def _beyond(self, rng: np.random.Generator) -> Solid | None:
         """A free place beyond the far edge."""
-        width, depth = GROUND_MM
+        width, depth = self._far_mm
         for _ in range(50):
             spot = np.array(
                 [float(rng.uniform(0.2, 0.8)) * width, depth + float(rng.uniform(28, 40))]
@@ -371,6 +371,12 @@ class Tabletop:
             if rng.random() < 0.15
             else lying(self._size, x, y, heading)
         )
+
+    @property
+    def _far_mm(self) -> Array:
+        """The far right corner of the ground, (2,); its near left one is the origin."""
+        corner: Array = self.setup.outline_mm().max(axis=0)
+        return corner
 
     def _inside(self, solid: Solid) -> bool:
         outline = self.setup.outline_mm()

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import main
-from cli.terminal import console, say, say_json
+from cli.terminal import console, progress, say, say_json
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Answered,
@@ -232,3 +232,20 @@ def test_a_qr_code_on_a_terminal_is_read_back() -> None:
 def test_no_qr_code_is_drawn_on_a_narrow_terminal_or_into_a_pipe() -> None:
     assert on_a_terminal(20) == ""
     assert subprocess.check_output([sys.executable, "-c", DRAW]) == b""
+
+
+def test_a_bar_is_shown_in_a_terminal_only_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with progress("Reading") as count:
+        count()
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress("Reading the \x1b[31mlog") as count:
+        count()
+    out, shown = capsys.readouterr()
+    assert out == ""
+    assert "Reading the" in shown
+    assert "\x1b[31mlog" not in shown
+    assert shown.rstrip().endswith("\x1b[2K")  # the line is wiped out

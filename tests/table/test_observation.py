@@ -1,10 +1,12 @@
 """`rinkside-observation/1`: every field that the format names, in JSON that anybody can read."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from table.messages import msg
 from table.observation import (
     Camera,
     Observation,
@@ -13,6 +15,7 @@ from table.observation import (
     Unusable,
     observation_document,
 )
+from table.observation_document import documented
 from table.pieces import load_piece_set
 from table.solids import leaning, lying, on_top, upright
 
@@ -157,3 +160,11 @@ def test_a_usable_frame_is_true_and_an_unusable_one_is_not() -> None:
 
 def test_pieces_say_what_and_where_they_are() -> None:
     assert str(STANDS) == "red medium, upright, at (10.0, 20.0) mm"
+
+
+def test_notes_are_plain_text_in_a_document() -> None:
+    """A page converts the document strictly: a `Message` in it would be no text."""
+    noted = replace(SEEN, notes=(msg("Lens not calibrated yet."),))
+    (note,) = observation_document(noted)["notes"]
+    assert type(note) is str
+    assert documented(noted).notes == ("Lens not calibrated yet.",)

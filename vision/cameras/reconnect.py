@@ -63,18 +63,18 @@ class AnnouncedCamera:
     def __init__(self, camera: CameraPort, tell: Callable[[str], object]) -> None:
         """`tell` gets a sentence, once for each reason."""
         self.name, self.simulated = camera.name, camera.simulated
-        self._camera, self._tell = camera, tell
+        self.inner, self._tell = camera, tell
         self._told = ""
 
     @property
     def missing(self) -> str:
         """As `Recording.missing`."""
-        return unread_part(self._camera)
+        return unread_part(self.inner)
 
     def read(self) -> Frame | None:
         """As `CameraPort.read`."""
         try:
-            frame = self._camera.read()
+            frame = self.inner.read()
         except CameraLost as error:
             self._say(msg("camera lost ({text}); trying again", text=error.message))
             raise
@@ -83,7 +83,7 @@ class AnnouncedCamera:
 
     def close(self) -> None:
         """As `CameraPort.close`."""
-        self._camera.close()
+        self.inner.close()
 
     def _say(self, message: str) -> None:
         if message and message != self._told:

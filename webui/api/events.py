@@ -26,10 +26,6 @@ RETRY_MS = 1000
 MOST_RECORDS = 32
 """Records sent at a time to a listener that catches up, so that nobody else waits for it."""
 
-CARRY = "rinkside.carry"
-"""Key in `environ` under which a server with one thread for all streams puts a function that takes
-a listener over and returns the rest of its answer's body.
-"""
 
 MOST_OF_ONE = 32
 """Streams at once of one address; each page that is open has one."""

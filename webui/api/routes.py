@@ -18,9 +18,9 @@ from table.errors import InputError, message_of
 from table.messages import msg
 from table.observation_document import documented
 from webui.api.answers import Alternatives, State, json_answer
-from webui.api.events import CARRY, Streams, Subscriber, follow, moment
+from webui.api.events import Streams, Subscriber, follow, moment
 from webui.api.openapi import MOST_RECORDS
-from webui.interfaces import LivePort, SessionPort
+from webui.interfaces import CARRY, LivePort, SessionPort
 from webui.security.login import visitor
 from webui.security.permissions import allowed
 from webui.security.requests import Refusal, json_body, number

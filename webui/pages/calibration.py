@@ -23,11 +23,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from table.messages import msg
 from webui.api.routes import picture
-from webui.app import bare_app, guarded
 from webui.interfaces import CornersPort, LensPort
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.security.requests import Refusal
+from webui.site import bare_app, guarded
 
 CORNERS = ("far left", "far right", "near right", "near left")
 

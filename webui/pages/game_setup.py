@@ -25,13 +25,13 @@ from referee.sessions.start import parse_names
 from table.errors import InputError, message_of
 from table.messages import msg
 from webui.api.routes import picture
-from webui.app import bare_app, guarded
 from webui.interfaces import SetUpPort, TablePort
 from webui.pages.calibration import lens_pages
 from webui.pages.host import table_facts
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
 from webui.security.requests import Refusal
+from webui.site import bare_app, guarded
 
 PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
 """Form fields begin with these; what follows is a colour, or an option of the game."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
 import msgspec
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, Flask, Response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.presentation.session_view import SessionView
@@ -23,8 +23,11 @@ from table.errors import InputError, message_of
 from table.messages import msg
 from webui.api.routes import picture
 from webui.i18n import word
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 from webui.security.requests import Refusal, number
 from webui.share import verdict_png
+from webui.site import bare_app, guarded
 from webui.svg.board import Drawing, draw
 from webui.svg.charts import HeatMap, Strips, around_target, on_squares, strips
 
@@ -61,6 +64,21 @@ class Moment(TypedDict):
     secret: bool
     frame_url: Callable[[int], str]
     live: None
+
+
+def create_history_app(
+    histories: HistoryCache, hosts: Collection[str] = (), access: Access | None = None
+) -> Flask:
+    """The sessions of a log with no game running; / is the list of them.
+
+    Access is checked as in the panel.
+    """
+    app = bare_app(hosts)
+    guarded(app, access or Access(Codes()))
+    app.register_blueprint(history_pages(histories))
+    app.jinja_env.globals["sharing"] = True
+    app.add_url_rule("/", view_func=app.view_functions["history.sessions"])
+    return app
 
 
 def history_pages(histories: HistoryCache) -> Blueprint:

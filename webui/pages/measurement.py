@@ -13,8 +13,8 @@ from table.messages import msg
 from table.observation_document import Measurement, documented
 from webui.api.answers import MeasurementNow, json_answer
 from webui.api.routes import picture
-from webui.app import bare_app
 from webui.interfaces import RulerPort
+from webui.site import bare_app
 from webui.svg.board import draw
 
 

@@ -18,14 +18,12 @@ from table.errors import InputError, message_of
 from table.messages import msg
 from table.pieces import COLOURS
 from table.text import printable
-from webui.app import bare_app
 from webui.interfaces import InPhoto, MeasuredPhoto, PhotoReader
-from webui.security.incoming import LARGER_BODIES
+from webui.security.incoming import LARGER_BODIES, MOST_UPLOAD_BYTES
 from webui.security.requests import Refusal
+from webui.site import bare_app
 
 ADDRESS = "/measure"
-MOST_UPLOAD_BYTES = 64 << 20
-"""Most bytes of a request with photographs."""
 MOST_FILE_BYTES = 48 << 20
 """Most bytes of a photograph, as `vision.cameras.photographs` has it."""
 MOST_AT_ONCE = 6

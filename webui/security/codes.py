@@ -62,6 +62,15 @@ class Codes:
         """The document as it is."""
         return self._now
 
+    def reload(self) -> None:
+        """Read the file again: another process may have changed it.
+
+        Raises InputError for one that is damaged; the codes then stay as they were.
+        """
+        with self._lock:
+            if self._path is not None and self._path.exists():
+                self._now = _read(self._path)
+
     def put(self, **changed: Any) -> None:
         """Change some of its fields, on disk first.
 

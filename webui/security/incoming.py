@@ -32,6 +32,8 @@ LARGER_BODIES = "LARGER_BODIES"
 """Setting of an application: the most bytes of a request's body by its path, where they are more
 than elsewhere.
 """
+MOST_UPLOAD_BYTES = 64 << 20
+"""Most bytes of a request with photographs."""
 MOST_DEEP = 16
 """Most levels of lists and objects inside one another; no command has more than four."""
 

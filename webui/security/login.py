@@ -51,6 +51,12 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "table.camera": ("host",),  # of a session that is being set up
     "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code
+    "home.devices": ("host",),  # opens them
+    "door.page": ("host",),
+    "first.thumbnail": ("host",),  # of a table that is set up from nothing
+    "first.camera": ("host",),
+    "first.checked": ("host",),
+    "first.sheet": ("host",),
 }
 """Endpoints and the roles that may use them. All others may be looked at (GET) by everybody, and
 only a host may send something to them.

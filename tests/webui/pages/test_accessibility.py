@@ -11,13 +11,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import webui
+from calibration.first_setup import STEPS, BoardChoice
 from calibration.progress import CornersGuide, LensGuide
 from cli.photo import sample_photo
 from cli.photo_page import photo_reader
 from referee.live.game_setup import SettingUp
 from referee.live.live_measurement import RulerNow
 from referee.statistics.history import HistoryCache
+from tests.support.home_standins import StandInHome, StandInSetUp
 from webui.api.openapi import BASE
+from webui.interfaces import HomeNow, TableInUse
 from webui.security.codes import Codes
 from webui.security.login import COOKIE
 from webui.security.permissions import Access
@@ -69,6 +72,15 @@ PAGES = {
     "create_corners_app": {"/": ("/ host",), "/join": ()},
     "create_ruler_app": {"/": ("/ nobody",), "/ruler": ()},
     "create_photo_app": {"/": ("/ nobody",), "/measure": ()},
+    "create_home_app": {
+        "/": ("/ nobody", "/ host", "/ table-less", "/ starting"),
+        "/devices": ("/devices host",),
+        "/join": (),
+    },
+    "create_first_set_up_app": {
+        "/": ("/ nobody", "/ host", "/ game", "/ print", "/ lay", "/ check"),
+        "/join": (),
+    },
 }
 MOMENTS = [
     (app, *moment.split())
@@ -105,7 +117,22 @@ class Measured:
 
 
 @pytest.fixture
-def apps(session, live, log, table):
+def home():
+    """A home page with a table."""
+    home = StandInHome()
+    table = TableInUse("ice_boule", (440.0, 360.0), "v4l2:0", rough=True)
+    home.now = HomeNow(table=table, notice="It ended by itself: no camera")
+    return home
+
+
+@pytest.fixture
+def first():
+    """A table that is set up from nothing."""
+    return StandInSetUp()
+
+
+@pytest.fixture
+def apps(session, live, log, table, home, first):
     """Makers of all applications, by name."""
     session.served = True
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(CARDS, float))
@@ -122,6 +149,10 @@ def apps(session, live, log, table):
         "create_corners_app": lambda: webui.create_corners_app(guide),
         "create_ruler_app": lambda: webui.create_ruler_app(Measured(live)),
         "create_photo_app": lambda: webui.create_photo_app(photo_reader(), sample_photo),
+        "create_home_app": lambda: webui.create_home_app(home, Access(Codes())),
+        "create_first_set_up_app": lambda: webui.create_first_set_up_app(
+            first, bool, print, Access(Codes())
+        ),
     }
 
 
@@ -176,7 +207,21 @@ def served():
 
 
 @pytest.mark.parametrize(("name", "path", "who"), MOMENTS)
-def test_no_page_has_violations(page, served, apps, session, live, question, name, path, who):
+def test_no_page_has_violations(
+    page, served, apps, session, live, home, first, question, name, path, who
+):
+    if who == "table-less":
+        home.now = HomeNow(trouble="table.json: expected text, got 3")
+    if who == "starting":
+        home.now = HomeNow(starting="demo")
+    if who in STEPS:
+        first.become(
+            step=who,
+            board=BoardChoice("mat", 100.0, ("red", "blue"), "green"),
+            guidance="Not seen yet: the marker near right.",
+            refusal="the picture is blurred",
+            outcome=("You can calibrate it later.",),
+        )
     if who == "asked":
         session.shown |= {"question": question, "phase": "asking", "next": None}
         live.point_at(question["seq"], question["choices"][1]["label"])

@@ -18,7 +18,14 @@ from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
 from table.errors import InputError
-from webui import create_app, create_history_app, create_set_up_app
+from tests.support.home_standins import StandInHome, StandInSetUp
+from webui import (
+    create_app,
+    create_first_set_up_app,
+    create_history_app,
+    create_home_app,
+    create_set_up_app,
+)
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 
@@ -43,6 +50,8 @@ def apps(session, live, log, table, tmp_path):
             "ice_storm": create_app(storm, live),
             "sessions": create_history_app(HistoryCache(log[0].path)),
             "set up": create_set_up_app(SettingUp(_nothing_begins), table, Access(Codes())),
+            "home": create_home_app(StandInHome(), Access(Codes())),
+            "first": create_first_set_up_app(StandInSetUp(), bool, print, Access(Codes())),
         }
         floe.close()
         storm.close()
@@ -60,7 +69,9 @@ def status_of(app, environ):
     return int(status.split()[0])
 
 
-@pytest.mark.parametrize("name", ["panel", "icefloe", "ice_storm", "sessions", "set up"])
+@pytest.mark.parametrize(
+    "name", ["panel", "icefloe", "ice_storm", "sessions", "set up", "home", "first"]
+)
 def test_no_request_is_a_mistake_of_the_panel_s(apps, name, caplog):
     app, seen, wrong = apps[name], set(), []
     for number, asked in enumerate(islice(hostile_requests(app, random.Random(name)), EACH)):

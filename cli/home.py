@@ -1,0 +1,396 @@
+"""`rinkside` alone: the home page, and the games that it starts, one at a time.
+
+A game is a process of its own on the same address (`cli.door`): one that crashes or hangs leaves
+the home page, and gives its memory back.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from flask import Flask
+
+from cli.door import AGAIN, END, GO, HOME, PLAY, READY, words
+from cli.home_settings import TABLE_NAME, load_home
+from cli.paths import codes_path, log_path, ready_folder
+from cli.serve_options import tell_codes
+from cli.shutdown import stopped_by_one_signal
+from cli.terminal import language, say
+from engines import GAMES
+from table.errors import InputError
+from table.games import usual_game
+from table.messages import msg
+from table.table_config import Setup, load_table
+from table.text import printable
+from vision.cameras.found import found_cameras
+from webui.interfaces import Activity, DeviceFound, HomeNow, TableInUse
+from webui.pages.home import create_home_app
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.server import listen, serving
+
+logger = logging.getLogger(__name__)
+
+PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
+LOOK_S = 0.2
+"""Pause between two looks whether a game is ready, or has ended."""
+STOP_S = 45.0
+"""Longest wait for a game to end; it waits itself for its camera (`cli.play.STOP_S`)."""
+PROBE_S, ANSWER_S, MOST_SILENT = 15.0, 20.0, 4
+"""A game is asked for a page every PROBE_S. After MOST_SILENT questions without an answer in
+ANSWER_S it is taken to hang, and ended.
+"""
+POWER_OFF = ("systemctl", "poweroff")
+
+
+@dataclass(frozen=True, slots=True)
+class HomeOptions:
+    """How `rinkside` was started.
+
+    `data` is the folder of log, codes and table; `camera` is used instead of the one that the
+    set-up stored.
+    """
+
+    host: str
+    port: int
+    public_names: tuple[str, ...]
+    data: Path | None
+    camera: str | None
+    settings: Path | None
+    power_off: bool
+
+
+def open_home(options: HomeOptions) -> None:
+    """Serve the home page and start games, until Ctrl-C, SIGTERM or *Shut down*."""
+    folder = ready_folder(options.data).absolute()
+    with (
+        stopped_by_one_signal() as ending,
+        closing(listen(options.host, options.port)) as listening,
+    ):
+        access = Access(Codes(codes_path(folder)))
+        home = Home(options, folder, listening, ending)
+        hosts = (socket.gethostname(), *options.public_names)
+        others = dict.fromkeys(
+            ("/sessions", "/statistics"), _once(partial(_sessions, folder, access, hosts))
+        )
+        others["/measure"] = partial(_measuring, hosts)
+        app = create_home_app(home, access, hosts, others)
+        tell_codes("Rinkside is", listening, access)
+        with suppress(KeyboardInterrupt):
+            home.serve(app, access)
+    if options.power_off and home.wanted_off:
+        subprocess.run(POWER_OFF, check=False)
+
+
+def _once(make: Callable[[], Flask]) -> Callable[[], Flask]:
+    """The same application for all paths that it answers."""
+    made: list[Flask] = []
+
+    def app() -> Flask:
+        if not made:
+            made.append(make())
+        return made[0]
+
+    return app
+
+
+def _sessions(folder: Path, access: Access, hosts: Sequence[str]) -> Flask:
+    """The sessions of the log; a log is made if there is none yet."""
+    from referee.sessions.event_store import Log
+    from referee.statistics.history import HistoryCache
+    from webui import create_history_app
+
+    Log(log_path(folder)).close()
+    app: Flask = create_history_app(HistoryCache(log_path(folder)), hosts, access)
+    app.jinja_env.globals["has_home"] = True
+    return app
+
+
+def _measuring(hosts: Sequence[str]) -> Flask:
+    """The page that measures photographs of the mat."""
+    from cli.photo import sample_photo
+    from cli.photo_page import photo_reader
+    from webui import create_photo_app
+
+    app: Flask = create_photo_app(photo_reader(), sample_photo, hosts)
+    app.jinja_env.globals["has_home"] = True
+    return app
+
+
+class Home:
+    """What the home page shows and starts.  The main thread runs `serve`; others use the rest."""
+
+    def __init__(
+        self, options: HomeOptions, folder: Path, listening: socket.socket, ending: threading.Event
+    ) -> None:
+        self._options, self._folder, self._listening = options, folder, listening
+        self._ending = ending
+        self._changed = threading.Condition()
+        self._starting: tuple[Activity, str] | None = None
+        self._cancelled = False
+        self._notice = ""
+        self._table: tuple[tuple[int, int], Setup] | None = None
+        self.wanted_off = False
+
+    def look(self) -> HomeNow:
+        """As `HomePort.look`."""
+        with self._changed:
+            starting, notice = self._starting and self._starting[0], self._notice
+        table, trouble = self._table_in_use()
+        return HomeNow(starting, notice, table, trouble, self.wanted_off)
+
+    def games(self) -> Sequence[str]:
+        """As `HomePort.games`."""
+        return sorted(GAMES, key=lambda name: name != usual_game())
+
+    def devices(self) -> Sequence[DeviceFound]:
+        """As `HomePort.devices`."""
+        cameras = [
+            DeviceFound("camera", f"{found.name}, {found.spec}") for found in found_cameras()
+        ]
+        if self._options.settings is None:
+            return cameras
+        from cli.device_report import connected
+        from hardware.settings import load_settings
+
+        try:
+            settings = load_settings(self._options.settings)
+        except InputError as error:
+            return [*cameras, DeviceFound("settings", str(self._options.settings), error.message)]
+        parts = [part for part in connected(settings, time.sleep) if part.kind != "-"]
+        return [
+            *cameras,
+            *(DeviceFound(one.part, f"{one.kind} {one.where}", one.wrong) for one in parts),
+        ]
+
+    def start(self, activity: Activity, game: str = "") -> None:
+        """As `HomePort.start`."""
+        if activity == "demo" and game not in GAMES:
+            raise InputError(
+                msg("expected a game ({raw}), got {raw2}", raw=", ".join(GAMES), raw2=repr(game))
+            )
+        if activity == "play" and self._table_in_use()[0] is None:
+            raise InputError(msg("expected a table that is set up: set it up first"))
+        with self._changed:
+            if self._starting is not None:
+                raise InputError(msg("something else is starting: wait until that is done"))
+            self._starting, self._cancelled, self._notice = (activity, game), False, ""
+            self._changed.notify_all()
+
+    def cancel(self) -> None:
+        """As `HomePort.cancel`."""
+        with self._changed:
+            self._cancelled = self._starting is not None
+
+    def shut_down(self) -> None:
+        """As `HomePort.shut_down`."""
+        with self._changed:
+            self.wanted_off = True
+            self._changed.notify_all()
+
+    def serve(self, app: Flask, access: Access) -> None:
+        """Serve the page while no game runs, until *Shut down* or a signal."""
+        while True:
+            behind_proxy = bool(self._options.public_names)
+            with serving(app, self._listening.dup(), behind_proxy):
+                game = self._next_game()
+            if game is None:
+                return
+            try:
+                game.say(GO)
+                with self._changed:
+                    begun, self._starting = self._starting, None
+                self._watch(game)
+            finally:
+                game.end()
+            with self._changed:
+                following = {AGAIN: begun, PLAY: ("play", "")}
+                self._starting = following.get(game.left, self._starting)
+                self._notice = game.failure
+            access.codes.reload()
+
+    def _next_game(self) -> Game | None:
+        """Wait for what is started next, and until it is ready; None at *Shut down*."""
+        while not self.wanted_off:
+            with self._changed:
+                self._changed.wait_for(lambda: self._starting or self.wanted_off, 1.0)
+                wanted = self._starting
+            if wanted is None:
+                continue
+            game = Game(self._command(*wanted), self._listening, self._folder)
+            if self._is_ready(game):
+                return game
+            with self._changed:
+                self._starting, self._notice = None, "" if self._cancelled else game.failure
+        return None
+
+    def _is_ready(self, game: Game) -> bool:
+        """Wait until a game can take over; False where it ended before, or is given up."""
+        try:
+            while game.running and not (self._cancelled or self.wanted_off):
+                if game.ready.wait(LOOK_S):
+                    return True
+        except BaseException:
+            game.end()
+            raise
+        game.end()
+        return False
+
+    def _watch(self, game: Game) -> None:
+        """Wait until a game has ended; one that does not answer any more is ended."""
+        silent, asked_s = 0, time.monotonic()
+        while game.running:
+            time.sleep(LOOK_S)
+            if time.monotonic() - asked_s < PROBE_S:
+                continue
+            silent = 0 if answers(self._listening) else silent + 1
+            asked_s = time.monotonic()
+            if silent >= MOST_SILENT:
+                logger.warning("the game does not answer: it is ended")
+                game.kill()
+
+    def _command(self, activity: Activity, game: str) -> list[str]:
+        """The command line of what is started."""
+        command = ["--language", language(), activity]
+        settings = self._options.settings
+        if activity == "demo":
+            command += ["--game", game]
+        elif activity == "play":
+            command += ["--table", str(self._folder / TABLE_NAME), "--camera", self._camera()]
+            command += ["--set-up", "--data", str(self._folder)]
+        elif self._options.camera is not None:
+            command += ["--camera", self._options.camera]
+        if settings is not None and activity != "set-up":
+            command += ["--settings", str(settings)]
+        for name in self._options.public_names:
+            command += ["--public-name", name]
+        return command
+
+    def _camera(self) -> str:
+        return self._options.camera or load_home(self._folder).camera
+
+    def _table_in_use(self) -> tuple[TableInUse | None, str]:
+        """The table that is set up, or why there is none (empty: nobody has made one yet)."""
+        path = self._folder / TABLE_NAME
+        try:
+            about = path.stat()
+        except OSError:
+            return None, ""
+        try:
+            mark = (about.st_mtime_ns, about.st_size)
+            if self._table is None or self._table[0] != mark:
+                self._table = mark, load_table(path)
+            setup, camera = self._table[1], self._camera()
+        except InputError as error:
+            return None, error.message
+        if not camera:
+            return None, msg("No camera is chosen yet: set the table up.")
+        size_mm = setup.outline_mm().max(axis=0) - setup.outline_mm().min(axis=0)
+        rough = setup.camera.first_estimate
+        return TableInUse(setup.game.name, (size_mm[0], size_mm[1]), camera, rough), ""
+
+
+class Game:
+    """A process that is started: the home page's side of `cli.door`."""
+
+    def __init__(self, command: Sequence[str], listening: socket.socket, folder: Path) -> None:
+        """Start `rinkside COMMAND`."""
+        self._control, theirs = socket.socketpair()
+        self.ready = threading.Event()
+        self.left = ""
+        """HOME, AGAIN or PLAY if people ended it on its page."""
+        self._asked_to_end = False
+        self._last_line = ""
+        sockets = (listening.fileno(), theirs.fileno())
+        with closing(theirs):
+            self._process = subprocess.Popen(
+                [*PROGRAM, *command, "--door", *map(str, (*sockets, folder))],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                pass_fds=sockets,
+                start_new_session=True,  # Ctrl-C is for the home page, which ends the game
+            )
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for work in (self._listen, self._read)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def running(self) -> bool:
+        """False once it has ended."""
+        return self._process.poll() is None
+
+    @property
+    def failure(self) -> str:
+        """Why it ended by itself; empty where it was ended, or is still running."""
+        status = self._process.poll()
+        if status in (None, 0) or self.left or self._asked_to_end:
+            return ""
+        why = self._last_line.removeprefix("rinkside: ") or f"exit code {status}"
+        return msg("It ended by itself: {text}", text=why)
+
+    def say(self, word: str) -> None:
+        """Say a word of `cli.door` to it; one that has ended does not hear it."""
+        with suppress(OSError):
+            self._control.sendall(f"{word}\n".encode())
+
+    def kill(self) -> None:
+        """End it at once; its log holds all that was shown."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """Have it end, and wait for that; one that does not is killed."""
+        self._asked_to_end = self._asked_to_end or self.running
+        self.say(END)
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self._process.wait()
+        for thread in self._threads:
+            thread.join(LOOK_S)
+        self._control.close()
+
+    def _listen(self) -> None:
+        for word in words(self._control):
+            if word == READY:
+                self.ready.set()
+            elif word in (HOME, AGAIN, PLAY):
+                self.left = word
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None, "it was opened as a pipe"
+        for line in self._process.stdout:
+            if text := printable(line).rstrip():
+                self._last_line = text.strip()
+                say(text, err=True)
+
+
+def answers(listening: socket.socket) -> bool:
+    """True if a page is answered at this address in good time."""
+    host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    connection = http.client.HTTPConnection(host, port, timeout=ANSWER_S)
+    try:
+        connection.request("GET", "/api/v1/me")
+        connection.getresponse().read()
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+    return True

@@ -1,0 +1,117 @@
+"""A simulated table with a printed board, before a game and during it.
+
+`simulated:mat` is a camera for the whole way of a newcomer: it shows the empty table to the set-up,
+which knows nothing of it, and simulated players once a game has begun.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from referee.sessions.events import SessionStarted
+from simulation.camera import SimulatedCamera, real_time
+from simulation.generate.tables import random_stage
+from simulation.players.driver import Players as BoardPlayers
+from simulation.players.ice_boule import Players as BoulePlayers
+from simulation.players.ice_boule_table import demo_stage
+from simulation.render.scene import Scene, Stage, look_at
+from simulation.tables import board_players, well_taken
+from table.boards import Open
+from table.observation import Camera
+from table.pieces import load_piece_set
+from table.printed_boards import default_game, printed_fiducials, printed_table
+from table.table_config import Lens, Setup
+from vision.geometry.camera_model import project
+
+LENS = Lens(
+    width=1280,
+    height=960,
+    matrix=((1052.0, 0.0, 641.5), (0.0, 1052.4, 478.0), (0.0, 0.0, 1.0)),
+    distortion=(-0.045, 0.012, 0.0003, -0.0002, 0.0),
+)
+"""The true lens, which no set-up is told."""
+TILT_DEG, ROLL_DEG = 24.0, 1.5
+STEP_MM, MARGIN_PX = 10.0, 25.0
+
+
+class PrintedTable:
+    """What lies on the table: nothing before a game, then what its players do."""
+
+    def __init__(self, sheet: str, known: Setup | None, seed: int) -> None:
+        """`known` is the table as it was set up: its game counts, its lens does not.
+
+        Raises InputError for an unknown sheet.
+        """
+        game, usual = printed_table(sheet)
+        played = known.game if known is not None else default_game(game, usual)
+        self.setup = Setup(
+            camera=LENS,
+            fiducials=printed_fiducials(usual),
+            board=usual.board(usual.cell_mm),
+            game=played,
+            pieces=load_piece_set(played.pieces),
+        )
+        rng = np.random.default_rng([seed, 11])
+        self.stage: Stage = (
+            demo_stage(seed)
+            if isinstance(self.setup.board, Open)
+            else well_taken(random_stage(self.setup, rng))
+        )
+        self._rng, self._seed = rng, seed
+        self._players: Any = None
+
+    def scene_at(self, at_ms: int) -> Scene:
+        """What lies there at a time; times must not go back."""
+        scene: Scene = self._players.scene_at(at_ms) if self._players else Scene(self.stage)
+        return scene
+
+    def seat(self, session: Any, started: SessionStarted) -> None:
+        """Simulated players play a session, in its game and its colours."""
+        game = msgspec.structs.replace(
+            self.setup.game, name=started.game, colours=tuple(started.players)
+        )
+        setup = msgspec.structs.replace(self.setup, game=game)
+        play = board_players().get(started.game)
+        self._players = (
+            BoulePlayers(session, setup, self._seed)
+            if play is None
+            else BoardPlayers(session, setup, self.stage, play.play(setup, self._rng), self._rng)
+        )
+
+
+class PrintedTableCamera(SimulatedCamera):
+    """A camera over a `PrintedTable`, in real time."""
+
+    def __init__(self, table: PrintedTable, seed: int) -> None:
+        start_ms = round(1000 * time.time())
+        super().__init__(
+            table.setup,
+            _place(table.setup),
+            table.scene_at,
+            seed,
+            start_ms=start_ms,
+            pace=real_time(start_ms),
+        )
+        self.seat = table.seat
+
+
+def _place(setup: Setup) -> Camera:
+    """Over the near edge, as near as all fiducials allow."""
+    corners = np.array([marker.corners_mm for marker in setup.fiducials.markers]).reshape(-1, 2)
+    middle = np.array([*corners.mean(axis=0), 0.0])
+    points = np.column_stack([corners, np.zeros(len(corners))])
+    tilt = math.radians(TILT_DEG)
+    back = np.array([0.03, -math.sin(tilt), math.cos(tilt)])
+    size_px = np.array([setup.camera.width, setup.camera.height])
+    distance_mm = 300.0
+    while True:
+        camera = look_at(middle + distance_mm * back, middle, ROLL_DEG)
+        pixels = project(points, camera, setup.camera)
+        if (pixels > MARGIN_PX).all() and (pixels < size_px - MARGIN_PX).all():
+            return camera
+        distance_mm += STEP_MM

@@ -1,0 +1,78 @@
+"""Photograph a newcomer's way: home page, set-up from nothing, first ruling; on a simulated table.
+
+`make pictures` puts the pictures into docs/pictures/pages.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.support.home_process import WAIT_S, HomeProcess
+from tools.pages import PICTURES, PICTURES_LOADED, SIZES, save_screenshot
+
+CAMERA = "simulated:mat:2"
+STEPS = (
+    ("home", "Set up the table", "Which camera looks at the table?"),
+    ("camera", "Use this camera", "What will you play?"),
+    ("game", "Ice Boule", "Print the board for Ice Boule"),
+    ("print", "It is printed", "Lay the board under the camera"),
+    ("lay", "Measure the table", "Does the orange line lie on the edge of the board?"),
+    ("check", "Yes: save and play", "Set up a game"),
+    ("begin", "Begin", "Ice Boule"),
+)
+"""Name of a picture, the button that is tapped next, and the heading that follows."""
+SEEN = {"camera": "img.thumbnail.is-live", "lay": "button#measure:not([disabled])"}
+"""What has to be there before a picture is taken."""
+
+
+def walk(page: Page, home: HomeProcess) -> Iterator[str]:
+    """Tap from step to step; yields the name of each before it is left."""
+    page.set_default_timeout(1000 * WAIT_S)
+    page.goto(home.link)
+    page.wait_for_url(lambda url: "join" not in url)
+    for name, button, heading in STEPS:
+        if name in SEEN:
+            page.locator(SEEN[name]).first.wait_for()
+        yield name
+        page.get_by_role("button", name=button).first.click()
+        page.get_by_role("heading", name=heading).first.wait_for()
+    page.get_by_text("target is upright").first.wait_for()
+    yield "ruling"
+
+
+def photograph(browser: Browser, width: int) -> None:
+    """Walk at one width, and keep a picture of every step."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        HomeProcess(Path(folder), "--camera", CAMERA) as home,
+    ):
+        context = browser.new_context(
+            viewport={"width": width, "height": SIZES[width]}, locale="en-GB"
+        )
+        page = context.new_page()
+        for number, name in enumerate(walk(page, home), 1):
+            page.evaluate(PICTURES_LOADED)
+            save_screenshot(page, PICTURES / f"newcomer-{number}-{name}-{width}.webp")
+        context.close()
+
+
+def photograph_all() -> None:
+    """Walk at every width."""
+    path = next(
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    )
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        for width in SIZES:
+            photograph(browser, width)
+
+
+if __name__ == "__main__":
+    photograph_all()

@@ -1,0 +1,116 @@
+"""The home page: play, try it, sessions, set up, devices. It starts games; it plays none itself."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, get_args
+
+from flask import Blueprint, Flask, current_app, redirect, render_template, request, url_for
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response
+
+from table.errors import InputError, message_of
+from table.messages import msg
+from webui.interfaces import Activity, HomePort
+from webui.security.incoming import LARGER_BODIES, MOST_UPLOAD_BYTES
+from webui.security.permissions import Access
+from webui.security.requests import Refusal, error
+from webui.site import bare_app, guarded
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+MEASURE = "/measure"
+"""Address of the page that measures a photograph; its card is shown where `others` has the page."""
+
+
+def create_home_app(
+    home: HomePort,
+    access: Access,
+    hosts: Collection[str] = (),
+    others: Mapping[str, Callable[[], Flask]] | None = None,
+) -> Flask:
+    """The home page, at /.
+
+    `others` makes, by the first part of their paths, applications that are loaded when they are
+    first asked for: `{"/sessions": ...}`.
+    """
+    app = bare_app(hosts, api=False)
+    guarded(app, access)
+    app.register_blueprint(_routes(home, MEASURE if others and MEASURE in others else ""))
+    app.register_error_handler(NotFound, _go_home)
+    if others and MEASURE in others:
+        app.config[LARGER_BODIES] = {MEASURE: MOST_UPLOAD_BYTES}
+    _load_later(app, others or {})
+    return app
+
+
+def _routes(home: HomePort, measure: str) -> Blueprint:
+    routes, instance = Blueprint("home", __name__), secrets.token_hex(8)
+
+    def shown(template: str, **more: Any) -> str:
+        return render_template(
+            template, now=home.look(), instance=instance, token=current_app.config["FORM_TOKEN"],
+            **more,
+        )  # fmt: skip
+
+    @routes.get("/")
+    def page() -> str:
+        return shown("home.html", games=home.games(), measure=measure)
+
+    @routes.get("/devices")
+    def devices() -> str:
+        return shown("devices.html", devices=home.devices())
+
+    @routes.post("/start")
+    def start() -> Response:
+        activity = request.form.get("activity", "")
+        if activity not in get_args(Activity):
+            raise Refusal(
+                400,
+                "bad_activity",
+                msg(
+                    "Expected {raw}; nothing was done.", raw=", ".join(get_args(Activity))
+                ),
+            )  # fmt: skip
+        try:
+            home.start(activity, request.form.get("game", ""))  # type: ignore[arg-type]
+        except InputError as error:
+            raise Refusal(409, "not_now", message_of(error)) from error
+        return redirect(url_for("home.page"), 303)
+
+    @routes.post("/cancel")
+    def cancel() -> Response:
+        home.cancel()
+        return redirect(url_for("home.page"), 303)
+
+    @routes.post("/shut-down")
+    def shut_down() -> Response:
+        home.shut_down()
+        return current_app.make_response(shown("home.html", games=(), measure=""))
+
+    return routes
+
+
+def _go_home(_error: NotFound) -> Response:
+    """Pages of a game that has ended lead home; programs are told that there is nothing."""
+    if request.method == "GET" and not request.path.startswith("/api/"):
+        return redirect(url_for("home.page"), 303)
+    return error(404, "not_found", msg("There is nothing here; no game is running."))
+
+
+def _load_later(app: Flask, others: Mapping[str, Callable[[], Flask]]) -> None:
+    """Answer paths of other applications by these."""
+    own, made = app.wsgi_app, dict[str, Flask]()
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Any:
+        first = f"/{environ.get('PATH_INFO', '').lstrip('/').partition('/')[0]}"
+        if first not in others:
+            return own(environ, start_response)
+        if first not in made:
+            made[first] = others[first]()
+            made[first].config["FORM_TOKEN"] = app.config["FORM_TOKEN"]
+        return made[first].wsgi_app(environ, start_response)
+
+    app.wsgi_app = answer  # type: ignore[method-assign]

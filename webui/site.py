@@ -1,0 +1,84 @@
+"""What all applications have in common: words, filters, checks of requests, and who may come in.
+
+No page is imported here: the home page is small while nothing is running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from flask import Flask
+
+from referee.presentation.shown_games import declarations, options_in_order, title, together
+from referee.sessions.events import SeatFreed, SeatTaken
+from table.measured_text import shown_date, shown_mm
+from webui.filters import (
+    before_the_list,
+    evidence_rows,
+    shown_at,
+    shown_gap,
+    shown_points,
+    shown_verb,
+    shown_verdict,
+    unbroken,
+)
+from webui.i18n import speak
+from webui.security.login import admit, join
+from webui.security.permissions import Access
+from webui.security.requests import guard
+from webui.security.seats import Seats
+from webui.svg.palette import letter
+
+
+def guarded(
+    app: Flask,
+    access: Access,
+    session: int = 0,
+    keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None,
+) -> Seats:
+    """Let visitors in by their codes, and only where they may go.
+
+    Returns the seats of session number `session`, none for 0. `keep` writes down who takes and
+    frees them.
+    """
+    app.extensions["access"] = access
+    app.extensions["seats"] = seats = Seats(access.codes, session, keep)
+    admit(app, access, seats)
+    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
+    return seats
+
+
+def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
+    """What the panel and all other pages have in common, without any page.
+
+    Without `api` it has no document of an API, which takes memory to describe.
+    """
+    app = Flask("webui")
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters.update(
+        letter=letter,
+        gap=shown_gap,
+        mm=shown_mm,
+        time=shown_at,
+        points=shown_points,
+        local=shown_date,
+        rows=evidence_rows,
+    )
+    app.jinja_env.filters.update(
+        unbroken=unbroken,
+        before_the_list=before_the_list,
+        game=title,
+        verb=shown_verb,
+        in_order=options_in_order,
+        together=lambda view: together(view.game, view.state.get("phase")),
+        declarations=lambda view: declarations(view.game, view.state),
+        kind=shown_verdict,
+    )
+    speak(app)
+    guard(app, hosts)
+    if api:
+        from webui.api.openapi import describe  # loads what calibration and games answer
+
+        describe(app)
+    return app
