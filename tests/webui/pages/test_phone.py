@@ -128,6 +128,14 @@ def test_nothing_is_offered_while_the_referee_waits_for_something_else(session, 
         session.shown = before
 
 
+def test_a_phone_says_that_the_referee_is_paused_and_who_can_end_that(session, blue):
+    assert "Paused" not in blue.get("/play").text
+    session.shown |= {"phase": "paused"}
+    page = blue.get("/play").text
+    assert '<p class="whose">Paused</p>' in page
+    assert "The host can resume." in page
+
+
 def test_the_leader_stops_appeals_and_resigns(session, blue):
     page = blue.get("/play").text
     assert 'name="record" value="16"' in page
