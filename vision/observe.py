@@ -9,13 +9,19 @@ from table.messages import phrase
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.solids import REPEATS_DEG, Array
 from table.table_config import Setup
-from vision.cameras.frame import Frame
+from vision.cameras.frame import Frame, Image
 from vision.geometry.camera_model import place_covariances, refocused
 from vision.geometry.rectified_view import Photo
 from vision.geometry.uncertainty import inflate_covariance, most_size_probability
 from vision.pipeline import TableReader
 from vision.results import Reading
 
+GREY_LEVELS, COLOURED_SHARE = 6, 0.002
+"""Difference between red, green and blue up to which a pixel is grey, and the least share of others
+in a picture with colours.
+"""
+EVERY_PX = 8
+"""Every so many pixels, in both directions, are looked at for that."""
 FIRST_ESTIMATE = phrase(
     "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 )
@@ -28,8 +34,8 @@ def observe(
 
     `reference` is the empty table from the same camera pose, if there is an image of it; `reader`
     has read the camera's last frame and is faster if little has changed.  Returns Unusable, with
-    the reason, if the camera cannot be located.  A camera's frames are read through
-    `vision.change_gate.Watch`.
+    the reason, if the camera cannot be located or the picture has no colours.  A camera's frames
+    are read through `vision.change_gate.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
     if frame.image.shape[1::-1] != size:
@@ -47,6 +53,12 @@ def observe(
     camera = reader.camera(frame.image, setup)
     if not isinstance(camera, Camera):
         return Unusable(frame.seq, frame.at_ms, camera.reason)
+    if _has_no_colours(frame.image):
+        return Unusable(
+            frame.seq,
+            frame.at_ms,
+            phrase("the picture has no colours; switch the camera from black and white to colour"),
+        )
     photo = Photo(frame.image, camera, setup)
     read = reader(photo, reference)
     outline = setup.outline_mm()
@@ -70,6 +82,13 @@ def observe(
         dice=read.dice,
         notes=notes,
     )
+
+
+def _has_no_colours(image: Image) -> bool:
+    """True for a picture of a camera that sees no colours: pieces would be given wrong ones."""
+    pixels = image[::EVERY_PX, ::EVERY_PX]
+    coloured = pixels.max(axis=2) - pixels.min(axis=2) > GREY_LEVELS
+    return bool(coloured.mean() < COLOURED_SHARE)
 
 
 def _inside(one: Reading, outline: Array) -> bool:

@@ -350,3 +350,21 @@ def test_what_only_its_left_over_parts_told_of_is_looked_at_from_all_sides(seed)
         > 5
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize("quality", [None, 40])
+def test_a_picture_without_colours_is_refused_and_not_read_in_wrong_ones(quality):
+    case, frame = drawn("boule", 9101)
+    grey = cv2.cvtColor(cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
+    if quality:
+        _, code = cv2.imencode(".jpg", grey, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        grey = cv2.imdecode(code, cv2.IMREAD_COLOR)
+    seen = observe(Frame(0, 0, grey), case.setup)
+    assert isinstance(seen, Unusable)
+    assert seen.reason.startswith("the picture has no colours")
+
+
+def test_a_hardly_lit_picture_keeps_its_colours():
+    case, frame = drawn("boule", 9101)
+    seen = observe(Frame(0, 0, (frame.image * 0.3).astype(np.uint8)), case.setup)
+    assert isinstance(seen, Observation)
