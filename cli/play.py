@@ -305,8 +305,8 @@ def play(
         live, stopping = LiveState(), Event()
         manager.status = lambda: live.latest.message
         patient = PatientSession(session, live, stopping, complain, _feeding(manager, stopping))
-        if isinstance(camera.inner, SeatsPlayers):
-            camera.inner.seat(patient, session.ledger.started)
+        if isinstance(seats := _innermost(camera), SeatsPlayers):
+            seats.seat(patient, session.ledger.started)
         maker = RefereeFactory(camera, patient, live, stopping, partial(_monitor, table_path))
         _referee(session, maker, maker.referee(setup, reference), panel)
 
@@ -314,6 +314,13 @@ def play(
 def _opened(stack: ExitStack, spec: str, setup: Setup, manager: ServiceManager) -> AnnouncedCamera:
     """The camera, which goes with the stack."""
     return stack.enter_context(closing(AnnouncedCamera(_fed(spec, manager, setup), complain)))
+
+
+def _innermost(camera: CameraPort) -> CameraPort:
+    """The camera itself, without what is wrapped around it."""
+    while (inner := getattr(camera, "inner", None)) is not None:
+        camera = inner
+    return camera
 
 
 def _fed(spec: str, manager: ServiceManager, setup: Setup) -> FedCamera:

@@ -117,7 +117,7 @@ def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
     Raises InputError for other words, and for a number without a table.
     """
     sheet, _, number = argument.partition(":")
-    if not sheet.isdigit() and (not number or _is_number(number)):
+    if sheet and not sheet.isdigit() and (not number or _is_number(number)):
         from simulation.printed import PrintedTable, PrintedTableCamera  # needs this module
 
         seed = int(number or 0)

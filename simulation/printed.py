@@ -16,12 +16,9 @@ import numpy as np
 from referee.sessions.events import SessionStarted
 from simulation.camera import SimulatedCamera, real_time
 from simulation.generate.tables import random_stage
-from simulation.players.driver import Players as BoardPlayers
-from simulation.players.ice_boule import Players as BoulePlayers
-from simulation.players.ice_boule_table import demo_stage
+from simulation.players.driver import BoardPlayers, Players, SeatedPlayers
 from simulation.render.scene import Scene, Stage, look_at
-from simulation.tables import board_players, well_taken
-from table.boards import Open
+from simulation.tables import found_players, well_taken
 from table.observation import Camera
 from table.pieces import load_piece_set
 from table.printed_boards import default_game, printed_fiducials, printed_table
@@ -57,18 +54,18 @@ class PrintedTable:
             pieces=load_piece_set(played.pieces),
         )
         rng = np.random.default_rng([seed, 11])
-        self.stage: Stage = (
-            demo_stage(seed)
-            if isinstance(self.setup.board, Open)
-            else well_taken(random_stage(self.setup, rng))
-        )
         self._rng, self._seed = rng, seed
-        self._players: Any = None
+        players = found_players()[played.name]
+        self.stage: Stage = (
+            well_taken(random_stage(self.setup, rng))
+            if isinstance(players, BoardPlayers)
+            else players(seed).stage
+        )
+        self._players: SeatedPlayers | None = None
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies there at a time; times must not go back."""
-        scene: Scene = self._players.scene_at(at_ms) if self._players else Scene(self.stage)
-        return scene
+        return self._players.scene_at(at_ms) if self._players else Scene(self.stage)
 
     def seat(self, session: Any, started: SessionStarted) -> None:
         """Simulated players play a session, in its game and its colours."""
@@ -76,11 +73,11 @@ class PrintedTable:
             self.setup.game, name=started.game, colours=tuple(started.players)
         )
         setup = msgspec.structs.replace(self.setup, game=game)
-        play = board_players().get(started.game)
+        players = found_players()[started.game]
         self._players = (
-            BoulePlayers(session, setup, self._seed)
-            if play is None
-            else BoardPlayers(session, setup, self.stage, play.play(setup, self._rng), self._rng)
+            Players(session, setup, self.stage, players.play(setup, self._rng), self._rng)
+            if isinstance(players, BoardPlayers)
+            else players(self._seed).seated(session, setup)
         )
 
 

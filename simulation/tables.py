@@ -100,6 +100,10 @@ class GameTable:
         """A camera over it, and players who play for a session."""
         return camera_over(self, seat(session, self), start_ms=start_ms, pace=pace)
 
+    def seated(self, session: ObservedSession, setup: Setup) -> Players:
+        """As `DemoTable.seated`."""
+        return seat(session, replace(self, setup=setup))
+
 
 def game_table(
     game: str, seed: int, width_px: int = WIDTH_PX, before: PicturesOf = Renderer

@@ -99,7 +99,7 @@ def found_games() -> FoundGames:
 
 
 def game_called(text: str) -> str | None:
-    """The name of the game that people mean: `Ice Boule`, `ice-boule` and `iceboule` are ice_boule.
+    """The name of the game that people mean, however they write its spaces, dashes and capitals.
 
     None for a name that no installed game has.
     """

@@ -285,8 +285,6 @@ def serve(
     # It warns of a queue when a page is asked for before all threads have begun; that there are
     # enough is seen to here.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    # And of requests that a stop cuts off: their pages ask again.
-    logging.getLogger("waitress").setLevel(logging.ERROR)
     open_sockets: dict[int, object] = {}
     server = _server(app, open_sockets, listening, threads, behind_proxy)
     if streams:
@@ -336,6 +334,9 @@ def _server(
         **(proxy if behind_proxy else {}),
     )
     dispatcher = ThreadedTaskDispatcher()
+    # It warns of requests that a stop cuts off: their pages ask again.
+    dispatcher.logger = logger.getChild("dispatcher")
+    dispatcher.logger.setLevel(logging.ERROR)
     dispatcher.set_thread_count(threads)
     larger = LargerBodies(options, app.config.get(LARGER_BODIES, {}))
     place = (listening.family, listening.type, listening.proto, listening.getsockname())

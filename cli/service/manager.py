@@ -109,18 +109,18 @@ class FedCamera:
 
     def __init__(self, camera: CameraPort, feed: Callable[[], object]) -> None:
         self.name, self.simulated = camera.name, camera.simulated
-        self._camera, self._feed = camera, feed
+        self.inner, self._feed = camera, feed
 
     @property
     def missing(self) -> str:
         """As `Recording.missing`."""
-        return unread_part(self._camera)
+        return unread_part(self.inner)
 
     def read(self) -> Frame | None:
         """As `CameraPort.read`."""
         self._feed()
-        return self._camera.read()
+        return self.inner.read()
 
     def close(self) -> None:
         """As `CameraPort.close`."""
-        self._camera.close()
+        self.inner.close()

@@ -155,8 +155,22 @@ class DemoTable(Protocol):
     def empty(self) -> Frame | None:
         """A picture of it before play, None where tiles are the board."""
 
+    @property
+    def stage(self) -> Stage:
+        """What it stands on, and its light."""
+
     def camera(self, session: Any, start_ms: int, pace: Pace) -> CameraPort:
         """A camera over it; players play for `session`, and send their commands there."""
+
+    def seated(self, session: Any, setup: Setup) -> SeatedPlayers:
+        """Its players at another table with a setup for their game."""
+
+
+class SeatedPlayers(Protocol):
+    """Players at a table."""
+
+    def scene_at(self, at_ms: int) -> Scene:
+        """What lies there at a time; times must not go back."""
 
 
 class ObservedSession(Protocol):

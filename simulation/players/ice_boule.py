@@ -321,12 +321,17 @@ class OpenTable:
 
     def __init__(self, seed: int) -> None:
         self.setup, self._seed = demo_setup(), seed
+        self.stage = demo_stage(seed)
         self.rulings: dict[str, str] = {}
         self.empty = None
 
     def camera(self, session: ObservedSession, start_ms: int, pace: Pace) -> SimulatedCamera:
         """A camera over it, and players who play for a session."""
         return simulated_table(session, self._seed, start_ms=start_ms, pace=pace)
+
+    def seated(self, session: ObservedSession, setup: Setup) -> Players:
+        """As `DemoTable.seated`."""
+        return Players(session, setup, self._seed)
 
 
 PLAYERS = OpenTable

@@ -164,6 +164,8 @@ WALL_CLOCKS = re.compile(
 FOR_PEOPLE = {
     "cli/play.py": "when a session began or went on",
     "cli/referee.py": "when a session began",
+    "cli/backup/pack.py": "when a backup was made",
+    "simulation/printed.py": "where a made-up clock starts, which then runs monotonically",
     "calibration/wizard.py": "when cards or colours were measured",
     "referee/live/referee_factory.py": "when a session went on",
     "vision/cameras/live.py": "the time of day of a picture",

@@ -58,5 +58,5 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
     (tmp_path / "file").write_text("no folder")
     case = random_case("boule", 60000)
     frame = Frame(0, 0, np.zeros((case.setup.camera.height, case.setup.camera.width, 3), np.uint8))
-    with pytest.raises(InputError, match="expected a folder to write pictures into"):
+    with pytest.raises(InputError, match="expected a folder that can be created and written to"):
         write_stages(tmp_path / "file" / "deeper", frame, case.setup)
