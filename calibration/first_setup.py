@@ -18,9 +18,10 @@ import numpy as np
 
 from calibration.quality.error_model import EDGE_PX, Errors
 from calibration.quality.gap_error import gaps_here
+from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck
 from calibration.table.marker_edges import refuse_mirrored
-from calibration.table.printed import scaled
+from calibration.table.printed import LEAST_BAR_MM, MOST_BAR_MM, scaled, unknown_lens
 from calibration.table.single_image import HIGH_MM, first_lens, worst_sigma_mm
 from table.errors import InputError, MessageError, error_summary, message_of
 from table.games import table_facts
@@ -47,8 +48,6 @@ GUIDE_MS = 500
 """Interval, on the camera's clock, at which markers are looked for."""
 WARM_UP = 3
 """Pictures of a camera that are taken for a thumbnail: the first ones are often dark."""
-BAR_MM, BAR_SHARE = 100.0, 0.05
-"""Length of the check bar on a sheet, and how far a printer may be off."""
 SMALL_SHARE = 0.5
 """A board that takes a smaller share of the picture's width and height is too far away."""
 LEAST_MARKERS = 3
@@ -192,17 +191,17 @@ class FirstSetUp:
 
     def printed(self, board: BoardChoice) -> None:
         """The board is printed; raises InputError for a bar or colours that cannot be."""
-        if not (1 - BAR_SHARE) * BAR_MM <= board.bar_mm <= (1 + BAR_SHARE) * BAR_MM:
+        if not LEAST_BAR_MM <= board.bar_mm <= MOST_BAR_MM:
             raise InputError(
                 msg(
                     "The bar should measure {mm} to {mm2} mm, got {mm3}: print again at 100 %"
                     " (actual size).",
-                    mm=f"{(1 - BAR_SHARE) * BAR_MM:g}",
-                    mm2=f"{(1 + BAR_SHARE) * BAR_MM:g}",
+                    mm=f"{LEAST_BAR_MM:g}",
+                    mm2=f"{MOST_BAR_MM:g}",
                     mm3=f"{board.bar_mm:g}",
                 )
             )
-        _setup_of(board, _any_lens(ANY_PX))
+        _setup_of(board, unknown_lens(*ANY_PX))
         with self._changed:
             self._guided_ms = None
             self._become(step="lay", board=board)
@@ -335,7 +334,7 @@ class FirstSetUp:
         lens = self._lens_of(spec)
         height, width = image.shape[:2]
         if lens is None or (lens.width, lens.height) != (width, height):
-            draft = _setup_of(board, _any_lens((width, height)))
+            draft = _setup_of(board, unknown_lens(width, height))
             lens = first_lens(image, draft.fiducials, draft.board).lens
         setup = _setup_of(board, lens)
         camera = locate(image, setup)
@@ -429,17 +428,6 @@ def quality(setup: Setup, camera: Camera) -> tuple[str, ...]:
             )
         )
     return tuple(told)
-
-
-def _any_lens(size_px: tuple[int, int]) -> Lens:
-    """A lens that only says how large pictures are."""
-    width, height = size_px
-    matrix = (
-        (float(width), 0.0, (width - 1) / 2),
-        (0.0, float(width), (height - 1) / 2),
-        (0.0, 0.0, 1.0),
-    )
-    return Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
 
 
 def _fiducials(board: BoardChoice) -> Fiducials:

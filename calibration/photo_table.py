@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from calibration.sheets.boards import board_sheet
-from calibration.table.printed import scaled
+from calibration.table.printed import scaled, unknown_lens
 from calibration.table.single_image import LEAST_FIDUCIALS, UnfitMarkerError, first_lens
 from table.errors import InputError
-from table.game_facts import BoardPrint, DefaultTable, Measuring
-from table.games import all_table_facts
+from table.game_facts import DefaultTable, Measuring
+from table.games import table_facts
 from table.messages import any_of, msg
 from table.observation import Observation
 from table.pieces import COLOURS, load_piece_set
-from table.table_config import Game, Lens, Setup, rows_of
+from table.printed_boards import printed_setup, printed_tables
+from table.table_config import Game, Setup, rows_of
 from vision.cameras.frame import Frame, Image
 from vision.cameras.photographs import Photograph
 from vision.observe import observe
@@ -60,48 +60,30 @@ def printed_mat(scale: float = 1.0) -> Setup:
     All sizes of its game's pieces are in play, and all colours but rare ones.  The lens means
     nothing yet.  Raises InputError if no installed game measures on a mat.
     """
-    name, usual, sheet = _mat()
-    board = usual.board(usual.cell_mm)
-    fiducials = board_sheet(sheet, board).fiducials
-    joined = np.tile([JOINED_MM, JOINED_MM, JOINED_RAD], len(fiducials.markers))
-    pieces = load_piece_set(usual.pieces)
-    setup = Setup(
-        camera=unknown_lens(1640, 1232),
-        fiducials=msgspec.structs.replace(fiducials, covariance=rows_of(np.diag(joined**2))),
-        board=board,
-        game=Game(
-            name=name,
-            colours=tuple(colour for colour in COLOURS if colour not in RARE_COLOURS),
-            sizes=tuple(size.name for size in pieces.sizes),
-            pieces=usual.pieces,
-        ),
-        pieces=pieces,
+    _, name, usual = _mat()
+    game = Game(
+        name=name,
+        colours=tuple(colour for colour in COLOURS if colour not in RARE_COLOURS),
+        sizes=tuple(size.name for size in load_piece_set(usual.pieces).sizes),
+        pieces=usual.pieces,
     )
-    return scaled(setup, scale)
+    setup = printed_setup(usual, game, unknown_lens(1640, 1232))
+    joined = np.tile([JOINED_MM, JOINED_MM, JOINED_RAD], len(setup.fiducials.markers))
+    fiducials = msgspec.structs.replace(setup.fiducials, covariance=rows_of(np.diag(joined**2)))
+    return scaled(msgspec.structs.replace(setup, fiducials=fiducials), scale)
 
 
 def mat_sheet() -> str:
     """The name of the mat among the sheets of `rinkside print`; raises InputError without one."""
-    return _mat()[2].name
+    return _mat()[0]
 
 
-def _mat() -> tuple[str, DefaultTable, BoardPrint]:
-    """The first game that measures on a printed mat: its name, table and sheet."""
-    for name, facts in all_table_facts().items():
-        usual = facts.default
-        if facts.measuring is not None and usual is not None and usual.sheet is not None:
-            return name, usual, usual.sheet
+def _mat() -> tuple[str, str, DefaultTable]:
+    """The first printed board of a game that measures: the names of sheet and game, the table."""
+    for sheet, (game, usual) in printed_tables().items():
+        if table_facts(game).measuring is not None:
+            return sheet, game, usual
     raise InputError(msg("expected a game that measures on a printed mat, but none is installed"))
-
-
-def unknown_lens(width: int, height: int) -> Lens:
-    """A lens that only says how large its pictures are."""
-    matrix = (
-        (float(width), 0.0, (width - 1) / 2),
-        (0.0, float(width), (height - 1) / 2),
-        (0.0, 0.0, 1.0),
-    )
-    return Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
 
 
 def photo_table(photograph: Photograph, draft: Setup) -> PhotoTable:

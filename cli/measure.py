@@ -15,12 +15,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from calibration.photo_table import InPlay, printed_mat
+from calibration.table.printed import printed_scale
 from cli.options import address_options, empty_option, table_option
 from cli.photo import (
     SAMPLE,
     Reading,
     checked_colours,
-    checked_scale,
     checked_sizes,
     drawn_gaps,
     load_photo_table,
@@ -123,7 +123,7 @@ def measure(
     """
     if (photo is not None) + sample + serve != 1:
         raise InputError(msg("expected a photograph, --sample or --serve"))
-    scale = 1.0 if bar_mm is None else checked_scale(bar_mm)
+    scale = 1.0 if bar_mm is None else printed_scale(bar_mm)
     if serve:
         # Flask takes a while to load on a small board.
         from cli.photo_page import serve_measuring

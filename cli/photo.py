@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -11,21 +11,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from calibration.photo_table import (
-    InPlay,
-    observed,
-    photo_table,
-    printed_mat,
-    read_photo,
-    unknown_lens,
-)
-from calibration.sheets.pdf import BAR_MM
+from calibration.photo_table import InPlay, observed, photo_table, printed_mat, read_photo
+from calibration.table.printed import unknown_lens
 from cli.terminal import in_language
 from table.errors import InputError
 from table.files import read_json
 from table.game_facts import Measuring, RankedGaps
 from table.measured_text import with_margin
-from table.messages import msg
+from table.messages import Message, msg
 from table.observation import SURE, Observation
 from table.pieces import COLOURS
 from table.table_config import Setup, load_table, parse_table
@@ -66,49 +59,35 @@ def load_photo_table(path: Path) -> tuple[Setup, bool]:
 
 def checked_colours(words: str, option: str) -> tuple[str, ...]:
     """Colours of an option, separated by commas; raises InputError for what is none."""
-    colours = tuple(word.strip() for word in words.split(",") if word.strip())
-    for colour in colours or ("",):
-        if colour not in COLOURS:
-            raise InputError(
-                msg(
-                    "{option}: expected colours ({raw}), got {raw2}",
-                    option=option,
-                    raw=", ".join(COLOURS),
-                    raw2=repr(colour),
-                )
-            )
-    return colours
+    return _listed(
+        words,
+        COLOURS,
+        lambda known, got: msg(
+            "{option}: expected colours ({raw}), got {raw2}", option=option, raw=known, raw2=got
+        ),
+    )
 
 
 def checked_sizes(words: str, option: str) -> tuple[str, ...]:
     """Sizes of the mat's pieces, separated by commas; raises InputError for what is none."""
-    known = printed_mat().game.sizes
-    sizes = tuple(word.strip() for word in words.split(",") if word.strip())
-    for size in sizes or ("",):
-        if size not in known:
-            raise InputError(
-                msg(
-                    "{option}: expected sizes ({raw}), got {raw2}",
-                    option=option,
-                    raw=", ".join(known),
-                    raw2=repr(size),
-                )
-            )
-    return sizes
-
-
-def checked_scale(bar_mm: float) -> float:
-    """How much too large a sheet is printed whose check bar measures this; raises InputError."""
-    if 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
-        return bar_mm / BAR_MM
-    raise InputError(
-        msg(
-            "--bar-mm: expected {mm} to {mm2} mm, got {mm3}; print at 100 % (actual size)",
-            mm=f"{0.95 * BAR_MM:g}",
-            mm2=f"{1.05 * BAR_MM:g}",
-            mm3=f"{bar_mm:g}",
-        )
+    return _listed(
+        words,
+        printed_mat().game.sizes,
+        lambda known, got: msg(
+            "{option}: expected sizes ({raw}), got {raw2}", option=option, raw=known, raw2=got
+        ),
     )
+
+
+def _listed(
+    words: str, known: Sequence[str], wrong: Callable[[str, str], Message]
+) -> tuple[str, ...]:
+    """Known words, separated by commas, at least one; `wrong` says what is known and what came."""
+    listed = tuple(word.strip() for word in words.split(",") if word.strip())
+    for word in listed or ("",):
+        if word not in known:
+            raise InputError(wrong(", ".join(known), repr(word)))
+    return listed
 
 
 def read_calibrated(

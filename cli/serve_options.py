@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -45,6 +45,11 @@ def tell_address(what: str, listening: socket.socket, err: bool = False) -> None
     reachable = reachable_urls(listening)
     if not reachable and listening.getsockname()[0] in ANY:
         say("No network: phones cannot reach it. Connect to one, or start a hotspot.", err=err)
+    tell_other_networks(reachable, err)
+
+
+def tell_other_networks(reachable: Sequence[str], err: bool = False) -> None:
+    """Say the addresses after the best one, and draw that as a QR code."""
     for other in reachable[1:]:
         say(f"In another network: {other}", err=err)
     if reachable:

@@ -10,13 +10,13 @@ import numpy as np
 
 from simulation.generate.cases import Case, truth_document
 from simulation.generate.layouts import Layout, random_layout
+from simulation.generate.tables import nearest_view_mm
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Lamp, Sensor, Stage, Surface, look_at
 from table.json_data import JsonObject
 from table.observation import Camera
 from table.table_config import Lens, Setup
 from vision.cameras.frame import Image
-from vision.geometry.camera_model import project
 
 PHONE = Lens(
     width=2016,
@@ -74,10 +74,7 @@ def _by_hand(setup: Setup, tilt_deg: float, rng: np.random.Generator) -> Camera:
         [math.sin(tilt) * math.sin(sideways), -math.sin(tilt) * math.cos(sideways), math.cos(tilt)]
     )
     roll = float(rng.normal(0, 3))
-    most = np.array([setup.camera.width, setup.camera.height]) - EDGE_PX
-    for distance in np.arange(300.0, 5000.0, 20.0):
-        camera = look_at(target + distance * back, target, roll)
-        pixels = project(places, camera, setup.camera)
-        if pixels.min() > EDGE_PX and (pixels < most).all():
-            break
-    return camera
+    distance_mm = nearest_view_mm(
+        setup.camera, places, target, back, roll, EDGE_PX, np.arange(300.0, 5000.0, 20.0)
+    )
+    return look_at(target + distance_mm * back, target, roll)

@@ -15,15 +15,13 @@ import numpy as np
 
 from referee.sessions.events import SessionStarted
 from simulation.camera import SimulatedCamera, real_time
-from simulation.generate.tables import random_stage
+from simulation.generate.tables import nearest_view_mm, random_stage
 from simulation.players.driver import BoardPlayers, Players, SeatedPlayers
 from simulation.render.scene import Scene, Stage, look_at
 from simulation.tables import found_players, well_taken
 from table.observation import Camera
-from table.pieces import load_piece_set
-from table.printed_boards import default_game, printed_fiducials, printed_table
+from table.printed_boards import default_game, printed_setup, printed_table
 from table.table_config import Lens, Setup
-from vision.geometry.camera_model import project
 
 LENS = Lens(
     width=1280,
@@ -46,13 +44,7 @@ class PrintedTable:
         """
         game, usual = printed_table(sheet)
         played = known.game if known is not None else default_game(game, usual)
-        self.setup = Setup(
-            camera=LENS,
-            fiducials=printed_fiducials(usual),
-            board=usual.board(usual.cell_mm),
-            game=played,
-            pieces=load_piece_set(played.pieces),
-        )
+        self.setup = printed_setup(usual, played, LENS)
         rng = np.random.default_rng([seed, 11])
         self._rng, self._seed = rng, seed
         players = found_players()[played.name]
@@ -104,11 +96,7 @@ def _place(setup: Setup) -> Camera:
     points = np.column_stack([corners, np.zeros(len(corners))])
     tilt = math.radians(TILT_DEG)
     back = np.array([0.03, -math.sin(tilt), math.cos(tilt)])
-    size_px = np.array([setup.camera.width, setup.camera.height])
-    distance_mm = 300.0
-    while True:
-        camera = look_at(middle + distance_mm * back, middle, ROLL_DEG)
-        pixels = project(points, camera, setup.camera)
-        if (pixels > MARGIN_PX).all() and (pixels < size_px - MARGIN_PX).all():
-            return camera
-        distance_mm += STEP_MM
+    distance_mm = nearest_view_mm(
+        setup.camera, points, middle, back, ROLL_DEG, MARGIN_PX, np.arange(300.0, 5000.0, STEP_MM)
+    )
+    return look_at(middle + distance_mm * back, middle, ROLL_DEG)

@@ -9,7 +9,8 @@ from table.errors import InputError
 from table.game_facts import DefaultTable
 from table.games import all_table_facts
 from table.messages import msg
-from table.table_config import Fiducials, Game, Marker
+from table.pieces import load_piece_set
+from table.table_config import Fiducials, Game, Lens, Marker, Setup
 
 DICTIONARY = "DICT_4X4_50"
 """Default dictionary of `table.table_config.Fiducials`."""
@@ -55,6 +56,17 @@ def printed_fiducials(usual: DefaultTable) -> Fiducials:
     assert usual.sheet is not None, "it is printed"
     markers = corner_markers(*sheet_corners(usual.board(usual.cell_mm)))
     return Fiducials(markers=markers, dictionary=DICTIONARY, z_mm=usual.sheet.z_mm)
+
+
+def printed_setup(usual: DefaultTable, game: Game, lens: Lens) -> Setup:
+    """The table of a printed board before a camera with this lens, as it was drawn."""
+    return Setup(
+        camera=lens,
+        fiducials=printed_fiducials(usual),
+        board=usual.board(usual.cell_mm),
+        game=game,
+        pieces=load_piece_set(game.pieces),
+    )
 
 
 def default_game(game: str, usual: DefaultTable) -> Game:

@@ -362,7 +362,7 @@ def _without_overlaps(
     """
     if habit_of(setup).most == 1:
         return estimates, []
-    return split_overlaps(estimates, [_reading(one).probability for one in estimates])
+    return split_overlaps(estimates, [_probability(one, _weights(one)) for one in estimates])
 
 
 def _reading(estimate: PieceEstimate) -> Reading:
@@ -370,16 +370,12 @@ def _reading(estimate: PieceEstimate) -> Reading:
 
     It has the uncertainty that the other readings leave about place, identity and existence.
     """
-    best = estimate.tried[0]
-    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in estimate.tried])
-    weights /= weights.sum()
+    best, weights = estimate.tried[0], _weights(estimate)
     covariance = best.covariance[:3, :3].copy()
     for one, weight in zip(estimate.tried, weights, strict=True):
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
-    there = estimate.chance * (
-        1.0 if best.fit is None else float(np.interp(best.fit, FIT_ODDS, SHARE_RIGHT))
-    )
+    there = _existence(estimate)
     told, *rivals = (
         Reading(
             one.guess,
@@ -395,6 +391,24 @@ def _reading(estimate: PieceEstimate) -> Reading:
     return replace(
         told, covariance=covariance, under=under, rivals=tuple(rivals), if_right=told.covariance
     )
+
+
+def _weights(estimate: PieceEstimate) -> Array:
+    """Probabilities (n,) of the readings of an estimate, if there is a piece."""
+    best = estimate.tried[0]
+    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in estimate.tried])
+    return np.asarray(weights / weights.sum())
+
+
+def _existence(estimate: PieceEstimate) -> float:
+    """Probability that there is a piece, by how well its most probable reading fits."""
+    fit = estimate.tried[0].fit
+    return estimate.chance * (1.0 if fit is None else float(np.interp(fit, FIT_ODDS, SHARE_RIGHT)))
+
+
+def _probability(estimate: PieceEstimate, weights: Array) -> float:
+    """Probability of a piece in the pose of its most probable reading."""
+    return _existence(estimate) * _share(estimate, weights, estimate.tried[0], _stands)
 
 
 def _share(

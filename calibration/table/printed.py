@@ -5,8 +5,15 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from calibration.sheets.pdf import BAR_MM
 from table.boards import Board
-from table.table_config import Setup
+from table.errors import InputError
+from table.messages import msg
+from table.table_config import Lens, Setup
+
+LEAST_BAR_MM, MOST_BAR_MM = 0.95 * BAR_MM, 1.05 * BAR_MM
+"""What the check bar of a sheet may measure: a printer that is farther off was told to fit pages.
+"""
 
 
 def scaled(setup: Setup, scale: float) -> Setup:
@@ -28,3 +35,27 @@ def scaled(setup: Setup, scale: float) -> Setup:
     }
     fiducials = msgspec.structs.replace(setup.fiducials, markers=markers)
     return msgspec.structs.replace(setup, fiducials=fiducials, board=msgspec.convert(board, Board))
+
+
+def unknown_lens(width: int, height: int) -> Lens:
+    """A lens that only says how large its pictures are."""
+    matrix = (
+        (float(width), 0.0, (width - 1) / 2),
+        (0.0, float(width), (height - 1) / 2),
+        (0.0, 0.0, 1.0),
+    )
+    return Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
+
+
+def printed_scale(bar_mm: float) -> float:
+    """How much too large a sheet is printed whose check bar measures this; raises InputError."""
+    if LEAST_BAR_MM <= bar_mm <= MOST_BAR_MM:
+        return bar_mm / BAR_MM
+    raise InputError(
+        msg(
+            "--bar-mm: expected {mm} to {mm2} mm, got {mm3}; print at 100 % (actual size)",
+            mm=f"{LEAST_BAR_MM:g}",
+            mm2=f"{MOST_BAR_MM:g}",
+            mm3=f"{bar_mm:g}",
+        )
+    )

@@ -22,6 +22,7 @@ from cli.backup.pack import MANIFEST, MOST_FILES, NAME, PART_BYTES, Manifest, is
 from cli.paths import CODES_NAME, LOG_NAME, OWN
 from hardware.settings import load_settings
 from referee.sessions.archive import DAMAGED, BoundedZipFile
+from referee.sessions.event_reader import read_only_uri
 from referee.sessions.event_store import LogReader
 from referee.sessions.private_files import OWNER_FILE, OWNER_FOLDER, claim
 from table.errors import InputError
@@ -226,7 +227,7 @@ def _check(staged: Path, manifest: Manifest, source: Path) -> None:
 
 def _has_code(log: Path) -> bool:
     """True if a database would do things of its own when it is used: triggers and views."""
-    with closing(sqlite3.connect(f"{log.absolute().as_uri()}?mode=ro", uri=True)) as database:
+    with closing(sqlite3.connect(read_only_uri(log), uri=True)) as database:
         kinds = {kind for (kind,) in database.execute("SELECT type FROM sqlite_master")}
     return not kinds <= {"table", "index"}
 

@@ -17,16 +17,14 @@ import numpy as np
 
 from calibration.lens.file import load_lens
 from calibration.lens.presets import lens_for
-from calibration.photo_table import unknown_lens
 from calibration.progress import CornersGuide
 from calibration.sheets.cards import CARD_MARKER_MM
 from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck as recheck_table
 from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
-from calibration.table.printed import scaled
+from calibration.table.printed import printed_scale, scaled, unknown_lens
 from calibration.table.single_image import HIGH_MM, FirstLens, first_lens, worst_sigma_mm
 from cli.options import GameName, table_option
-from cli.photo import checked_scale
 from cli.serve_options import page_options, served
 from cli.terminal import in_language, progress, say
 from table.boards import WORDS, Board
@@ -504,7 +502,7 @@ def printed(
 
     BOARD.json is what rinkside print --json printed.
     """
-    scale = checked_scale(bar_mm)
+    scale = printed_scale(bar_mm)
     check_output(out, board_path, Path(lens_said))
     setup = read_draft(board_path, lens_for(lens_said, size), GameChoice(**wanted), scale)
     kept = replace_table(setup, out)

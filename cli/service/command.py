@@ -16,10 +16,11 @@ import click
 
 import cli
 from cli.play import play
+from cli.serve_options import tell_other_networks
 from cli.service import install as steps
 from cli.service.install import Place
 from cli.service.unit import GROUPS, NAME, START, Unit, hides_homes
-from cli.terminal import draw_qr, language, say
+from cli.terminal import language, say
 from hardware.settings import load_settings
 from table.errors import InputError
 from table.files import read_text
@@ -46,7 +47,7 @@ def service() -> None:
     """
 
 
-@service.command(context_settings={"ignore_unknown_options": False})
+@service.command()
 @user_option
 @click.option("--dry-run", is_flag=True, help="Print the unit and do nothing.")
 @click.argument("arguments", nargs=-1)
@@ -274,9 +275,7 @@ def _say_where(host: str, port: int) -> None:
     reachable = urls_on(host, port)
     if reachable:
         say(f"It listens on {reachable[0]}")
-        for other in reachable[1:]:
-            say(f"In another network: {other}")
-        draw_qr(reachable[0])
+        tell_other_networks(reachable)
     elif host in LOCAL:
         say(f"It listens on http://localhost:{port}, for this computer only.")
     else:

@@ -69,6 +69,11 @@ def stacked(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
     return found
 
 
+def _target(table: Observation, colour: str | None) -> SeenPiece | None:
+    """The first piece of the target's colour on a table."""
+    return next((piece for piece in table.pieces if piece.colour == colour), None)
+
+
 def as_toppled(state: State, seen: Observation, before: Observation | None) -> list[Observation]:
     """The observation with what stood on the target in this end still on it, wherever it lies.
 
@@ -152,7 +157,7 @@ def _by_record(
 
 def _knows(state: State, before: Observation, player: str) -> int:
     """How many pieces of a player touched the target by what they are on, on a table."""
-    target = next((piece for piece in before.pieces if piece.colour == state.target), None)
+    target = _target(before, state.target)
     own = (k for k, piece in enumerate(before.pieces) if piece.colour == player)
     return sum(
         target is not None and hold(before.pieces, k, target, False) == "touches" for k in own
@@ -171,7 +176,8 @@ def uncovered(
     seen: Observation, before: Observation, target: SeenPiece, top: SeenPiece
 ) -> Observation:
     """The observation with what stood on the target before, now unseen, under the piece `top`."""
-    was = next(piece for piece in before.pieces if piece.colour == target.colour)
+    was = _target(before, target.colour)
+    assert was is not None, "it is known where the target was"
     hidden = [
         before.pieces[k]
         for k in stacked(before.pieces, was)
@@ -196,8 +202,8 @@ def nested(
     They were on the target before, and the stack was pushed over. None where they were not, or
     where the target lies as before or stands.
     """
-    was = next(piece for piece in before.pieces if piece.colour == target.colour)
-    if target.pose == "upright" or not moved(was, target):
+    was = _target(before, target.colour)
+    if was is None or target.pose == "upright" or not moved(was, target):
         return None
     stack = [
         piece for k, piece in enumerate(before.pieces) if hold(before.pieces, k, was, lowest=False)
@@ -218,11 +224,10 @@ def still_nested(seen: Observation, before: Observation | None, colour: str) -> 
     `colour` is the target's. A target that moved tells nothing of them, and a piece that was seen
     before is not hidden now.
     """
-    now, was = (
-        next((piece for piece in table.pieces if piece.colour == colour), None) if table else None
-        for table in (seen, before)
-    )
-    if before is None or now is None or was is None or moved(was, now) or now.pose == "upright":
+    if before is None:
+        return seen
+    now, was = _target(seen, colour), _target(before, colour)
+    if now is None or was is None or moved(was, now) or now.pose == "upright":
         return seen
     hidden = [
         piece

@@ -17,6 +17,7 @@ from table.errors import InputError
 from table.messages import msg
 from table.observation import Camera
 from table.pieces import load_piece_set
+from table.solids import Array
 from table.table_config import Counters, Fiducials, Game, Lens, Marker, Setup
 from vision.geometry.camera_model import project
 
@@ -220,16 +221,37 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
         [math.sin(tilt) * math.cos(round_), math.sin(tilt) * math.sin(round_), math.cos(tilt)]
     )
     roll = float(rng.normal(0, 8))
-    for distance in np.arange(float(rng.uniform(400.0, 850.0)), 3000.0, 20.0):
-        camera = look_at(target + distance * back, target, roll)
-        pixels = project(cards, camera, setup.camera)
-        if (
-            pixels.min() > 4
-            and (pixels < np.array([setup.camera.width - 4, setup.camera.height - 4])).all()
-        ):
-            return look_at(target + distance * float(rng.uniform(1.0, 1.15)) * back, target, roll)
+    distances_mm = np.arange(float(rng.uniform(400.0, 850.0)), 3000.0, 20.0)
+    distance_mm = nearest_view_mm(setup.camera, cards, target, back, roll, 4.0, distances_mm)
+    return look_at(target + distance_mm * float(rng.uniform(1.0, 1.15)) * back, target, roll)
+
+
+def nearest_view_mm(
+    lens: Lens,
+    points_mm: Array,
+    target_mm: Array,
+    back: Array,
+    roll_deg: float,
+    margin_px: float,
+    distances_mm: Array,
+) -> float:
+    """The first distance at which a camera that looks at the target sees all points (n, 3).
+
+    It stands in the direction `back` (3,) from the target; `margin_px` is left at the edges. Raises
+    InputError if no distance is enough.
+    """
+    most_px = np.array([lens.width, lens.height]) - margin_px
+    for distance_mm in distances_mm:
+        pixels = project(
+            points_mm, look_at(target_mm + distance_mm * back, target_mm, roll_deg), lens
+        )
+        if pixels.min() > margin_px and (pixels < most_px).all():
+            return float(distance_mm)
     raise InputError(
-        msg("case: expected a lens that can see all markers from 3 m, got one that cannot")
+        msg(
+            "case: expected a lens that can see all markers from {mm} m, got one that cannot",
+            mm=f"{distances_mm[-1] / 1000:.0f}",
+        )
     )
 
 

@@ -82,9 +82,10 @@ def judged_by_cells(
         return tuple(seen)
     middles_mm = np.array(list(board.middles().values()))
     points_mm = _points_mm(board.cell_mm / 2)
-    looks = _looks(middles_mm[:, None] + points_mm, pieces, view, photo)
-    core = np.linalg.norm(points_mm, axis=1) <= CORE_SHARE * counter.diameter_mm / 2
-    cells = np.array([_median(cell[core]) for cell in looks])
+    core_mm = points_mm[np.linalg.norm(points_mm, axis=1) <= CORE_SHARE * counter.diameter_mm / 2]
+    hidden = hidden_by(pieces, view, photo.camera.eye_mm)
+    looks = _looks(middles_mm[:, None] + core_mm, hidden, view, photo)
+    cells = np.array([_median(cell) for cell in looks])
     there = _in_cells(seen, middles_mm, board.cell_mm / 2)
     kinds = _kinds(cells, there, seen)
     if kinds is None:
@@ -102,7 +103,8 @@ def judged_by_cells(
         elif is_bare[cell]:
             del told[there[cell]]
     for cell in np.flatnonzero(is_counter & (there < 0)):
-        like = kinds[0].away(looks[cell]) < kinds[1].away(looks[cell])
+        (whole,) = _looks(middles_mm[None, [cell]] + points_mm, hidden, view, photo)
+        like = kinds[0].away(whole) < kinds[1].away(whole)
         x_mm, y_mm = (float(mm) for mm in middles_mm[cell] + points_mm[like].mean(axis=0))
         told[len(seen) + int(cell)] = SeenCounter(
             counter.colour, x_mm, y_mm, SIGMA_SHARE * counter.diameter_mm
@@ -117,17 +119,16 @@ def _points_mm(radius_mm: float) -> Array:
     return np.asarray(points[np.linalg.norm(points, axis=1) <= radius_mm])
 
 
-def _looks(points_mm: Array, pieces: Sequence[Hypothesis], view: FlatView, photo: Photo) -> Array:
+def _looks(points_mm: Array, hidden: NDArray[np.bool_], view: FlatView, photo: Photo) -> Array:
     """Looks (n, m, 3) at points (n, m, 2): log red over green, log blue over green, log light.
 
-    Not a number where pieces hide the table, or where the picture is clipped.
+    Not a number where the view (h, w) is `hidden`, or where the picture is clipped.
     """
     flat = points_mm.reshape(-1, 2)
     pixels = photo.pixels(np.column_stack([flat, np.zeros(len(flat))]))
     light = np.asarray(photo.light(pixels[None])[0], float)
     red, green, blue = np.log(light + DARK).T
     looks = np.stack([red - green, blue - green, (red + green + blue) / 3], axis=-1)
-    hidden = hidden_by(pieces, view, photo.camera.eye_mm)
     columns, rows = np.rint(view.pixels(flat)).astype(int).T
     rows, columns = (
         at.clip(0, size - 1) for at, size in zip((rows, columns), hidden.shape, strict=True)

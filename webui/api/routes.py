@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import lru_cache
 
 from flask import Blueprint, Response, current_app, jsonify, request
@@ -23,6 +24,7 @@ from webui.api.openapi import MOST_RECORDS
 from webui.interfaces import CARRY, LivePort, SessionPort
 from webui.security.login import visitor
 from webui.security.permissions import allowed
+from webui.security.ration import Ration
 from webui.security.requests import Refusal, json_body, number
 
 
@@ -50,14 +52,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
-        if not current_app.extensions["pictures"].take():
-            raise Refusal(
-                503,
-                "too_many_pictures",
-                msg("Too many requests for the camera picture at once; try again in a second."),
-                1,
-            )
-        return picture(live.jpeg(), msg("No picture from the camera yet."))
+        return live_picture(current_app.extensions["pictures"], live.jpeg)
 
     @routes.get("/frame/<seq:seq>.jpg")
     def frame(seq: int) -> AnyResponse:
@@ -148,6 +143,21 @@ def _mark(jpeg: bytes) -> str:
     It is cached, as many ask for the same picture, and bytes remember their hash.
     """
     return hashlib.sha256(jpeg).hexdigest()[:32]
+
+
+def live_picture(ration: Ration, jpeg: Callable[[], bytes | None]) -> AnyResponse:
+    """What a camera sees now; raises Refusal where it sees nothing, or too many ask.
+
+    `jpeg` is asked only where there is still a picture in this second's ration.
+    """
+    if not ration.take():
+        raise Refusal(
+            503,
+            "too_many_pictures",
+            msg("Too many requests for the camera picture at once; try again in a second."),
+            1,
+        )
+    return picture(jpeg(), msg("No picture from the camera yet."))
 
 
 def picture(jpeg: bytes | None, missing: str) -> AnyResponse:

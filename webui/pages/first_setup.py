@@ -22,13 +22,14 @@ from flask import (
 from werkzeug.wrappers import Response as AnyResponse
 
 from calibration.first_setup import STEPS, BoardChoice, Step
-from calibration.sheets.catalogue import PAPER_NAMES, sheet_pdf
+from calibration.sheets.catalogue import PAPER_NAMES
 from table.errors import InputError, message_of
 from table.messages import msg
 from table.pieces import COLOURS
 from table.printed_boards import printed_tables
-from webui.api.routes import picture
+from webui.api.routes import live_picture
 from webui.interfaces import FirstSetUpPort, Next
+from webui.pages.sheets import sheet_answer
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
 from webui.security.requests import Refusal
@@ -142,33 +143,25 @@ def _step(name: str) -> Step:
 def _pictures(first: FirstSetUpPort) -> Blueprint:
     """What the cameras see, and sheets to print; for hosts."""
     routes, ration = Blueprint("first", __name__), Ration(MOST_PICTURES_S)
-    none = msg("No picture from the camera yet.")
-
-    def shown(jpeg: bytes | None) -> AnyResponse:
-        if not ration.take():
-            many = msg("Too many requests for the camera picture at once; try again in a second.")
-            raise Refusal(503, "too_many_pictures", many, 1)
-        return picture(jpeg, none)
 
     @routes.get("/cameras/<seq:number>.jpg")
     def thumbnail(number: int) -> AnyResponse:
         cameras = first.look().cameras
-        return shown(first.jpeg(cameras[number].spec) if number < len(cameras) else None)
+        return live_picture(
+            ration, lambda: first.jpeg(cameras[number].spec) if number < len(cameras) else None
+        )
 
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
-        return shown(first.jpeg())
+        return live_picture(ration, first.jpeg)
 
     @routes.get("/checked.jpg")
     def checked() -> AnyResponse:
-        return shown(first.checked())
+        return live_picture(ration, first.checked)
 
     @routes.get("/print/<sheet>-<paper>.pdf")
     def sheet(sheet: str, paper: str) -> AnyResponse:
-        try:
-            return Response(sheet_pdf(sheet, paper), mimetype="application/pdf")
-        except InputError as wrong:
-            raise Refusal(404, "no_sheet", message_of(wrong)) from wrong
+        return sheet_answer(sheet, paper)
 
     return routes
 

@@ -18,16 +18,17 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from calibration.sheets.catalogue import PAPER_NAMES, SHEETS, sheet_pdf
+from calibration.sheets.catalogue import PAPER_NAMES, SHEETS
 from calibration.wizard import JOBS
 from referee.live.game_setup import Choice, beginnings, options, playable
 from referee.sessions.start import parse_names
 from table.errors import InputError, message_of
 from table.messages import msg
-from webui.api.routes import picture
+from webui.api.routes import live_picture
 from webui.interfaces import SetUpPort, TablePort
 from webui.pages.calibration import lens_pages
 from webui.pages.host import table_facts
+from webui.pages.sheets import sheet_answer
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
 from webui.security.requests import Refusal
@@ -117,21 +118,11 @@ def making_ready(table: TablePort) -> Blueprint:
 
     @routes.get("/table.jpg")
     def camera() -> AnyResponse:
-        if not pictures.take():
-            raise Refusal(
-                503,
-                "too_many_pictures",
-                msg("Too many requests for the camera picture at once; try again in a second."),
-                1,
-            )
-        return picture(table.jpeg(), msg("No picture from the camera yet."))
+        return live_picture(pictures, table.jpeg)
 
     @routes.get("/print/<sheet>-<paper>.pdf")
     def sheet(sheet: str, paper: str) -> AnyResponse:
-        try:
-            return Response(sheet_pdf(sheet, paper), mimetype="application/pdf")
-        except InputError as error:
-            raise Refusal(404, "no_sheet", message_of(error)) from error
+        return sheet_answer(sheet, paper)
 
     return routes
 

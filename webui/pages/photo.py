@@ -13,12 +13,13 @@ from flask.blueprints import BlueprintSetupState
 from werkzeug.wrappers import Response as AnyResponse
 
 from calibration.photo_table import mat_sheet
-from calibration.sheets.catalogue import PAPER_NAMES, sheet_pdf
+from calibration.sheets.catalogue import PAPER_NAMES
 from table.errors import InputError, message_of
 from table.messages import msg
 from table.pieces import COLOURS
 from table.text import printable
 from webui.interfaces import InPhoto, MeasuredPhoto, PhotoReader
+from webui.pages.sheets import sheet_answer
 from webui.security.incoming import LARGER_BODIES, MOST_UPLOAD_BYTES
 from webui.security.requests import Refusal
 from webui.site import bare_app
@@ -147,10 +148,7 @@ def photo_pages(read: PhotoReader, sample: Callable[[], bytes]) -> Blueprint:
 
     @routes.get(f"{ADDRESS}/mat-<paper>.pdf")
     def mat(paper: str) -> AnyResponse:
-        try:
-            return Response(sheet_pdf(mat_sheet(), paper), mimetype="application/pdf")
-        except InputError as error:
-            raise Refusal(404, "no_sheet", message_of(error)) from error
+        return sheet_answer(mat_sheet(), paper)
 
     return routes
 
