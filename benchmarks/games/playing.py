@@ -21,7 +21,6 @@ from benchmarks.games.misreading import BadEyes
 from engines import GAMES as GAMES_OF
 from engines import Rules
 from engines.errors import IllegalMove
-from engines.ice_boule.layout import Layout
 from referee.live.dice_monitor import DiceMonitor, monitor_dice
 from referee.live.referee import Observe, Referee
 from referee.sessions.event_store import Log
@@ -37,7 +36,7 @@ from referee.sessions.start import opening
 from simulation.camera import SimulatedCamera
 from simulation.players.driver import MISTAKES, JudgedAct, Players
 from simulation.players.ice_boule import Players as BoulePlayers
-from simulation.players.ice_boule import true_layout
+from simulation.players.ice_boule import agrees, true_layout
 from simulation.players.ice_boule_table import demo_place, demo_setup
 from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
@@ -380,22 +379,6 @@ class _Throws:
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
             (leader,) = truth.leaders
             self._scores[state.players.index(leader)] += truth.points(leader)
-
-
-def agrees(layout: Layout, truth: Layout) -> bool:
-    """Whether a record agrees with the truth in what counts.
-
-    That is which pieces are in play, who leads, and with how many points. What the record calls too
-    close is left open.
-    """
-    pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
-    if pieces != sorted(lie.colour for lie in truth.lies):
-        return False
-    if layout.lead_in_doubt:
-        return True
-    return leaders == truth.leaders and all(
-        layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders
-    )
 
 
 def needed(game: str, asked: QuestionAsked) -> bool:

@@ -292,10 +292,27 @@ def true_layout(table: Tabletop) -> Layout:
     return Layout.sorted(lies, relations)
 
 
+def agrees(layout: Layout, truth: Layout) -> bool:
+    """Whether a record agrees with the truth in what counts.
+
+    That is which pieces are in play, who leads, and with how many points. What the record calls too
+    close is left open.
+    """
+    pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
+    if pieces != sorted(lie.colour for lie in truth.lies):
+        return False
+    if layout.lead_in_doubt:
+        return True
+    return leaders == truth.leaders and all(
+        layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders
+    )
+
+
 def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
     """How well the moves of a choice agree with the truth; greater is better.
 
-    `left`: the target is no longer in play.
+    `left`: the target is no longer in play. A choice that records other points than the truth is
+    worse than one that rules nothing.
     """
     played = [parse_move(move) for move in moves]
     void = any(isinstance(move, Void) for move in played)
@@ -309,11 +326,10 @@ def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...
     if not layouts:
         return (-len(truth.lies),)
     recorded = layouts[-1]
-    if recorded.leaders != truth.leaders or len(recorded.lies) != len(truth.lies):
+    if not agrees(recorded, truth):
         return (-NEVER,)
-    points = [recorded.points(leader) == truth.points(leader) for leader in truth.leaders]
     order = sum(a.colour == b.colour for a, b in zip(recorded.lies, truth.lies, strict=False))
-    return (sum(points), order)
+    return (not recorded.lead_in_doubt, order)
 
 
 class OpenTable:

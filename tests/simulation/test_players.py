@@ -280,6 +280,27 @@ def test_asked_they_measure_and_tell_the_truth():
     assert frames * PERIOD_MS > 2000, "measuring takes a moment"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    ["blue on < blue 16.1 < red 20.0", "red 0.0 < blue 2.2 < blue 16.1", "blue 16.1 < red 20.0"],
+)
+def test_they_never_confirm_what_would_score_other_points(wrong):
+    umpire = Umpire()
+    players = Players(umpire, SETUP, 1)
+    table = Tabletop(SETUP).with_target(upright(LARGE, 300, 200, 0))
+    for colour, x_mm in (("blue", 326), ("red", 350), ("blue", 240)):
+        piece = table.piece(colour, upright(LARGE, x_mm, 200, 0))
+        table = Tabletop(SETUP, (*table.pieces, piece))
+    players.table = table
+    umpire.question = question(
+        [("the camera is right", [f"throw blue large 16.1: {wrong}"]), ("show it more clearly", [])]
+    )
+    for frame in range(40):
+        players.scene_at(frame * PERIOD_MS)
+    (answer,) = umpire.answers
+    assert answer.label == "show it more clearly"
+
+
 def test_what_is_equal_on_the_calliper_is_said_to_be_equal():
     table = Tabletop(SETUP).with_target(upright(LARGE, 300, 200, 0))
     for colour, solid in (

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from benchmarks.games.misreading import read_truly
-from benchmarks.games.playing import agrees
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, Waiting
-from simulation.players.ice_boule import true_layout
+from simulation.players.ice_boule import agrees, true_layout
 from simulation.players.ice_boule_table import (
     Tabletop,
     Throw,
