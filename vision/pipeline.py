@@ -73,6 +73,10 @@ AROUND_BOARD = 1.05
 """Size, relative to the board's, of the area in which a die at its edge is visible."""
 FIT_ODDS, SHARE_RIGHT = (-9.0, -4.5, -1.5, 1.0), (0.15, 0.5, 0.85, 1.0)
 """Share of correct readings, by interpolation over the log odds of the verification."""
+FOREIGN_COLOUR = 12.0
+"""Above this distance from all colours of the table, a mean of squared sigmas, a thing is no piece
+of it: it is reported as unread.
+"""
 MOVED_PX = 0.3
 """A camera has moved if corners of the board shift by more than this."""
 
@@ -122,6 +126,8 @@ class TableReader:
         estimates, beyond = apply_piece_inventory(possible, photo)
         if setup.game.target is not None:
             estimates = with_one_target(estimates, photo)
+        foreign = [one for one in estimates if one.colour_distance > FOREIGN_COLOUR]
+        estimates = [one for one in estimates if one.colour_distance <= FOREIGN_COLOUR]
         pieces = [estimate.best for estimate in estimates]
         discs = counters(detections, photo, last.counters if last else ())
         discs = judged_by_cells(discs, pieces, detections.view, photo)
@@ -132,12 +138,12 @@ class TableReader:
         doubtful = [one.best for one in candidates if one.chance <= SURE_CHANCE]
         unexplained = unexplained_places(
             detections,
-            [*pieces, *(estimate.best for estimate in (*beyond, *impossible))],
+            [*pieces, *(estimate.best for estimate in (*beyond, *foreign, *impossible))],
             photo,
             RIM_CELLS,
         )
         left = unread_places(unexplained, doubtful, pieces, photo)
-        left = (*left, *(estimate.middle_mm for estimate in beyond))
+        left = (*left, *(estimate.middle_mm for estimate in (*beyond, *foreign)))
         readings = [_reading(estimate) for estimate in estimates]
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
         told = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -150,3 +151,17 @@ def test_a_piece_whose_tip_is_behind_another_is_read_as_it_lies():
     assert {
         colour: (piece.pose, round(piece.heading_deg / 5)) for colour, piece in seen.items()
     } == {"orange": ("lying", 70), "blue": ("lying", 1)}
+
+
+def test_a_thing_whose_light_is_none_of_the_tables_colours_is_unread():
+    table = game_table("ice_storm", 24)
+    (size,) = table.setup.sizes
+    lime = ScenePiece(lying(size, 186.0, 162.0, 350.0), "green", dye=(0.35, 0.75, 0.03))
+    picture = Renderer(table.setup, table.place).picture(
+        Scene(table.stage, (lime,)), np.random.default_rng(4)
+    )
+    game = msgspec.structs.replace(table.setup.game, colours=("red", "blue", "white"))
+    seen = observe(Frame(1, 0, picture), msgspec.structs.replace(table.setup, game=game))
+    assert seen.pieces == ()
+    (unread_mm,) = seen.unread_mm
+    assert np.hypot(*(unread_mm - lime.solid.vertices_mm[:, :2].mean(axis=0))) < 15

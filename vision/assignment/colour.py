@@ -143,14 +143,20 @@ def coloured(
     if shown is None:
         return estimate
     setup, bodies = photo.setup, bodies_of(photo.setup)
-    score = light_score(*shown, bodies) + DRAWN_DYES * np.log(estimate.keypoints.colours + 1e-9)
+    apart = mean_distances(*shown, bodies)
+    score = -0.5 * LOOKS * apart + DRAWN_DYES * np.log(estimate.keypoints.colours + 1e-9)
     weight = np.exp(score - score.max())
     over = None
     if setup.game.target is not None:
         target = setup.colours.index(setup.game.target)
         if score.argmax() == target:
             over = over_target(*shown, bodies, target)
-    return replace(estimate, colours=np.asarray(weight / weight.sum()), over_target=over)
+    return replace(
+        estimate,
+        colours=np.asarray(weight / weight.sum()),
+        over_target=over,
+        colour_distance=float(apart.min()),
+    )
 
 
 def piece_light(
@@ -181,10 +187,13 @@ def piece_light(
 
 def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
     """Log-likelihoods (c,), up to a constant, of light (n, 3) over ground (2, 3) by colour."""
-    score: Array = (
-        -0.5 * LOOKS * np.minimum(colour_distances(light, ground, bodies), MOST_APART).mean(axis=0)
-    )
-    return score
+    return -0.5 * LOOKS * mean_distances(light, ground, bodies)
+
+
+def mean_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
+    """Mean squared distances (c,), in sigmas, of light (n, 3) over ground (2, 3) from colours."""
+    apart: Array = np.minimum(colour_distances(light, ground, bodies), MOST_APART).mean(axis=0)
+    return apart
 
 
 def over_target(light: Array, ground: Array, bodies: tuple[Body, ...], target: int) -> Array:

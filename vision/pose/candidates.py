@@ -124,7 +124,8 @@ class PieceEstimate:
     `tried` are its readings, the most probable first; `colours` (c,) are the probabilities of the
     table's colours; `under` is the piece that it stands on.  `over_target` (c,) are log-likelihood
     ratios of its light: that each of the colours stands on the game's target here, against the
-    target alone; None if it does not look like the target.
+    target alone; None if it does not look like the target.  `colour_distance` is the mean squared
+    distance, in sigmas, of its light from the nearest of the table's colours.
     """
 
     keypoints: KeypointEstimate
@@ -133,6 +134,7 @@ class PieceEstimate:
     chance: float = 1.0
     under: PieceEstimate | None = None
     over_target: Array | None = None
+    colour_distance: float = 0.0
 
     @property
     def best(self) -> Hypothesis:
