@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words diagram loop clean
+.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -64,6 +64,9 @@ bench-robustness: $(VENV)/ready-dev  ## read photographs made worse and write do
 	@$(BIN)/python -m benchmarks robustness
 	@$(BIN)/python -m benchmarks camera_places
 	@$(BIN)/python -m benchmarks worse_films
+
+bench-strange: $(VENV)/ready-dev  ## read photographs with things that are no pieces and in false lights, into docs/ROBUSTNESS.md
+	@$(BIN)/python -m benchmarks strange_things
 
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks engines
