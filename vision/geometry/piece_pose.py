@@ -119,6 +119,16 @@ def silhouette(solid: Solid, eye_mm: Array) -> Array:
     return convex_hull(project_to_table(solid.vertices_mm, eye_mm))
 
 
+def seen_middle_mm(solid: Solid, eye_mm: Array) -> Array:
+    """Centroid (2,) of a solid's silhouette, cast from the eye on to z = 0."""
+    outline = silhouette(solid, eye_mm)
+    start, ends = outline[0], outline - outline[0]
+    a, b = ends[1:-1], ends[2:]
+    areas = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    middle: Array = start + (areas[:, None] * (a + b)).sum(axis=0) / (3 * areas.sum())
+    return middle
+
+
 def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
     """Faces that look towards the eye, counter-clockwise as the eye sees them."""
     return [face for face, looks in zip(FACES, looks_at(solid, eye_mm), strict=True) if looks]

@@ -16,7 +16,7 @@ from table.observation import LEANED_ON_MM, SURE
 from table.pieces import PieceSize
 from table.solids import Array, Solid
 from table.table_config import Setup
-from vision.geometry.piece_pose import Hypothesis, silhouette
+from vision.geometry.piece_pose import Hypothesis, seen_middle_mm, silhouette
 from vision.geometry.rectified_view import Photo
 from vision.networks.detector import Detections
 from vision.networks.keypoints import KeypointEstimate
@@ -32,7 +32,7 @@ from vision.pose.initial_poses import (
     uncertain_poses,
 )
 from vision.pose.pose_search import FITS, larger_alternatives, search_lying_poses
-from vision.pose.priors import has_dominant_pose, usually_lie
+from vision.pose.priors import has_dominant_pose, usually_stand
 from vision.pose.region_likelihood import Area, area
 
 SURE_CHANCE, LEAST_CHANCE = 0.5, 0.1
@@ -64,6 +64,8 @@ CARD = 1.3
 """Size of the square around a detected fiducial in which nothing can lie, relative to the
 fiducial.
 """
+STARTS = 3
+"""Number of readings of a place about which lying pieces are searched for if none of them fits."""
 FAR_BEHIND = 8.0
 """Candidates whose evidence is this far below the best are not aligned."""
 EDGES_TOGETHER = 3.0
@@ -363,7 +365,7 @@ def raise_where_verified(
     Only for pieces that are not `known`, are probable but not certain, and have a place of their
     own.
     """
-    doubtful = [one for one in candidates if SURE_CHANCE < one.chance < SURE and one not in known]
+    doubtful = [one for one in candidates if one.chance < SURE and one not in known]
     surer = {}
     for one, (best, *_) in zip(
         doubtful, measured([(one.rivals, []) for one in doubtful], photo), strict=True
@@ -418,8 +420,8 @@ def _also_otherwise(
     lie with their bases to the camera, if one of the rivals stands, and lying pieces found by
     refinement about its middle.  Evidence from keypoints is not used for these.
     """
-    others = {}
-    for k, ((rivals, hidden_by), (best, *_)) in enumerate(zip(asked, tried, strict=True)):
+    more = {}
+    for k, ((rivals, hidden_by), (best, *others)) in enumerate(zip(asked, tried, strict=True)):
         ways = []
         if best.guess.pose == "lying" and best.fit is not None:
             ways += [
@@ -433,20 +435,20 @@ def _also_otherwise(
                 if stands is None
                 else lying_on_its_side(replace(stands, evidence=rivals[0].evidence))
             )
-            looks = (
-                search_lying_poses(best.guess.middle_mm, best.guess.z_mm, photo)
-                if rivals[0] is not stands or usually_lie(photo.setup)
-                else []
-            )
-            ways += [
-                InitialPose(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
-                for guess, known in looks
-            ]
+            if rivals[0] is not stands or not usually_stand(photo.setup):
+                eye_mm = photo.camera.eye_mm
+                seen_mm = [
+                    seen_middle_mm(one.guess.solid, eye_mm) for one in (best, *others)[:STARTS]
+                ]
+                ways += [
+                    InitialPose(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
+                    for guess, known in search_lying_poses(seen_mm, best.guess.z_mm, photo)
+                ]
         if ways:
-            others[k] = (ways, hidden_by)
-    found = verified_on_edges(list(others.values()), photo)
+            more[k] = (ways, hidden_by)
+    found = verified_on_edges(list(more.values()), photo)
     asked, tried = list(asked), list(tried)
-    for (k, (ways, hidden_by)), some in zip(others.items(), found, strict=True):
+    for (k, (ways, hidden_by)), some in zip(more.items(), found, strict=True):
         asked[k] = ([*asked[k][0], *ways], hidden_by)
         tried[k] = tuple(sorted((*tried[k], *some), key=_against))
     return asked, tried

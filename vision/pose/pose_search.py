@@ -8,6 +8,7 @@ if they start near its true place.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -15,30 +16,35 @@ import numpy as np
 
 from table.pieces import PieceSize
 from table.solids import Array
-from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.piece_pose import Hypothesis, seen_middle_mm
 from vision.geometry.rectified_view import Photo
 from vision.networks.pose_refiner import Look, refine_poses
-from vision.networks.pose_verifier import evidence
+from vision.networks.pose_verifier import evidence, log_odds
 
 WAYS_DEG = range(0, 360, 45)
 """Headings that are tried: refinement corrects half of that step."""
-KEPT = (3, 3, 2, 1, 1, 1)
+KEPT = (8, 8, 6, 3, 1, 1)
 """Number of best headings of each size that are refined again in each round."""
+SAME_START_BASES = 0.25
+"""Starting places that are less far apart, in bases, are searched once."""
 AWAY_BASES = 0.5
 """Largest distance between middles, in bases, of readings of the same piece."""
 FITS = 6.0
 """Log odds of the verification from which a piece certainly fits."""
 
 
-def search_lying_poses(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
-    """The best fitting lying pieces about a place (2,) at a height, the best first.
+def search_lying_poses(seen_mm: Sequence[Array], z_mm: float, photo: Photo) -> list[Look]:
+    """The best fitting pieces that lie at a height and are seen about a place, the best first.
 
-    Those that refinement moves to another piece's place are left out.
+    `seen_mm` are guesses, (2,) each, of the middle of what is seen there, cast from the camera on
+    to z = 0.  Pieces that refinement moves to another piece's place are left out.
     """
+    eye_mm, sizes = photo.camera.eye_mm, photo.setup.sizes
+    starts = _apart(seen_mm, SAME_START_BASES * min(size.base_mm for size in sizes))
     looks = refine_poses(
         [
-            _about(middle_mm, z_mm, size, heading_deg)
-            for size, heading_deg in product(photo.setup.sizes, WAYS_DEG)
+            _about(start_mm, z_mm, size, heading_deg, eye_mm)
+            for start_mm, size, heading_deg in product(starts, sizes, WAYS_DEG)
         ],
         photo,
     )
@@ -47,14 +53,24 @@ def search_lying_poses(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look
     near = [
         (guess, known)
         for guess, known in looks
-        if np.hypot(*(guess.middle_mm - middle_mm)) < AWAY_BASES * guess.size.base_mm
+        if np.linalg.norm(starts - seen_middle_mm(guess.solid, eye_mm), axis=1).min()
+        < AWAY_BASES * guess.size.base_mm
     ]
     return _fitting(near, 1, photo)
 
 
-def lying_piece_at(middle_mm: Array, photo: Photo) -> Hypothesis | None:
-    """The piece that lies about a place (2,) of the board, if one fits."""
-    best = [guess for guess, _ in search_lying_poses(middle_mm, 0.0, photo)][:1]
+def _apart(places_mm: Sequence[Array], least_mm: float) -> Array:
+    """The places (n, 2), without those that are this near to an earlier one."""
+    kept: list[Array] = []
+    for place_mm in places_mm:
+        if all(np.hypot(*(place_mm - other_mm)) > least_mm for other_mm in kept):
+            kept.append(place_mm)
+    return np.array(kept)
+
+
+def lying_piece_at(seen_mm: Array, photo: Photo) -> Hypothesis | None:
+    """The piece that lies on the board and is seen about a place (2,), if one fits."""
+    best = [guess for guess, _ in search_lying_poses([seen_mm], 0.0, photo)][:1]
     return best[0] if best and evidence(best, photo)[0] > FITS else None
 
 
@@ -82,7 +98,7 @@ def _by_its_tip(guess: Hypothesis, size: PieceSize) -> Hypothesis:
 
 def _fitting(looks: list[Look], count: int, photo: Photo) -> list[Look]:
     """The `count` best fitting ones of each size, the best of all first."""
-    ordered = [looks[k] for k in np.argsort(-evidence([guess for guess, _ in looks], photo))]
+    ordered = [looks[k] for k in np.argsort(-log_odds([guess for guess, _ in looks], photo))]
     of_size: Counter[str] = Counter()
     kept = []
     for guess, known in ordered:
@@ -92,8 +108,11 @@ def _fitting(looks: list[Look], count: int, photo: Photo) -> list[Look]:
     return kept
 
 
-def _about(middle_mm: Array, z_mm: float, size: PieceSize, heading_deg: float) -> Hypothesis:
-    """A lying piece with its middle there."""
-    lies = Hypothesis(size, "lying", 0.0, 0.0, float(heading_deg), z_mm=z_mm)
-    x_mm, y_mm = middle_mm - lies.middle_mm
-    return replace(lies, x_mm=float(x_mm), y_mm=float(y_mm))
+def _about(
+    seen_mm: Array, z_mm: float, size: PieceSize, heading_deg: float, eye_mm: Array
+) -> Hypothesis:
+    """A lying piece whose silhouette has its middle there."""
+    x_mm, y_mm = seen_mm.tolist()
+    lies = Hypothesis(size, "lying", x_mm, y_mm, float(heading_deg), z_mm=z_mm)
+    off_mm = seen_mm - seen_middle_mm(lies.solid, eye_mm)
+    return lies.at(lies.parameters + np.append(off_mm, 0.0))

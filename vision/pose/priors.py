@@ -20,3 +20,8 @@ def has_dominant_pose(setup: Setup) -> bool:
 def usually_lie(setup: Setup) -> bool:
     """True if nearly all pieces of the game lie."""
     return habit_of(setup).mostly_lying
+
+
+def usually_stand(setup: Setup) -> bool:
+    """True if nearly all pieces of the game stand."""
+    return has_dominant_pose(setup) and not usually_lie(setup)

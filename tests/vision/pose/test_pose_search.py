@@ -10,12 +10,12 @@ import pytest
 from simulation.generate.cases import random_case
 from simulation.generate.throws import Thrower
 from simulation.render.renderer import Renderer
-from simulation.render.scene import Scene, ScenePiece
+from simulation.render.scene import Scene, ScenePiece, look_at
 from simulation.tables import game_table
 from table.observation import SURE
 from training.boards import photographs
 from vision.cameras.frame import Frame
-from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.piece_pose import Hypothesis, seen_middle_mm
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import search, view_of
@@ -43,7 +43,8 @@ def green_on_green():
 @pytest.mark.parametrize("off_mm", [(0.0, 0.0), (3.0, 2.0), (-3.0, 3.0)])
 def test_a_piece_is_found_as_it_lies_by_whoever_knows_about_where(green_on_green, off_mm):
     _, nest, photo = green_on_green
-    found = lying_piece_at(np.add(nest.middle_mm, off_mm), photo)
+    seen_mm = seen_middle_mm(nest.solid, photo.camera.eye_mm)
+    found = lying_piece_at(np.add(seen_mm, off_mm), photo)
     assert found.size == nest.size
     assert np.abs(found.away_from(nest)).max() < 3.0
 
@@ -51,7 +52,29 @@ def test_a_piece_is_found_as_it_lies_by_whoever_knows_about_where(green_on_green
 def test_nothing_lies_where_only_a_square_is_printed(green_on_green):
     _, nest, photo = green_on_green
     assert lying_piece_at(np.add(nest.middle_mm, (0.0, 68.0)), photo) is None
-    assert len(search_lying_poses(np.add(nest.middle_mm, (0.0, 68.0)), 0.0, photo)) <= 3
+    assert len(search_lying_poses([np.add(nest.middle_mm, (0.0, 68.0))], 0.0, photo)) <= 3
+
+
+@pytest.mark.parametrize("azimuth_deg", [20.0, 200.0])
+def test_from_a_steep_camera_a_lying_piece_is_found_where_it_seems_to_stand(azimuth_deg):
+    table = game_table("ice_storm", 24)
+    (size,) = table.setup.sizes
+    lies = Hypothesis(size, "lying", 186.0, 162.0, azimuth_deg + 150.0)
+    away = np.radians(azimuth_deg)
+    middle_mm = np.append(table.setup.outline_mm().mean(axis=0), 0.0)
+    eye_mm = middle_mm + 800.0 * np.array([np.cos(away), np.sin(away), 1.1])
+    camera = look_at(eye_mm, middle_mm)
+    picture = Renderer(table.setup, camera).picture(
+        Scene(table.stage, (ScenePiece(lies.solid, "orange"),)), np.random.default_rng(2)
+    )
+    photo = Photo(picture, locate(picture, table.setup), table.setup)
+    (seen,) = observe(Frame(1, 0, picture), table.setup).pieces
+    assert seen.pose == "lying"
+    stands = Hypothesis(size, "upright", 186.0, 162.0, 0.0)
+    off_mm = seen_middle_mm(stands.solid, eye_mm) - seen_middle_mm(lies.solid, eye_mm)
+    stands = stands.at(stands.parameters - [*off_mm, 0.0])
+    (found, _), *_ = search_lying_poses([seen_middle_mm(stands.solid, eye_mm)], 0.0, photo)
+    assert np.abs(found.away_from(lies)).max() < 2.0
 
 
 def test_a_nest_that_neither_finder_nor_second_look_tell_from_its_space_is_seen(green_on_green):
