@@ -35,8 +35,10 @@ from vision.pose.pose_search import FITS, larger_alternatives, search_lying_pose
 from vision.pose.priors import has_dominant_pose, usually_stand
 from vision.pose.region_likelihood import Area, area
 
-SURE_CHANCE, LEAST_CHANCE = 0.5, 0.1
-"""Least probability of a piece for it to be reported, and for it to be reported as unread."""
+SURE_CHANCE, DOUBTED_CHANCE, LEAST_CHANCE = 0.5, 0.1, 0.02
+"""Least probability of a piece for it to be reported, for verification to raise it to that, and for
+it to be reported as unread.
+"""
 LEAST_THERE = 0.02
 """Least probability of a piece by its keypoints for it to be considered."""
 COVERED, COVERED_WEIGHT = 0.4, 8.0
@@ -365,7 +367,9 @@ def raise_where_verified(
     Only for pieces that are not `known`, are probable but not certain, and have a place of their
     own.
     """
-    doubtful = [one for one in candidates if one.chance < SURE and one not in known]
+    doubtful = [
+        one for one in candidates if DOUBTED_CHANCE < one.chance < SURE and one not in known
+    ]
     surer = {}
     for one, (best, *_) in zip(
         doubtful, measured([(one.rivals, []) for one in doubtful], photo), strict=True
