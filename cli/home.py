@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import logging
+import os
 import socket
 import subprocess
 import sys
@@ -22,9 +23,13 @@ from pathlib import Path
 from flask import Flask
 
 from cli.door import AGAIN, END, GO, HOME, PLAY, READY, words
-from cli.home_settings import TABLE_NAME, load_home
+from cli.home_settings import TABLE_NAME, forget_running, load_home, running_session
 from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import tell_codes
+from cli.service.heartbeat import Heartbeat
+from cli.service.manager import ServiceManager
+from cli.service.network_name import name_in_network
+from cli.service.unit import WATCHDOG_S
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import language, say
 from engines import GAMES
@@ -52,6 +57,8 @@ PROBE_S, ANSWER_S, MOST_SILENT = 15.0, 20.0, 4
 ANSWER_S it is taken to hang, and ended.
 """
 POWER_OFF = ("systemctl", "poweroff")
+HOME_STATUS = msg("The home page is open; no game is running.")
+"""What `systemctl status` shows while no game runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,7 @@ class HomeOptions:
     """How `rinkside` was started.
 
     `data` is the folder of log, codes and table; `camera` is used instead of the one that the
-    set-up stored.
+    set-up stored. `resume`: a game that was cut off goes on without being asked.
     """
 
     host: str
@@ -69,17 +76,19 @@ class HomeOptions:
     camera: str | None
     settings: Path | None
     power_off: bool
+    resume: bool
 
 
 def open_home(options: HomeOptions) -> None:
     """Serve the home page and start games, until Ctrl-C, SIGTERM or *Shut down*."""
-    folder = ready_folder(options.data).absolute()
+    folder, manager = ready_folder(options.data).absolute(), ServiceManager()
     with (
         stopped_by_one_signal() as ending,
         closing(listen(options.host, options.port)) as listening,
+        name_in_network(listening, manager),
     ):
         access = Access(Codes(codes_path(folder)))
-        home = Home(options, folder, listening, ending)
+        home = Home(options, folder, listening, ending, manager)
         hosts = (socket.gethostname(), *options.public_names)
         others = dict.fromkeys(
             ("/sessions", "/statistics"), _once(partial(_sessions, folder, access, hosts))
@@ -89,6 +98,7 @@ def open_home(options: HomeOptions) -> None:
         tell_codes("Rinkside is", listening, access)
         with suppress(KeyboardInterrupt):
             home.serve(app, access)
+        manager.stopping()
     if options.power_off and home.wanted_off:
         subprocess.run(POWER_OFF, check=False)
 
@@ -132,12 +142,19 @@ class Home:
     """What the home page shows and starts.  The main thread runs `serve`; others use the rest."""
 
     def __init__(
-        self, options: HomeOptions, folder: Path, listening: socket.socket, ending: threading.Event
+        self,
+        options: HomeOptions,
+        folder: Path,
+        listening: socket.socket,
+        ending: threading.Event,
+        manager: ServiceManager,
     ) -> None:
         self._options, self._folder, self._listening = options, folder, listening
-        self._ending = ending
+        self._ending, self._manager = ending, manager
         self._changed = threading.Condition()
         self._starting: tuple[Activity, str] | None = None
+        if options.resume and running_session(folder) is not None:
+            self._starting = ("resume", "")
         self._cancelled = False
         self._notice = ""
         self._table: tuple[tuple[int, int], Setup] | None = None
@@ -148,7 +165,9 @@ class Home:
         with self._changed:
             starting, notice = self._starting and self._starting[0], self._notice
         table, trouble = self._table_in_use()
-        return HomeNow(starting, notice, table, trouble, self.wanted_off)
+        cut_off = running_session(self._folder) is not None
+        can_end = self._options.power_off or not self._manager.present
+        return HomeNow(starting, notice, table, trouble, self.wanted_off, cut_off, can_end)
 
     def games(self) -> Sequence[str]:
         """As `HomePort.games`."""
@@ -180,8 +199,10 @@ class Home:
             raise InputError(
                 msg("expected a game ({raw}), got {raw2}", raw=", ".join(GAMES), raw2=repr(game))
             )
-        if activity == "play" and self._table_in_use()[0] is None:
+        if activity in ("play", "resume") and self._table_in_use()[0] is None:
             raise InputError(msg("expected a table that is set up: set it up first"))
+        if activity == "resume" and running_session(self._folder) is None:
+            raise InputError(msg("expected a game that was cut off; there is none"))
         with self._changed:
             if self._starting is not None:
                 raise InputError(msg("something else is starting: wait until that is done"))
@@ -204,6 +225,8 @@ class Home:
         while True:
             behind_proxy = bool(self._options.public_names)
             with serving(app, self._listening.dup(), behind_proxy):
+                self._manager.status = lambda: HOME_STATUS
+                self._manager.ready()
                 game = self._next_game()
             if game is None:
                 return
@@ -211,18 +234,23 @@ class Home:
                 game.say(GO)
                 with self._changed:
                     begun, self._starting = self._starting, None
-                self._watch(game)
+                hung = self._watch(game)
             finally:
                 game.end()
+            if game.over:
+                forget_running(self._folder)
             with self._changed:
                 following = {AGAIN: begun, PLAY: ("play", "")}
                 self._starting = following.get(game.left, self._starting)
+                if hung and running_session(self._folder) is not None:
+                    self._starting = ("resume", "")
                 self._notice = game.failure
             access.codes.reload()
 
     def _next_game(self) -> Game | None:
         """Wait for what is started next, and until it is ready; None at *Shut down*."""
         while not self.wanted_off:
+            self._manager.feed()
             with self._changed:
                 self._changed.wait_for(lambda: self._starting or self.wanted_off, 1.0)
                 wanted = self._starting
@@ -239,36 +267,53 @@ class Home:
         """Wait until a game can take over; False where it ended before, or is given up."""
         try:
             while game.running and not (self._cancelled or self.wanted_off):
+                self._manager.feed()
                 if game.ready.wait(LOOK_S):
                     return True
+                if game.heartbeat.hangs():
+                    game.kill()
         except BaseException:
             game.end()
             raise
         game.end()
         return False
 
-    def _watch(self, game: Game) -> None:
-        """Wait until a game has ended; one that does not answer any more is ended."""
-        silent, asked_s = 0, time.monotonic()
+    def _watch(self, game: Game) -> bool:
+        """Wait until a game has ended; True if it hung and was ended.
+
+        It hangs if its panel does not answer any more, or its loop does not report.
+        """
+        self._manager.status = lambda: game.heartbeat.status
+        silent, asked_s, hung = 0, time.monotonic(), False
         while game.running:
             time.sleep(LOOK_S)
+            self._manager.feed()
+            if game.heartbeat.hangs() and not hung:
+                logger.warning("the referee does not report: the game is ended")
+                hung = True
+                game.kill()
             if time.monotonic() - asked_s < PROBE_S:
                 continue
             silent = 0 if answers(self._listening) else silent + 1
             asked_s = time.monotonic()
-            if silent >= MOST_SILENT:
+            if silent >= MOST_SILENT and not hung:
                 logger.warning("the game does not answer: it is ended")
+                hung = True
                 game.kill()
+        return hung
 
     def _command(self, activity: Activity, game: str) -> list[str]:
         """The command line of what is started."""
-        command = ["--language", language(), activity]
+        program = "play" if activity == "resume" else activity
+        command = ["--language", language(), program]
         settings = self._options.settings
         if activity == "demo":
             command += ["--game", game]
-        elif activity == "play":
+        elif program == "play":
             command += ["--table", str(self._folder / TABLE_NAME), "--camera", self._camera()]
-            command += ["--set-up", "--data", str(self._folder)]
+            command += ["--data", str(self._folder)]
+            number = running_session(self._folder) if activity == "resume" else None
+            command += ["--set-up"] if number is None else ["--resume", str(number)]
         elif self._options.camera is not None:
             command += ["--camera", self._options.camera]
         if settings is not None and activity != "set-up":
@@ -310,6 +355,7 @@ class Game:
         self.ready = threading.Event()
         self.left = ""
         """HOME, AGAIN or PLAY if people ended it on its page."""
+        self.heartbeat = Heartbeat(WATCHDOG_S)
         self._asked_to_end = False
         self._last_line = ""
         sockets = (listening.fileno(), theirs.fileno())
@@ -322,6 +368,7 @@ class Game:
                 text=True,
                 errors="replace",
                 pass_fds=sockets,
+                env=os.environ | self.heartbeat.environment,
                 start_new_session=True,  # Ctrl-C is for the home page, which ends the game
             )
         self._threads = [
@@ -334,6 +381,11 @@ class Game:
     def running(self) -> bool:
         """False once it has ended."""
         return self._process.poll() is None
+
+    @property
+    def over(self) -> bool:
+        """True if people ended it on its page, or it ended by itself as it should."""
+        return bool(self.left) or (self._process.poll() == 0 and not self._asked_to_end)
 
     @property
     def failure(self) -> str:
@@ -365,6 +417,7 @@ class Game:
         for thread in self._threads:
             thread.join(LOOK_S)
         self._control.close()
+        self.heartbeat.close()
 
     def _listen(self) -> None:
         for word in words(self._control):

@@ -201,6 +201,9 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 )
 @click.option("--camera", help="Camera to use instead of the one that the set-up stored.")
 @click.option("--power-off", is_flag=True, help="Let the button Shut down switch this machine off.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with the game that was cut off, if there is one."
+)
 @click.pass_context
 def main(ctx: click.Context, /, verbose: int, language: Language, **home: Any) -> None:
     """A referee for games played with pyramids on a real table.

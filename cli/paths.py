@@ -12,7 +12,7 @@ from table.messages import msg
 
 LOG_NAME = "log.sqlite"
 CODES_NAME = "access.json"
-OWN_NAMES = (LOG_NAME, CODES_NAME, "table.json", "lens.json", "home.json")
+OWN_NAMES = (LOG_NAME, CODES_NAME, "table.json", "lens.json", "home.json", "playing.txt")
 OWN = (*OWN_NAMES, *(f".{name}" for name in OWN_NAMES))
 """Prefixes of the names of Rinkside's files, also of those being written."""
 

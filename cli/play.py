@@ -29,6 +29,7 @@ from calibration.wizard import TableWizard
 from cli.devices import open_configured_devices
 from cli.door import Door, door_option
 from cli.garbage_collection import short_collections
+from cli.home_settings import remember_running
 from cli.options import (
     GameName,
     address_options,
@@ -282,7 +283,8 @@ def play(
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
         listening = stack.enter_context(closing(_address(door, host, port)))
-        stack.enter_context(name_in_network(listening, manager))
+        if door is None:  # the home page has a name already
+            stack.enter_context(name_in_network(listening, manager))
         devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
         number = _latest(data, setup, spec) if isinstance(resume, str) else resume
         set_up = set_up and number is None
@@ -522,6 +524,8 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
         with suppress(KeyboardInterrupt):
             app = panel.app(session, supervisor)
             panel.open("The panel is", app)
+            if panel.door is not None and panel.log == log_path(panel.door.data):
+                remember_running(session.id, panel.door.data)
             behind_proxy = bool(panel.public_names)
             panel.manager.ready()
             serve(app, panel.listening, stopping=panel.ending, behind_proxy=behind_proxy)

@@ -110,8 +110,10 @@ class DoorPort(Protocol):
         """End the game; `then` says what the home page does."""
 
 
-Activity = Literal["play", "demo", "set-up"]
-"""What the home page starts: a game on the real table, a simulated one, the set-up of a table."""
+Activity = Literal["play", "resume", "demo", "set-up"]
+"""What the home page starts: a game on the real table, the one that was cut off, a simulated game,
+the set-up of a table.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class HomeNow:
 
     `starting` is what is being started; `notice` is why the last thing did not start, or ended by
     itself. `trouble` is why the table that is stored cannot be used. `over` is set once Rinkside
-    ends.
+    ends. `cut_off`: a game can be gone on with. `can_end`: it does not start again at once.
     """
 
     starting: Activity | None = None
@@ -141,6 +143,8 @@ class HomeNow:
     table: TableInUse | None = None
     trouble: str = ""
     over: bool = False
+    cut_off: bool = False
+    can_end: bool = True
 
 
 class HomePort(Protocol):

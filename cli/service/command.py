@@ -19,7 +19,7 @@ from cli.play import play
 from cli.serve_options import tell_other_networks
 from cli.service import install as steps
 from cli.service.install import Place
-from cli.service.unit import GROUPS, NAME, START, Unit, hides_homes
+from cli.service.unit import GROUPS, HOME, NAME, PLAY, Unit, hides_homes
 from cli.terminal import language, say
 from hardware.settings import load_settings
 from table.errors import InputError
@@ -32,7 +32,7 @@ from webui.addresses import LOCAL, urls_on
 NOT_RUNNING = 3
 """Exit code of `status` for a service that does not run, as systemctl's."""
 FILE_OPTIONS = {"--table": "table_path", "--settings": "settings", "--empty": "empty"}
-"""Options of `rinkside play` that name files, and their parameters."""
+"""Options of the home page and of `rinkside play` that name files, and their parameters."""
 
 user_option = click.option(
     "--user", is_flag=True, help="A service of your own user, not of the whole computer."
@@ -54,9 +54,10 @@ def service() -> None:
 def install(user: bool, dry_run: bool, arguments: tuple[str, ...]) -> None:
     """Install or update the service, and start it.
 
-    ARGUMENTS come after -- and are those of rinkside play, such as --table and --camera. Without
-    any, those of the last time are used again. The service has its own copies of the files that
-    they name.
+    It opens the home page. ARGUMENTS come after -- and are options of the home page, such as
+    --settings and --port. With --table it plays on that table instead, and they are options of
+    rinkside play. Without any, those of the last time are used again. The service has its own
+    copies of the files that they name.
     """
     place = Place(user)
     wanted = _wanted(place, arguments)
@@ -88,7 +89,7 @@ def status(user: bool) -> None:
     """Say whether the service runs, what it does, and where it listens."""
     place = Place(user)
     if not place.unit.exists():
-        say("The service is not installed: rinkside service install -- --table T --camera C")
+        say("The service is not installed: rinkside service install")
         raise SystemExit(NOT_RUNNING)
     found = steps.state(place, steps.run)
     running = found.get("ActiveState") == "active"
@@ -138,8 +139,9 @@ def _wanted(place: Place, arguments: tuple[str, ...]) -> _Wanted:
     Raises InputError or click's UsageError.
     """
     arguments = arguments or _arguments_before(place)
-    words = (*START[1:], *arguments)
-    chosen = play.make_context(f"rinkside {START[0]}", list(words)).params
+    start = _start(arguments)
+    words = (*start, *arguments)
+    chosen = _chosen(words)
     if chosen["data"] is not None and not place.user:
         raise InputError(
             msg("--data: expected none; the service keeps everything in {path}", path=place.data)
@@ -148,29 +150,60 @@ def _wanted(place: Place, arguments: tuple[str, ...]) -> _Wanted:
     copies = _own_files(place, chosen)
     given = {name: str(path) for name, (_, path) in copies.items()}
     moved = tuple(pair for pair in copies.values() if pair[0] != pair[1])
-    return _Wanted((START[0], *_with_files(words, given)), moved, chosen["host"], chosen["port"])
+    return _Wanted(tuple(_with_files(words, given)), moved, chosen["host"], chosen["port"])
+
+
+def _start(arguments: Sequence[str]) -> tuple[str, ...]:
+    """What the service runs: a game if a table is named, else the home page."""
+    named = any(word.partition("=")[0] == "--table" for word in arguments)
+    return PLAY if named else HOME
+
+
+def _chosen(words: tuple[str, ...]) -> Mapping[str, Any]:
+    """The parameters of the command that the service runs; raises click's UsageError."""
+    if words[0] == PLAY[0]:
+        return play.make_context("rinkside play", list(words[1:])).params
+    from cli.main import COMMANDS, main  # it imports this module when it needs it
+
+    if commands := [word for word in words if word in COMMANDS]:
+        raise InputError(
+            msg(
+                "{raw}: expected options only: those of the home page, or with --table those of"
+                " rinkside play",
+                raw=commands[0],
+            )
+        )
+    return main.make_context("rinkside", list(words)).params
 
 
 def _arguments_before(place: Place) -> tuple[str, ...]:
-    """The arguments in the unit that is installed; raises InputError where there are none."""
-    before = _command(place) if place.unit.exists() else ()
-    if before[1 : len(START) + 1] != START:
-        raise InputError(
-            msg(
-                "expected the table and the camera: rinkside service install -- --table table.json"
-                " --camera rpicam:0 --set-up"
-            )
+    """The arguments in the unit that is installed; none where there is no unit.
+
+    Raises InputError for a unit that somebody edited so that it runs something else.
+    """
+    if not place.unit.exists():
+        return ()
+    before = _command(place)[1:]
+    for start in (PLAY, HOME):
+        if before[: len(start)] == start:
+            return before[len(start) :]
+    raise InputError(
+        msg(
+            "{path}: expected a unit that this command wrote; give the arguments after --, or"
+            " remove it first: rinkside service remove",
+            path=place.unit,
         )
-    return before[len(START) + 1 :]
+    )
 
 
 def _check_files(chosen: Mapping[str, Any]) -> None:
     """Read the files that the arguments name; raises InputError for a bad one."""
-    setup = load_table(chosen["table_path"])
     if chosen["settings"]:
         load_settings(chosen["settings"])
-    if chosen["empty"]:
-        read_image(chosen["empty"], setup)
+    if table := chosen.get("table_path"):
+        setup = load_table(table)
+        if chosen["empty"]:
+            read_image(chosen["empty"], setup)
 
 
 def _own_files(place: Place, chosen: Mapping[str, Any]) -> dict[str, tuple[Path, Path]]:
@@ -181,12 +214,13 @@ def _own_files(place: Place, chosen: Mapping[str, Any]) -> dict[str, tuple[Path,
     named: dict[str, Path] = {
         option: chosen[parameter].absolute()
         for option, parameter in FILE_OPTIONS.items()
-        if chosen[parameter]
+        if chosen.get(parameter)
     }
     names = {"--table": "table.json", "--settings": "rinkside.toml"}
     if "--empty" in named:
         names["--empty"] = f"empty{named['--empty'].suffix.lower()}"
-    if (pieces := load_table(named["--table"]).game.pieces).endswith(".toml"):
+    pieces = load_table(named["--table"]).game.pieces if "--table" in named else ""
+    if pieces.endswith(".toml"):
         if Path(pieces).name != pieces:
             raise InputError(
                 msg(

@@ -14,13 +14,15 @@ from table.messages import msg
 
 NAME = "rinkside"
 """Of the unit, its user and its folders."""
-START = ("play", "--resume", "latest", "--host", "0.0.0.0")
-"""What the service runs, before the arguments of `rinkside service install`."""
+HOME = ("--resume", "--host", "0.0.0.0")
+"""What the service runs: the home page, before the arguments of `rinkside service install`."""
+PLAY = ("play", "--resume", "latest", "--host", "0.0.0.0")
+"""What it runs if the arguments name a table: the games of that table, one after the other."""
 GROUPS = ("video", "gpio", "dialout", "audio")
 """Groups whose devices Rinkside uses: camera; pins; serial ports; loudspeaker."""
 WATCHDOG_S = 120
-"""Time without a round of the referee's loop after which systemd restarts Rinkside. A round takes
-seconds on a small board.
+"""Time without a round of a loop after which its process is restarted: the home page's by systemd,
+the referee's by the home page. A round takes seconds on a small board.
 """
 START_S, STOP_S, RESTART_S = 120, 45, 3
 LOWEST_FREE_PORT = 1024

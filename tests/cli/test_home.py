@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cli.home_settings import RUNNING_NAME, forget_running, remember_running, running_session
 from cli.main import main
 from simulation.players.ice_boule_table import demo_setup
 from table.table_config import save_table
@@ -20,6 +21,27 @@ from tests.support.home_process import WAIT_S, HomeProcess, gone
 
 pytestmark = pytest.mark.slow
 DEMO = {"activity": "demo", "game": "icebreaker"}
+HANGS = """
+import os, pathlib, sys, threading
+import cli.home
+from vision.change_gate import Watch
+
+cli.home.WATCHDOG_S = 4.0
+cli.home.PROGRAM = [sys.executable, "-c", os.environ["HANGS"]]
+hang = pathlib.Path(os.environ["HANG"])
+look = Watch.__call__
+
+def looks_or_hangs(self, *rest):
+    if hang.exists():
+        hang.unlink()
+        threading.Event().wait()
+    return look(self, *rest)
+
+Watch.__call__ = looks_or_hangs
+from cli.main import run
+run()
+"""
+"""Rinkside, whose referee hangs once, at its next picture after a file is there."""
 
 
 def test_a_simulated_game_is_started_and_left_on_one_address_by_the_same_host(
@@ -101,6 +123,72 @@ def test_a_game_does_not_outlive_the_home_page(tmp_path: Path) -> None:
         assert gone(game)
 
 
+def begin_a_game(home: HomeProcess) -> int:
+    """A game of Ice Boule on the table of the data folder: the process that referees it."""
+    home.get("/start", {"activity": "play"})
+    home.until("The corner cards and the board are where table.json says.")
+    seats = {"plays red": "on", "plays blue": "on", "place red": "1", "place blue": "2"}
+    home.get("/begin", {"game": "ice_boule", **seats})
+    home.until("data-stream")
+    return home.game()
+
+
+def records(home: HomeProcess) -> list[str]:
+    """The records of the game so far, as the panel's stream tells them."""
+    state = json.loads(home.get("/api/v1/state"))
+    return [str(state["session"]), str(state["seq"])]
+
+
+@pytest.mark.parametrize("what_dies", ["home", "all"])
+def test_after_a_power_cut_the_game_goes_on_by_itself_and_nothing_is_lost(
+    tmp_path: Path, what_dies: str
+) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    with HomeProcess(tmp_path, "--camera", "simulated:7") as home:
+        game = begin_a_game(home)
+        session, seq = records(home)
+        for process in (home.process.pid, *([game] if what_dies == "all" else [])):
+            os.kill(process, signal.SIGKILL)
+        assert gone(game)
+    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
+        home.until("data-stream")
+        again, seq_now = records(home)
+        assert (again, int(seq_now) >= int(seq)) == (session, True)
+
+
+def test_a_game_that_people_ended_does_not_go_on_by_itself(tmp_path: Path) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
+        begin_a_game(home)
+        home.get("/end-game", {"then": "home"})
+        assert "Continue the game" not in home.until("Choose game and players")
+    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
+        assert "Continue the game" not in home.until("Choose game and players")
+
+
+def test_a_game_that_cannot_go_on_is_offered_with_the_reason(tmp_path: Path) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    with HomeProcess(tmp_path, "--camera", "simulated:7") as home:
+        begin_a_game(home)
+        home.process.kill()
+    with HomeProcess(tmp_path, "--camera", "v4l3:0", "--resume") as home:
+        page = home.until("It ended by itself")
+        assert "v4l3:0" in page
+        assert "Continue the game" in page
+
+
+def test_a_game_whose_referee_hangs_is_ended_and_goes_on(tmp_path: Path) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    with HomeProcess(tmp_path, "--camera", "simulated:7", program=HANGS) as home:
+        first = begin_a_game(home)
+        session, _ = records(home)
+        (tmp_path / "hang").touch()
+        assert gone(first)
+        home.until("data-stream")
+        assert home.game() != first
+        assert records(home)[0] == session
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -114,3 +202,18 @@ def test_what_will_not_do_is_one_line(words: list[str], expected: str) -> None:
     assert result.exit_code == 2
     assert expected in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "9" * 40, "\x00\xff" * 9, "1\n2"])
+def test_a_damaged_note_of_what_was_played_is_no_game(tmp_path: Path, text: str) -> None:
+    (tmp_path / RUNNING_NAME).write_bytes(text.encode("latin-1"))
+    assert running_session(tmp_path) is None
+
+
+def test_what_was_played_is_remembered_until_it_is_forgotten(tmp_path: Path) -> None:
+    assert running_session(tmp_path) is None
+    remember_running(12, tmp_path)
+    assert running_session(tmp_path) == 12
+    forget_running(tmp_path)
+    forget_running(tmp_path)
+    assert running_session(tmp_path) is None

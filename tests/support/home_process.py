@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
+PROGRAM = "from cli.main import run; run()"
 WAIT_S = 120
 """A generous limit for a start on a small and busy board; nothing is measured by it."""
 
@@ -18,9 +19,11 @@ WAIT_S = 120
 class HomeProcess:
     """The home page of a data folder on a free port; a context manager that kills what is left."""
 
-    def __init__(self, data: Path, *words: str) -> None:
+    def __init__(self, data: Path, *words: str, program: str = PROGRAM) -> None:
+        """`program` is Python that runs Rinkside; it finds itself and a file in its environment."""
         self.process = subprocess.Popen(
-            [*PROGRAM, "--port", "0", "--data", str(data), *words],
+            [sys.executable, "-c", program, "--port", "0", "--data", str(data), *words],
+            env=os.environ | {"HANGS": program, "HANG": str(data / "hang")},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -116,6 +116,21 @@ def test_it_is_installed_with_its_own_copies_and_started(computer: Computer) -> 
     assert "It listens" in said.output
 
 
+def test_without_a_table_the_service_opens_the_home_page(computer: Computer) -> None:
+    said = computer.rinkside("service", "install")
+    assert said.exit_code == 0, said.output
+    (line,) = [
+        line for line in computer.unit.read_text().splitlines() if line.startswith("ExecStart=")
+    ]
+    assert line.endswith("rinkside --resume --host 0.0.0.0")
+    said = computer.rinkside("service", "install", "--", "--port", "8080")
+    assert said.exit_code == 0, said.output
+    assert "--resume --host 0.0.0.0 --port 8080\n" in computer.unit.read_text()
+    before = computer.unit.read_bytes()
+    assert computer.rinkside("service", "install").exit_code == 0
+    assert computer.unit.read_bytes() == before
+
+
 def test_installing_again_changes_nothing_and_starts_the_new_program(computer: Computer) -> None:
     computer.install("--set-up")
     before = computer.unit.stat().st_mtime_ns, computer.unit.read_bytes()
@@ -247,19 +262,21 @@ def test_status_lives_with_a_unit_that_somebody_edited(computer: Computer) -> No
     computer.install()
     computer.unit.write_text('[Service]\nExecStart=rinkside "play --port x\n')
     assert computer.rinkside("service", "status").exit_code == 0
-    assert "--table" in computer.rinkside("service", "install").output
+    assert "service remove" in computer.rinkside("service", "install").output
+    assert computer.install().exit_code == 0
 
 
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["--", "--camera", "rpicam:0"], "--table"),
+        (["--", "demo"], "demo: expected options only"),
+        (["--", "--camera"], "--camera"),
+        (["--", "--port", "no"], "--port"),
         (["--", "--table", "{table}", "--camera", "rpicam:0", "--lamp", "x"], "--lamp"),
         (["--", "--table", "{table}", "--camera", "rpicam:0", "--data", "/x"], "--data"),
         (["--", "--table", "{table}.missing", "--camera", "rpicam:0"], "table.json.missing"),
         (["--", "--table", "{table}", "--camera", "c", "--settings", "{table}"], "TOML"),
         (["--", "--table", "{table}", "--camera", "a\nb"], "control characters"),
-        ([], "--table"),
     ],
 )
 def test_bad_arguments_are_one_line_and_nothing_is_written(
