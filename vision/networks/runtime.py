@@ -46,6 +46,8 @@ def _network(name: str) -> Any:
     options.intra_op_num_threads = cv2.getNumThreads()
     # Threads that wait for more to do without sleeping take as much of a Pi as those that work.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Their arena keeps the most that any picture ever needed.
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     return runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
 
