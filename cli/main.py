@@ -30,18 +30,15 @@ os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
 os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
 COMMANDS = {
-    "measure": ("cli.measure", "Rank the pieces in a photograph by their gap to the target."),
-    "observe": ("cli.measure", "Say which pieces lie where in a photograph."),
+    "measure": ("cli.measure", "Rank the pieces in a photo by their gap to the target."),
+    "observe": ("cli.measure", "List the pieces in a photo and where they are."),
     "ruler": (
         "cli.ruler",
         "Rank the pieces on the table by their gap to the target, live, on a page in the browser.",
     ),
     "demo": ("cli.play", "Referee a simulated game, with its panel in the browser."),
     "play": ("cli.play", "Referee a game on a real table, with its panel in the browser."),
-    "set-up": (
-        "cli.set_up",
-        "Set up a table from nothing, on a page: camera, printed board, one picture.",
-    ),
+    "set-up": ("cli.set_up", "Set up a new table on a page: camera, printed board, one picture."),
     "referee": (
         "cli.referee",
         "Referee what a camera saw, without a panel, and print every ruling.",
@@ -50,15 +47,12 @@ COMMANDS = {
         "cli.service.command",
         "Referee whenever this computer is on, as a service of systemd.",
     ),
-    "calibrate": (
-        "cli.calibrate.lens",
-        "Calibrate a lens, or the table that four corner cards make.",
-    ),
+    "calibrate": ("cli.calibrate.lens", "Calibrate a lens or a table."),
     "print": (
         "cli.print",
         "Make a sheet to print: a target, corner cards, or a board with its fiducials.",
     ),
-    "rules": ("cli.rules", "List the options of a game, or of all games, with their defaults."),
+    "rules": ("cli.rules", "List the house rules of a game, or of all games."),
     "hardware": ("cli.hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
     "dice": ("cli.hardware", "Roll electronic dice, or test whether they are fair."),
     "log": (
@@ -70,21 +64,18 @@ COMMANDS = {
     ),
     "sessions": (
         "cli.sessions",
-        (
-            "Look back on the sessions of a log in the browser: every verdict with its board, and"
-            " statistics."
-        ),
+        ("Browse past sessions: every ruling with its board, and statistics."),
     ),
     "backup": (
         "cli.backup.command",
         "Write everything to one file: sessions, codes, table, lens and settings.",
     ),
-    "restore": ("cli.backup.command", "Put a backup in the place of the data folder."),
+    "restore": ("cli.backup.command", "Restore a backup to the data folder."),
     "replay": (
         "cli.replay",
         "Judge a recorded session again with today's code and list what changes.",
     ),
-    "completion": ("cli.shell", "Print what makes bash, zsh or fish complete commands."),
+    "completion": ("cli.shell", "Print the completion script for bash, zsh or fish."),
     "man": ("cli.shell", "Print the manual page."),
 }
 """Module and summary of each command.  A module is loaded when its command is called: OpenCV and
@@ -180,9 +171,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     callback=_print_version,
     help="Show the version and exit.",
 )
-@click.option(
-    "-v", "--verbose", count=True, help="Tell on stderr what happens inside; twice: every step."
-)
+@click.option("-v", "--verbose", count=True, help="Log to stderr; twice: every step.")
 @click.option(
     "--language",
     type=click.Choice(CODES),
@@ -190,7 +179,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     envvar="RINKSIDE_LANGUAGE",
     show_default=True,
     show_envvar=True,
-    help="What rulings are said in, on the terminal and by the loudspeaker.",
+    help="Language of the terminal and the loudspeaker.",
 )
 @address_options
 @settings_option
@@ -208,7 +197,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 def main(ctx: click.Context, /, verbose: int, language: Language, **home: Any) -> None:
     """A referee for games played with pyramids on a real table.
 
-    Without a command it opens the home page: set up a table, play, look back.
+    Without a command it opens the home page: set up a table, play, browse sessions.
     """
     ready()
     speak(language)

@@ -104,9 +104,7 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
     Raises InputError, also for one of another size than the lens is for.
     """
     if not folder.is_dir():
-        raise InputError(
-            msg("--from: expected a folder of photographs, got {folder}", folder=folder)
-        )
+        raise InputError(msg("--from: expected a folder of photos, got {folder}", folder=folder))
     paths = [
         path
         for path in sorted(folder.iterdir())
@@ -115,7 +113,7 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
     if not paths:
         raise InputError(
             msg(
-                "{folder}: expected photographs of the corner cards (JPEG or PNG), got none",
+                "{folder}: expected photos of the corner cards (JPEG or PNG), got none",
                 folder=folder,
             )
         )
@@ -259,8 +257,8 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowle
         if wrong.any():
             raise InputError(
                 msg(
-                    "{raw}: expected a sharp photograph, but the edges of corner card {n}"
-                    " are not where the card is; hold the camera still, focus it, and take"
+                    "{raw}: expected a sharp photo, but corner card {n} has no"
+                    " clear edges; hold the camera still, focus it, and take"
                     " another",
                     raw=name,
                     n=int(np.argmax(wrong)),
@@ -303,9 +301,8 @@ def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKno
     worst = int(np.argmin(costs))
     raise InputError(
         msg(
-            "expected four flat corner cards that lie still in one plane; they are up to"
-            " {mm} px off, and corner card {n} ({corner}) fits worst; is it bent, is it higher,"
-            " was it moved between photographs?",
+            "expected four flat corner cards that lie still; they are {mm} px off,"
+            " corner card {n} ({corner}) most; is it bent, raised or moved?",
             mm=f"{max(shifts):.2f}",
             n=worst,
             corner=NAMES[worst],
@@ -327,9 +324,9 @@ def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorK
     if seen < LEAST_LINES:
         raise InputError(
             msg(
-                "expected the board's lines where its kind and sizes put them, but only {n}"
-                " % are visible there; check --cell-mm and --thickness-mm; the near left"
-                " square of a chessboard is dark",
+                "expected the board's lines where its sizes put them, but only {n}"
+                " % are there; check --cell-mm and --thickness-mm; a chessboard's"
+                " near left square is dark",
                 n=f"{100 * seen:.0f}",
             )
         )
@@ -382,7 +379,7 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
         ]
         raise InputError(
             msg(
-                "expected a photograph of all four corner cards, 0 to 3, but none shows"
+                "expected a photo of all four corner cards, 0 to 3, but none shows"
                 " {text} with the others",
                 text=in_a_row(missing),
             )

@@ -1,6 +1,6 @@
 """Announcements of Zamboni Wars: facts that the camera cannot see.
 
-They are dice, who fires or holds fire, and a move that ends where it began.
+They are dice, who fires or does not, and a move that ends where it began.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FireSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HoldSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player holds fire."""
+    """A player does not fire."""
 
     player: str
     hold: Literal[True]
@@ -93,7 +93,11 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
             return _stays(state, player)
         case _:
             return _note(
-                state, player, (Hold(),), "zamboni.hold", msg("{player} holds fire.", player=player)
+                state,
+                player,
+                (Hold(),),
+                "zamboni.hold",
+                msg("{player} does not fire.", player=player),
             )
 
 
@@ -118,7 +122,7 @@ def may_say(state: State) -> list[Announcement]:
             rows += (
                 []
                 if violation(state, Hold())
-                else [{"label": msg("hold fire"), "said": {"player": who, "hold": True}}]
+                else [{"label": msg("do not fire"), "said": {"player": who, "hold": True}}]
             )
         case RollOff() | Rolling() | Shooting():
             rows = _dice(who)
@@ -269,7 +273,7 @@ def _happened(state: State, move: Move) -> Message:
                 size=LAYER_SIZES[state.left[target].layers],
             )
         case _:
-            return msg("{player} held fire.", player=who)
+            return msg("{player} did not fire.", player=who)
 
 
 def _not_your_turn(state: State, player: str, message: Message) -> Violation:

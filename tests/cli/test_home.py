@@ -78,7 +78,7 @@ def test_a_game_that_is_killed_leaves_the_home_page_which_says_so(tmp_path: Path
         home.get("/start", DEMO)
         home.until("data-stream")
         os.kill(home.game(), signal.SIGKILL)
-        assert "It ended by itself: exit code -9" in home.until("Try it")
+        assert "It stopped unexpectedly: exit code -9" in home.until("Try it")
 
 
 def test_a_game_that_cannot_start_says_why_on_the_home_page(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     assert message.exit_code == 0, message.output
     assert (
         message.stderr
-        == "waiting: expected a photograph of all four corner cards, 0 to 3, but none shows"
+        == "waiting: expected a photo of all four corner cards, 0 to 3, but none shows"
         " 3 (near left) with the others\n"
     )
     assert "2 of 2 pictures show all four corner cards" in message.stdout
@@ -203,13 +203,13 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     never = CliRunner().invoke(main, words)
     assert never.exit_code == 2
     assert (
-        f"folder:{folder}: expected a photograph of all four corner cards, 0 to 3, but none"
+        f"folder:{folder}: expected a photo of all four corner cards, 0 to 3, but none"
         " shows 3 (near left)" in never.stderr
     )
     for more in (["--from", str(folder)], []):
         both = CliRunner().invoke(main, [*(words if more else words[:-2]), *more])
         assert (
-            "expected photographs of the corner cards: either --from FOLDER or --camera SPEC"
+            "expected photos of the corner cards: either --from FOLDER or --camera SPEC"
             in both.stderr
         )
 
@@ -257,7 +257,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, three, out),
         out,
-        "expected a photograph of all four corner cards, 0 to 3, but none shows 3 (near"
+        "expected a photo of all four corner cards, 0 to 3, but none shows 3 (near"
         " left) with the others",
     )
     twice = shoot(photographs, tmp_path / "twice", [on_table(places, ids=(0, 1, 2, 2))], rng)
@@ -281,7 +281,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
         rinkside(lens, knocked, out),
         out,
         "expected four flat corner cards that lie still in one plane; ",
-        "card 1 (far right) fits worst; is it bent",
+        "corner card 1 (far right) most; is it bent",
     )
     (tmp_path / "small").mkdir()
     photographs.save(np.full((480, 640), 90, np.uint8), tmp_path / "small" / "a.jpg")
@@ -301,9 +301,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
         out,
         "--card-mm: expected 5 to 1000 mm, got nan",
     )
-    refused(
-        rinkside(lens, tmp_path / "nowhere", out), out, "--from: expected a folder of photographs"
-    )
+    refused(rinkside(lens, tmp_path / "nowhere", out), out, "--from: expected a folder of photos")
 
 
 @pytest.mark.parametrize("number", range(4))

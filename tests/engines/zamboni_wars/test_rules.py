@@ -56,7 +56,7 @@ ROLL_OFF = (
             ("yellow", "red"),
             {},
             (
-                "two players must take opposite coasters (yellow and blue, or red and green), got"
+                "two players take opposite coasters (yellow and blue, or red and green), got"
                 " yellow and red"
             ),
         ),
@@ -214,7 +214,7 @@ def test_where_only_firing_is_allowed():
         ("roll", "Yellow rolls for movement."),
         ("move 1", "Yellow moves and spends 1 point."),
         ("move 4", "Yellow moves and spends 4 points."),
-        ("fire blue", "Yellow may fire at blue or hold fire."),
+        ("fire blue", "Yellow may fire at blue, or not."),
         ("shot blue", "Yellow rolls for the shot at blue; 4 or more hits."),
         ("hit blue", "Yellow hit blue: take the medium blue piece off the board."),
     ],

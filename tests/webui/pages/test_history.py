@@ -88,7 +88,7 @@ def test_every_moment_has_its_verdict_board_and_picture(pages, log):
     assert 'class="piece' not in before
     assert "No picture was saved." in before
     start = pages.get(f"/sessions/{boule.id}?at=0").text
-    assert "Before the first verdict" in start
+    assert "Before the first ruling" in start
     assert "Nothing had been ruled yet." in start
 
 
