@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from flask import (
     Blueprint,
     Response,
@@ -33,7 +34,7 @@ from webui.security.incoming import json_document
 from webui.security.login import visitor
 from webui.security.permissions import sayings
 from webui.security.requests import Refusal, number
-from webui.svg.board import draw
+from webui.svg.board import any_lies, draw
 from webui.svg.overlay import draw_over
 
 SHOWN = ("near", "photo")
@@ -81,6 +82,8 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
     def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:
         seen = view.observation if now.observation is None else documented(now.observation)
+        if seen and not any_lies(view.ranking, seen.pieces):  # the table was cleared
+            view = msgspec.structs.replace(view, ranking=())
         return render_template(
             "panel.html",
             view=view,
