@@ -5,7 +5,7 @@ They are dice, who fires or does not, and a move that ends where it began.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -219,6 +219,7 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     message = sentences(
         *(_happened(state, move) for move in moves if isinstance(move, Hold | Take)),
         showed,
+        *_rolled_off(state, then),
         turn(then),
     )
     words = tuple(map(str, moves))
@@ -280,6 +281,18 @@ def _not_your_turn(state: State, player: str, message: Message) -> Violation:
     """Why an announcement out of turn does not count."""
     not_yours = msg("It is not {player}'s turn.", player=player)
     return Violation("zamboni.turn", SEQUENCE, sentences(message, not_yours, turn(state)))
+
+
+def _rolled_off(state: State, then: State) -> Iterator[Message]:
+    """Who got a cover die by a roll of the roll-off, and who rolls again."""
+    if not isinstance(state.phase, RollOff):
+        return
+    for player in state.uncovered:
+        if player not in then.uncovered:
+            yield msg("{player} gets the cover die.", player=player)
+    last = sum(pips is None for _, pips in state.phase.rolls) == 1
+    if last and isinstance(then.phase, RollOff) and then.dice == state.dice:
+        yield msg("{players} tie and roll again.", players=[one for one, _ in then.phase.rolls])
 
 
 def _note(
