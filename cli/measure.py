@@ -16,13 +16,14 @@ from rich.table import Table
 
 from calibration.photo_table import InPlay, printed_mat
 from calibration.table.printed import printed_scale
-from cli.options import address_options, empty_option, table_option
+from cli.options import address_options, complain, empty_option, table_option
 from cli.photo import (
     SAMPLE,
     Reading,
     checked_colours,
     checked_sizes,
     drawn_gaps,
+    hand_warning,
     load_photo_table,
     measured_gaps,
     read_calibrated,
@@ -147,6 +148,8 @@ def measure(
         setup, calibrated = load_photo_table(table_path)
         where, reading = str(photo), _look(photo, aimed(setup, target), calibrated, files)
     measured = measured_gaps(reading, where, ruler)
+    if warning := hand_warning(reading.seen):
+        complain(warning)
     if picture:
         write_picture(picture, drawn_gaps(reading, measured, ruler))
     if as_json:

@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -15,7 +16,7 @@ from calibration.lens.file import LensFile, save_lens
 from calibration.table.marker_edges import edge_samples
 from calibration.table.placement import place_cards
 from cli.main import main
-from table.table_config import load_table
+from table.table_config import Lens, load_table
 from vision.localization.fiducials import locate
 
 pytestmark = pytest.mark.slow
@@ -42,8 +43,8 @@ def true_corners(places: list[tuple[float, float, float]]) -> np.ndarray:
     return (np.array(turned) - origin) @ np.column_stack([x, (-x[1], x[0])])
 
 
-def lens_json(photographs, folder: Path) -> Path:
-    """A calibrated lens in a file."""
+def lens_json(photographs, folder: Path, lens: Lens | None = None) -> Path:
+    """A calibrated lens in a file: the one that took the photographs, or another."""
     nothing = {
         "sigma": {},
         "rms_px": 0.05,
@@ -55,7 +56,8 @@ def lens_json(photographs, folder: Path) -> Path:
         "left_out": (),
     }
     save_lens(
-        LensFile(camera=photographs.LENS, model="k1 k2 p1 p2", **nothing), folder / "lens.json"
+        LensFile(camera=lens or photographs.LENS, model="k1 k2 p1 p2", **nothing),
+        folder / "lens.json",
     )
     return folder / "lens.json"
 
@@ -245,6 +247,22 @@ def refused(message: Result, out: Path, *parts: str) -> None:
     assert not out.with_name("table.json.bak").exists()
 
 
+def test_of_a_wrong_lens_no_card_is_blamed(photographs, tmp_path: Path) -> None:
+    rng, out = np.random.default_rng(25), tmp_path / "table.json"
+    folder = shoot(
+        photographs, tmp_path / "table", [photographs.cards_on_a_table(laid(rng))] * 3, rng
+    )
+    (fx, _, cx), (_, fy, cy), _ = photographs.LENS.matrix
+    longer = msgspec.structs.replace(
+        photographs.LENS, matrix=((1.15 * fx, 0.0, cx), (0.0, 1.15 * fy, cy), (0.0, 0.0, 1.0))
+    )
+    message = rinkside(lens_json(photographs, tmp_path, longer), folder, out)
+    assert message.exit_code == 2
+    assert "expected corner cards that fit the lens, but all are up to " in message.stderr
+    assert "is this the lens of this camera, at this focus?" in message.stderr
+    assert not out.exists()
+
+
 def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     photographs, tmp_path: Path
 ) -> None:
@@ -280,7 +298,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, knocked, out),
         out,
-        "expected four flat corner cards that lie still in one plane; ",
+        "expected four flat corner cards that lie still; ",
         "corner card 1 (far right) most; is it bent",
     )
     (tmp_path / "small").mkdir()
