@@ -129,6 +129,7 @@ words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step 
 	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.2 -o $(VENV)/rinkside.pot .
 	@$(BIN)/pybabel -q update -i $(VENV)/rinkside.pot -d webui/translations -D rinkside --no-wrap --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pybabel -q compile -d webui/translations -D rinkside
+	@$(BIN)/pybabel -q compile -d webui/translations -D click
 
 messages: $(VENV)/ready-dev  ## write docs/MESSAGES.md, every sentence in three languages side by side
 	@$(BIN)/python -m tools.messages_page

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from gettext import gettext
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,6 +21,7 @@ from cli.options import address_options, settings_option
 from cli.terminal import in_language, ready, say, speak
 from table.errors import InputError
 from table.languages import CODES, Language
+from table.messages import msg
 
 # Vision solves thousands of small systems: threads for each of them cost more than they bring.
 # Read when NumPy is loaded.
@@ -108,10 +110,11 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
+        with formatter.section(gettext("Commands")):
             formatter.write_dl([(name, message) for name, (_, message) in COMMANDS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        speak(_language(os.environ.get("RINKSIDE_LANGUAGE", "")))  # before what is wrong with args
         try:
             return super().parse_args(ctx, args)
         except InputError as error:
@@ -130,7 +133,8 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
             raise error
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "rinkside"
-            raise Refused(f"{error.format_message()} See {path} --help") from error
+            said = msg("{raw} See {raw2} --help", raw=error.format_message(), raw2=path)
+            raise Refused(in_language(said)) from error
         case OSError():
             _let_go_of_what_cannot_be_written()
             place = f"{error.filename}: " if error.filename else ""
@@ -150,6 +154,16 @@ def _let_go_of_what_cannot_be_written() -> None:
     except OSError:
         with Path(os.devnull).open("w") as nowhere:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _language(code: str) -> Language:
+    """The language of this code; English if there is none."""
+    return next((one for one in CODES if one == code), CODES[0])
+
+
+def _speak(_ctx: click.Context, _option: click.Parameter, code: Language) -> Language:
+    speak(code)
+    return code
 
 
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -174,6 +188,9 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 @click.option("-v", "--verbose", count=True, help="Log to stderr; twice: every step.")
 @click.option(
     "--language",
+    is_eager=True,
+    callback=_speak,
+    expose_value=False,
     type=click.Choice(CODES),
     default="en",
     envvar="RINKSIDE_LANGUAGE",
@@ -194,13 +211,12 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     "--resume", is_flag=True, help="Go on with the game that was cut off, if there is one."
 )
 @click.pass_context
-def main(ctx: click.Context, /, verbose: int, language: Language, **home: Any) -> None:
+def main(ctx: click.Context, /, verbose: int, **home: Any) -> None:
     """A referee for games played with pyramids on a real table.
 
     Without a command it opens the home page: set up a table, play, browse sessions.
     """
     ready()
-    speak(language)
     set_up(verbose)
     if ctx.invoked_subcommand is None:
         from cli.home import HomeOptions, open_home  # pages take a second to load

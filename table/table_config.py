@@ -276,7 +276,7 @@ def _other_format(written: object, where: str) -> Message:
             " rinkside calibrate printed",
             where=where,
         )
-    if kind != FORMAT.partition("/")[0]:
+    if kind.startswith("rinkside-") and kind != FORMAT.partition("/")[0]:
         return msg(
             "{where}: expected a table.json, got a file of format {raw}",
             where=where,

@@ -50,7 +50,7 @@ def texts() -> Iterator[Text]:
     yield from found.values()
 
 
-def catalogue(language: str) -> Catalog:
-    """The translations that people write, in one language."""
-    with (TRANSLATIONS / language / "LC_MESSAGES" / "rinkside.po").open("rb") as file:
+def catalogue(language: str, domain: str = "rinkside") -> Catalog:
+    """The translations that people write, in one language: of Rinkside's texts, or of `click`'s."""
+    with (TRANSLATIONS / language / "LC_MESSAGES" / f"{domain}.po").open("rb") as file:
         return read_po(file, language)
