@@ -26,7 +26,7 @@ from referee.sessions.status import RefereeStatus
 from table.errors import InputError
 from table.json_data import JsonObject
 from table.messages import msg
-from table.observation_document import documented
+from table.observation_document import ObservationDocument, documented
 from webui.api.page_cache import PageCache
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
@@ -82,8 +82,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
     def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:
         seen = view.observation if now.observation is None else documented(now.observation)
-        if seen and not any_lies(view.ranking, seen.pieces):  # the table was cleared
-            view = msgspec.structs.replace(view, ranking=())
+        view = _without_what_is_gone(view, seen)
         return render_template(
             "panel.html",
             view=view,
@@ -109,6 +108,13 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         )
 
     return routes
+
+
+def _without_what_is_gone(view: SessionView, seen: ObservationDocument | None) -> SessionView:
+    """The view without the ranking of a table that has been cleared since."""
+    if seen is None or any_lies(view.ranking, seen.pieces):
+        return view
+    return msgspec.structs.replace(view, ranking=())
 
 
 def _shown() -> str:
