@@ -66,6 +66,7 @@ def test_without_a_camera_its_error_is_said_once_and_no_picture_is_broken(client
     live.become(status="camera lost", message=error, frame_seq=-1, observation=None)
     page = client.get("/").text
     assert page.count(error) == 1
+    assert "Ready" not in page
     assert re.search(r'<img id="camera"[^>]*\bhidden\b', page)
     assert re.search(r'id="no-picture"\s*>No picture from the camera yet\.', page)
 
