@@ -86,7 +86,7 @@ def test_a_game_that_cannot_start_says_why_on_the_home_page(tmp_path: Path) -> N
     with HomeProcess(tmp_path, "--camera", "v4l3:0") as home:
         assert "Your table: Ice Boule" in home.get()
         home.get("/start", {"activity": "play"})
-        page = home.until("It ended by itself")
+        page = home.until("It stopped unexpectedly")
         assert "v4l3:0" in page
         assert "Choose game and players" in page
 
@@ -172,7 +172,7 @@ def test_a_game_that_cannot_go_on_is_offered_with_the_reason(tmp_path: Path) -> 
         begin_a_game(home)
         home.process.kill()
     with HomeProcess(tmp_path, "--camera", "v4l3:0", "--resume") as home:
-        page = home.until("It ended by itself")
+        page = home.until("It stopped unexpectedly")
         assert "v4l3:0" in page
         assert "Continue the game" in page
 
