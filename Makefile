@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words diagram loop clean
+.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words messages diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -129,6 +129,10 @@ words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step 
 	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.2 -o $(VENV)/rinkside.pot .
 	@$(BIN)/pybabel -q update -i $(VENV)/rinkside.pot -d webui/translations -D rinkside --no-wrap --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pybabel -q compile -d webui/translations -D rinkside
+	@$(BIN)/pybabel -q compile -d webui/translations -D click
+
+messages: $(VENV)/ready-dev  ## write docs/MESSAGES.md, every sentence in three languages side by side
+	@$(BIN)/python -m tools.messages_page
 
 diagram: $(VENV)/ready-dev  ## draw who imports whom into docs/architecture.md
 	@$(BIN)/python -m tests.support.import_graph

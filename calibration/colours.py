@@ -191,9 +191,9 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
             other = shown[given.index(looks)]
             raise InputError(
                 msg(
-                    "expected one piece of each colour, but those at {raw} and {raw2}"
-                    " both look {colour}, and none looks {colour2}; if there is one of"
-                    " each, give the order: --order",
+                    "expected one piece of each colour, but {raw} and {raw2} both"
+                    " look {colour}, and none looks {colour2}; if all are there,"
+                    " use --order",
                     raw=shown[k],
                     raw2=other,
                     colour=setup.colours[looks],
@@ -306,9 +306,9 @@ def close_pairs(setup: Setup, ground: Array) -> list[SimilarColours]:
         if share > SAME_SHARE:
             raise InputError(
                 msg(
-                    "expected one piece of each colour, but {colour} and {colour2} cannot"
-                    " be told apart ({n} of 100 pieces would be mistaken for the other);"
-                    " do two pieces have the same colour?",
+                    "expected one piece of each colour, but {colour} and {colour2}"
+                    " look alike ({n} of 100 would be confused); do two pieces"
+                    " have the same colour?",
                     colour=one,
                     colour2=other,
                     n=f"{100 * share:.0f}",

@@ -158,7 +158,7 @@ class FirstSetUp:
     def setup(self) -> Setup:
         """The table that was measured; raises InputError before that."""
         if self._setup is None:
-            raise InputError(msg("expected a table that is measured: measure it first"))
+            raise InputError(msg("the table is not measured yet: measure it first"))
         return self._setup
 
     def choose_camera(self, spec: str) -> None:
@@ -360,7 +360,7 @@ def guide(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:
     seen = tuple(sorted(detected.corners_px))
     if detected.twice:
         return seen, msg(
-            "Marker {n} is seen twice: take one of the sheets away.", n=detected.twice[0]
+            "Marker {n} is in view twice: take one of the sheets away.", n=detected.twice[0]
         )
     missing = [marker.id for marker in fiducials.markers if marker.id not in seen]
     if not seen:
@@ -368,7 +368,7 @@ def guide(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:
             refuse_mirrored(image, fiducials)
         except InputError as error:
             return seen, message_of(error)
-        return seen, msg("No marker is seen yet: point the camera at the board, in good light.")
+        return seen, msg("No marker is in view yet: point the camera at the board, in good light.")
     if missing:
         names = in_a_row([CORNERS[one] for one in missing])
         return seen, msg(
@@ -379,8 +379,10 @@ def guide(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:
             text=names,
         )
     if _share(detected, image) < SMALL_SHARE:
-        return seen, msg("All markers are seen. Bring the camera nearer, for a better measurement.")
-    return seen, msg("All markers are seen. Clear the board and measure.")
+        return seen, msg(
+            "All markers are in view. Move the camera closer for a better measurement."
+        )
+    return seen, msg("All markers are in view. Clear the board and measure.")
 
 
 def _share(detected: Detected, image: Image) -> float:
@@ -407,7 +409,7 @@ def quality(setup: Setup, camera: Camera) -> tuple[str, ...]:
     """How exact the table is, in sentences."""
     told: list[str] = [
         msg(
-            "Places on the board are known to ± {mm} mm; at a height of {n} mm, to ± {mm2} mm.",
+            "Accuracy on the board: ± {mm} mm; at a height of {n} mm: ± {mm2} mm.",
             mm=f"{Z_95 * worst_sigma_mm(setup, camera, 0.0):.2f}",
             mm2=f"{Z_95 * worst_sigma_mm(setup, camera, HIGH_MM):.1f}",
             n=f"{HIGH_MM:g}",
@@ -446,7 +448,10 @@ def _setup_of(board: BoardChoice, lens: Lens) -> Setup:
             )
     if played.target and board.target in board.colours:
         raise InputError(
-            msg("The target needs a colour that nobody plays, got {player}.", player=board.target)
+            msg(
+                "The target needs a colour that is not in play; {player} is taken.",
+                player=board.target,
+            )
         )
     played = msgspec.structs.replace(
         played, colours=board.colours, target=board.target if played.target else None

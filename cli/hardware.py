@@ -165,9 +165,9 @@ def firmware(board: str, folder: Path) -> None:
     help="table.json of the board that a strip is round [default: a square].",
 )
 def check(path: Path, table_path: Path | None) -> None:
-    """Walk through every lamp, die, button and the rest, and ask whether each does what it should.
+    """Test every lamp, die and button, and ask whether it works.
 
-    Exit code 1 where something does not.
+    Exit code 1 if something does not.
     """
     settings = load_settings(path)
     outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM

@@ -200,12 +200,12 @@ class Home:
                 msg("expected a game ({raw}), got {raw2}", raw=", ".join(GAMES), raw2=repr(game))
             )
         if activity in ("play", "resume") and self._table_in_use()[0] is None:
-            raise InputError(msg("expected a table that is set up: set it up first"))
+            raise InputError(msg("no table is set up yet: set one up first"))
         if activity == "resume" and running_session(self._folder) is None:
             raise InputError(msg("expected a game that was cut off; there is none"))
         with self._changed:
             if self._starting is not None:
-                raise InputError(msg("something else is starting: wait until that is done"))
+                raise InputError(msg("something else is starting: wait until it is done"))
             self._starting, self._cancelled, self._notice = (activity, game), False, ""
             self._changed.notify_all()
 
@@ -394,7 +394,7 @@ class Game:
         if status in (None, 0) or self.left or self._asked_to_end:
             return ""
         why = self._last_line.removeprefix("rinkside: ") or f"exit code {status}"
-        return msg("It ended by itself: {text}", text=why)
+        return msg("It stopped unexpectedly: {text}", text=why)
 
     def say(self, word: str) -> None:
         """Say a word of `cli.door` to it; one that has ended does not hear it."""

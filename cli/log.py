@@ -164,9 +164,9 @@ def export(session: int, target: Path, path: Path | None) -> None:
 )
 @which_log
 def import_(source: Path, path: Path | None, max_mb: int) -> None:
-    """Take in a session that was exported, here or on another machine.
+    """Import an exported session, from here or another machine.
 
-    Pictures for which the log has no room are left out; none of yours go for them.
+    Pictures that do not fit into the log are left out; your own are kept.
     """
     target = path or log_path(ready_folder())
     with Log(target) as opened, progress(msg("Reading the session")):
@@ -176,7 +176,7 @@ def import_(source: Path, path: Path | None, max_mb: int) -> None:
         every = taken.frames + taken.left_out
         complain(
             msg(
-                "{n} of its {n2} pictures were left out: the log has no room for them",
+                "{n} of its {n2} pictures were left out: the log is full",
                 n=taken.left_out,
                 n2=every,
             )

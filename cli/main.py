@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from gettext import gettext
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,6 +21,7 @@ from cli.options import address_options, settings_option
 from cli.terminal import in_language, ready, say, speak
 from table.errors import InputError
 from table.languages import CODES, Language
+from table.messages import msg
 
 # Vision solves thousands of small systems: threads for each of them cost more than they bring.
 # Read when NumPy is loaded.
@@ -30,18 +32,15 @@ os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
 os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
 COMMANDS = {
-    "measure": ("cli.measure", "Rank the pieces in a photograph by their gap to the target."),
-    "observe": ("cli.measure", "Say which pieces lie where in a photograph."),
+    "measure": ("cli.measure", "Rank the pieces in a photo by their gap to the target."),
+    "observe": ("cli.measure", "List the pieces in a photo and where they are."),
     "ruler": (
         "cli.ruler",
         "Rank the pieces on the table by their gap to the target, live, on a page in the browser.",
     ),
     "demo": ("cli.play", "Referee a simulated game, with its panel in the browser."),
     "play": ("cli.play", "Referee a game on a real table, with its panel in the browser."),
-    "set-up": (
-        "cli.set_up",
-        "Set up a table from nothing, on a page: camera, printed board, one picture.",
-    ),
+    "set-up": ("cli.set_up", "Set up a new table on a page: camera, printed board, one picture."),
     "referee": (
         "cli.referee",
         "Referee what a camera saw, without a panel, and print every ruling.",
@@ -50,15 +49,12 @@ COMMANDS = {
         "cli.service.command",
         "Referee whenever this computer is on, as a service of systemd.",
     ),
-    "calibrate": (
-        "cli.calibrate.lens",
-        "Calibrate a lens, or the table that four corner cards make.",
-    ),
+    "calibrate": ("cli.calibrate.lens", "Calibrate a lens or a table."),
     "print": (
         "cli.print",
         "Make a sheet to print: a target, corner cards, or a board with its fiducials.",
     ),
-    "rules": ("cli.rules", "List the options of a game, or of all games, with their defaults."),
+    "rules": ("cli.rules", "List the house rules of a game, or of all games."),
     "hardware": ("cli.hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
     "dice": ("cli.hardware", "Roll electronic dice, or test whether they are fair."),
     "log": (
@@ -70,21 +66,18 @@ COMMANDS = {
     ),
     "sessions": (
         "cli.sessions",
-        (
-            "Look back on the sessions of a log in the browser: every verdict with its board, and"
-            " statistics."
-        ),
+        ("Browse past sessions: every ruling with its board, and statistics."),
     ),
     "backup": (
         "cli.backup.command",
         "Write everything to one file: sessions, codes, table, lens and settings.",
     ),
-    "restore": ("cli.backup.command", "Put a backup in the place of the data folder."),
+    "restore": ("cli.backup.command", "Restore a backup to the data folder."),
     "replay": (
         "cli.replay",
         "Judge a recorded session again with today's code and list what changes.",
     ),
-    "completion": ("cli.shell", "Print what makes bash, zsh or fish complete commands."),
+    "completion": ("cli.shell", "Print the completion script for bash, zsh or fish."),
     "man": ("cli.shell", "Print the manual page."),
 }
 """Module and summary of each command.  A module is loaded when its command is called: OpenCV and
@@ -117,10 +110,11 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
+        with formatter.section(gettext("Commands")):
             formatter.write_dl([(name, message) for name, (_, message) in COMMANDS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        speak(_language(os.environ.get("RINKSIDE_LANGUAGE", "")))  # before what is wrong with args
         try:
             return super().parse_args(ctx, args)
         except InputError as error:
@@ -139,7 +133,8 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
             raise error
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "rinkside"
-            raise Refused(f"{error.format_message()} See {path} --help") from error
+            said = msg("{raw} See {raw2} --help", raw=error.format_message(), raw2=path)
+            raise Refused(in_language(said)) from error
         case OSError():
             _let_go_of_what_cannot_be_written()
             place = f"{error.filename}: " if error.filename else ""
@@ -161,6 +156,16 @@ def _let_go_of_what_cannot_be_written() -> None:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
+def _language(code: str) -> Language:
+    """The language of this code; English if there is none."""
+    return next((one for one in CODES if one == code), CODES[0])
+
+
+def _speak(_ctx: click.Context, _option: click.Parameter, code: Language) -> Language:
+    speak(code)
+    return code
+
+
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         say(f"rinkside {metadata.version('rinkside')}")
@@ -180,17 +185,18 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     callback=_print_version,
     help="Show the version and exit.",
 )
-@click.option(
-    "-v", "--verbose", count=True, help="Tell on stderr what happens inside; twice: every step."
-)
+@click.option("-v", "--verbose", count=True, help="Log to stderr; twice: every step.")
 @click.option(
     "--language",
+    is_eager=True,
+    callback=_speak,
+    expose_value=False,
     type=click.Choice(CODES),
     default="en",
     envvar="RINKSIDE_LANGUAGE",
     show_default=True,
     show_envvar=True,
-    help="What rulings are said in, on the terminal and by the loudspeaker.",
+    help="Language of the terminal and the loudspeaker.",
 )
 @address_options
 @settings_option
@@ -205,13 +211,12 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
     "--resume", is_flag=True, help="Go on with the game that was cut off, if there is one."
 )
 @click.pass_context
-def main(ctx: click.Context, /, verbose: int, language: Language, **home: Any) -> None:
+def main(ctx: click.Context, /, verbose: int, **home: Any) -> None:
     """A referee for games played with pyramids on a real table.
 
-    Without a command it opens the home page: set up a table, play, look back.
+    Without a command it opens the home page: set up a table, play, browse sessions.
     """
     ready()
-    speak(language)
     set_up(verbose)
     if ctx.invoked_subcommand is None:
         from cli.home import HomeOptions, open_home  # pages take a second to load

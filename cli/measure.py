@@ -16,13 +16,14 @@ from rich.table import Table
 
 from calibration.photo_table import InPlay, printed_mat
 from calibration.table.printed import printed_scale
-from cli.options import address_options, empty_option, table_option
+from cli.options import address_options, complain, empty_option, table_option
 from cli.photo import (
     SAMPLE,
     Reading,
     checked_colours,
     checked_sizes,
     drawn_gaps,
+    hand_warning,
     load_photo_table,
     measured_gaps,
     read_calibrated,
@@ -48,7 +49,7 @@ from vision.cameras.photographs import decode_photograph, read_photograph
 _picture_option = click.option(
     "--picture",
     type=click.Path(path_type=Path),
-    help="Write the photograph with what was read drawn in: OUT.png or OUT.jpg.",
+    help="Write the photo with the results drawn in: OUT.png or OUT.jpg.",
 )
 _debug_option = click.option(
     "--debug",
@@ -80,7 +81,7 @@ class _Files:
     "--table",
     "table_path",
     type=click.Path(path_type=Path),
-    help="table.json of a calibrated table; without it the photograph shows the printed mat.",
+    help="table.json of a calibrated table; without it, the photo shows the printed mat.",
 )
 @empty_option
 @_json_option
@@ -91,15 +92,13 @@ class _Files:
     metavar="COLOUR",
     help="Colour of the target, where it is not the one in table.json or not clear.",
 )
-@click.option(
-    "--colours", help="The players' colours on the mat; read off the photograph without it."
-)
-@click.option("--sizes", help="Sizes of the pieces on the mat; read off the photograph without it.")
+@click.option("--colours", help="The players' colours on the mat; without it, read from the photo.")
+@click.option("--sizes", help="Sizes of the pieces on the mat; without it, read from the photo.")
 @click.option(
     "--bar-mm", type=float, help="What the check bar at the foot of the mat's pages measures."
 )
-@click.option("--sample", is_flag=True, help="Measure a photograph of the mat that comes along.")
-@click.option("--serve", is_flag=True, help="Serve a page that measures photographs of the mat.")
+@click.option("--sample", is_flag=True, help="Measure the sample photo.")
+@click.option("--serve", is_flag=True, help="Serve a page that measures photos of the mat.")
 @address_options
 def measure(
     photo: Path | None,
@@ -122,7 +121,7 @@ def measure(
     --table it shows a table of your own.
     """
     if (photo is not None) + sample + serve != 1:
-        raise InputError(msg("expected a photograph, --sample or --serve"))
+        raise InputError(msg("expected a photo, --sample or --serve"))
     scale = 1.0 if bar_mm is None else printed_scale(bar_mm)
     if serve:
         # Flask takes a while to load on a small board.
@@ -149,6 +148,8 @@ def measure(
         setup, calibrated = load_photo_table(table_path)
         where, reading = str(photo), _look(photo, aimed(setup, target), calibrated, files)
     measured = measured_gaps(reading, where, ruler)
+    if warning := hand_warning(reading.seen):
+        complain(warning)
     if picture:
         write_picture(picture, drawn_gaps(reading, measured, ruler))
     if as_json:
@@ -205,7 +206,7 @@ def _look(photo: Path, setup: Setup, calibrated: bool, files: _Files) -> Reading
     """
     if files.empty and not calibrated:
         raise InputError(msg("--empty: expected only with a table.json that has a camera"))
-    with progress(msg("Reading the photograph")):
+    with progress(msg("Reading the photo")):
         if calibrated:
             return read_calibrated(photo, setup, files.empty, files.debug)
         where = str(photo)
@@ -224,7 +225,7 @@ def _print_named(reading: Reading, named: InPlay) -> None:
     found = " ".join(option for told, option in options if not told)
     if found:
         text = msg(
-            "Read off the photograph: {raw}. Naming them makes the reading surer.", raw=found
+            "Read from the photo: {raw}. Name them yourself for a more reliable result.", raw=found
         )
         console().print(escape(in_language(text)), highlight=False)
 
@@ -267,7 +268,7 @@ def observe(
     debug: Path | None,
     picture: Path | None,
 ) -> None:
-    """Say which pieces lie where in PHOTO."""
+    """List the pieces in PHOTO and where they are."""
     files = _Files(table_path, empty, picture, debug)
     files.check(photo)
     reading = _look(photo, *load_photo_table(table_path), files)

@@ -112,7 +112,7 @@ def address_options(command: Options) -> Options:
             "--host",
             default="127.0.0.1",
             show_default=True,
-            help="Address to serve on; 0.0.0.0 lets other machines look.",
+            help="Address to serve on; 0.0.0.0 lets other devices connect.",
         ),
         click.option(
             "--port",

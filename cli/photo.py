@@ -18,7 +18,7 @@ from table.errors import InputError
 from table.files import read_json
 from table.game_facts import Measuring, RankedGaps
 from table.measured_text import with_margin
-from table.messages import Message, msg
+from table.messages import NOTHING, Message, msg
 from table.observation import SURE, Observation
 from table.pieces import COLOURS
 from table.table_config import Setup, load_table, parse_table
@@ -41,6 +41,13 @@ class Reading:
     image: Image
     setup: Setup
     seen: Observation
+
+
+def hand_warning(seen: Observation) -> Message:
+    """What people should know of a photograph with a hand in it; empty if there is none."""
+    if not seen.hand:
+        return NOTHING
+    return msg("What looks like a hand is in the photo; pieces under it may be missing.")
 
 
 def sample_photo() -> bytes:

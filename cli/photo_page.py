@@ -9,10 +9,11 @@ from contextlib import closing, suppress
 import msgspec
 
 from calibration.photo_table import InPlay, printed_mat
-from cli.photo import drawn_gaps, measured_gaps, read_mat, sample_photo
+from cli.photo import drawn_gaps, hand_warning, measured_gaps, read_mat, sample_photo
 from cli.serve_options import tell_address
 from referee.presentation.view_model import ranked
 from table.games import measuring
+from table.messages import sentences
 from table.observation_document import Measurement
 from vision.cameras.image_files import encode_jpeg
 from vision.cameras.photographs import decode_photograph
@@ -34,7 +35,7 @@ def photo_reader(scale: float = 1.0) -> PhotoReader:
         measured = measured_gaps(reading, name, ruler)
         game = reading.setup.game
         return MeasuredPhoto(
-            ruler.sentence(measured),
+            sentences(ruler.sentence(measured), hand_warning(reading.seen)),
             ranked(msgspec.convert(ruler.document(measured), Measurement)),
             encode_jpeg(drawn_gaps(reading, measured, ruler), QUALITY),
             InPhoto(game.target or "", game.colours),
@@ -48,6 +49,6 @@ def serve_measuring(scale: float, host: str, port: int, public_names: tuple[str,
     """Serve the page until Ctrl-C; raises InputError where the address cannot be had."""
     app = create_photo_app(photo_reader(scale), sample_photo, (socket.gethostname(), *public_names))
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
-        tell_address("Measure photographs", listening)
+        tell_address("Measure photos", listening)
         with suppress(KeyboardInterrupt):
             threading.Event().wait()

@@ -247,7 +247,7 @@ def _kept_in(
     "--begins",
     metavar="lot|roll|COLOUR",
     default="",
-    help="Who begins: by lot, rolled for, or who [default: the first of --players].",
+    help="Who begins: at random, by dice, or a colour [default: the first of --players].",
 )
 @click.option(
     "--set-up",
@@ -540,8 +540,8 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
         # that is cut off.
         complain(
             msg(
-                "the camera does not answer, so Rinkside stopped without waiting for it;"
-                " everything that was shown is in the log"
+                "the camera did not respond, so Rinkside stopped without it;"
+                " everything shown is in the log"
             )
         )
         os._exit(2)

@@ -24,7 +24,7 @@ from table.messages import msg
 @which_log
 @json_option
 def replay(session: int | None, path: Path | None, as_json: bool) -> None:
-    """Judge a recorded session again with today's code and list every verdict that changes.
+    """Judge a recorded session again with today's code and list every ruling that changes.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.  Nothing is
     written.

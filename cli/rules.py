@@ -19,10 +19,7 @@ from engines.game import facts
 @click.argument("game", type=GameName(), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def rules(game: str | None, as_json: bool) -> None:
-    """List the options of GAME, or of all games: what may be chosen, the default first.
-
-    Each comes with the rule or ruling that it stands for.
-    """
+    """List the house rules of GAME, or of all games, the default first."""
     if as_json:
         documents = {name: msgspec.to_builtins(GAMES[name].RULINGS) for name in GAMES}
         wanted = documents[game] if game else documents

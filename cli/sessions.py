@@ -25,10 +25,7 @@ from webui.server import listen, serve
 @which_log
 @address_options
 def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, ...]) -> None:
-    """Look back on the sessions of a log in the browser.
-
-    Every verdict with its board and picture, and statistics.
-    """
+    """Browse past sessions: every ruling with its board and picture, and statistics."""
     path = path or log_path()
     codes = codes_path(
         path.parent

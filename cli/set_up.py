@@ -54,7 +54,7 @@ def set_up(
     spec: str | None,
     door: Door | None,
 ) -> None:
-    """Set up a table from nothing, on a page: camera, printed board, one picture.
+    """Set up a new table on a page: camera, printed board, one picture.
 
     Writes table.json into the data folder; the one that was there is kept as table.json.bak.
     """

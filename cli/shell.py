@@ -18,7 +18,7 @@ COMPLETE_VARIABLE = "_RINKSIDE_COMPLETE"
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print what makes SHELL complete commands, options and names of games.
+    """Print the completion script for SHELL: commands, options and names of games.
 
     For bash: rinkside completion bash > ~/.local/share/bash-completion/completions/rinkside
     """

@@ -7,6 +7,8 @@ writes there (tests/test_house.py).
 
 from __future__ import annotations
 
+import gettext
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ import segno
 from rich.console import Console
 from rich.text import Text
 
-from table.languages import Language, translated
+from table.languages import TRANSLATIONS, Language, translated
 from table.text import printable
 
 QR_BORDER = 3
@@ -34,9 +36,16 @@ def ready() -> None:
 
 
 def speak(code: Language) -> None:
-    """What people are told from now on is in this language."""
+    """What people are told from now on is in this language.
+
+    Click looks its own words up by gettext: in the current domain, and in the language that the
+    environment names.
+    """
     global _language
     _language = code
+    gettext.bindtextdomain("click", str(TRANSLATIONS))
+    gettext.textdomain("click")
+    os.environ["LANGUAGE"] = code
 
 
 def language() -> Language:

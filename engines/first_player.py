@@ -446,7 +446,7 @@ class RolledFirst:
         showed = (
             msg("{player} rolled {n}.", player=roll.player, n=roll.pips)
             if roll.pips
-            else msg("{player} rolled a null.", player=roll.player)
+            else msg("{player} rolled the empty face.", player=roll.player)
         )
         evidence: Evidence = {"round": rounds}
         if not isinstance(after, Rolling):
@@ -501,7 +501,7 @@ class RolledFirst:
             Choice(
                 msg("{player} rolled {n}", player=move.player, n=move.pips)
                 if move.pips
-                else msg("{player} rolled a null", player=move.player),
+                else msg("{player} rolled the empty face", player=move.player),
                 (str(move),),
             )
             for move in near
@@ -548,9 +548,9 @@ def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -
         )
     if (pips := shown[move.player]) is not None:
         already = (
-            msg("{player} has rolled {n} already.", player=move.player, n=pips)
+            msg("{player} has already rolled {n}.", player=move.player, n=pips)
             if pips
-            else msg("{player} has rolled a null already.", player=move.player)
+            else msg("{player} has already rolled the empty face.", player=move.player)
         )
         return Violation("begins.twice", clause, sentences(already, turn(state)))
     if not has_null and move.pips == NULL:
@@ -562,7 +562,7 @@ def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -
             "begins.die",
             clause,
             sentences(
-                msg("A die with a 6 has no null: everyone must roll the same kind of die."),
+                msg("A die with a 6 has no empty face: everyone must roll the same kind of die."),
                 turn(state),
             ),
         )
@@ -579,7 +579,7 @@ def _button(player: str, pips: int) -> Announcement:
         "label": (
             phrase("{player}: {text}", player=player, text=msg("die {n}", n=pips))
             if pips
-            else phrase("{player}: {text}", player=player, text=msg("a null"))
+            else phrase("{player}: {text}", player=player, text=msg("the empty face"))
         ),
         "said": {"player": player, "die": pips},
     }

@@ -17,7 +17,7 @@ from table.boards import MOST_CORNERS, WORDS, Board, Open, Point
 from table.errors import InputError
 from table.files import convert, quoted, read_json, short, shown, write_whole
 from table.json_data import JsonObject
-from table.messages import in_a_row, msg, phrase
+from table.messages import Message, in_a_row, msg, phrase
 from table.pieces import COLOURS, PieceSet, PieceSize, Word, load_piece_set
 from table.solids import Array, signed_area
 
@@ -267,20 +267,36 @@ def _fields(table: TableFields) -> JsonObject:
     return {name: getattr(table, name) for name in TableFields.__struct_fields__}
 
 
+def _other_format(written: object, where: str) -> Message:
+    """What is wrong with a file of this format: of another kind, or of another version."""
+    kind = written.partition("/")[0] if isinstance(written, str) else ""
+    if kind == "rinkside-sheet":
+        return msg(
+            "{where}: expected a table.json, got a printed sheet; make its table with"
+            " rinkside calibrate printed",
+            where=where,
+        )
+    if kind.startswith("rinkside-") and kind != FORMAT.partition("/")[0]:
+        return msg(
+            "{where}: expected a table.json, got a file of format {raw}",
+            where=where,
+            raw=shown(written),
+        )
+    return msg(
+        "{where}: format: expected {raw}, got {raw2}; a newer Rinkside may have written it",
+        where=where,
+        raw=repr(FORMAT),
+        raw2=shown(written),
+    )
+
+
 def _check_words(raw: JsonObject, where: str) -> None:
     """Check the text fields that determine the rest.
 
     They are checked first, so that messages can list the choices.
     """
-    if raw.get("format", FORMAT) != FORMAT:
-        raise InputError(
-            msg(
-                "{where}: format: expected {raw}, got {raw2}; a newer Rinkside may have written it",
-                where=where,
-                raw=repr(FORMAT),
-                raw2=shown(raw["format"]),
-            )
-        )
+    if (written := raw.get("format", FORMAT)) != FORMAT:
+        raise InputError(_other_format(written, where))
     board = raw.get("board")
     for field, words in WORDS.items():
         if (

@@ -17,10 +17,10 @@ from tools.pages import PICTURES, PICTURES_LOADED, SIZES, save_screenshot
 
 CAMERA = "simulated:mat:2"
 STEPS = (
-    ("home", "Set up the table", "Which camera looks at the table?"),
+    ("home", "Set up the table", "Which camera shows the table?"),
     ("camera", "Use this camera", "What will you play?"),
     ("game", "Ice Boule", "Print the board for Ice Boule"),
-    ("print", "It is printed", "Lay the board under the camera"),
+    ("print", "It is printed", "Put the board under the camera"),
     ("lay", "Measure the table", "Does the orange line lie on the edge of the board?"),
     ("check", "Yes: save and play", "Set up a game"),
     ("begin", "Begin", "Ice Boule"),

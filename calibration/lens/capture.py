@@ -133,9 +133,7 @@ def where_next(guidance: Guidance) -> Message:
         return msg("That is enough.")
     return msg(
         "Hold the target {text}.",
-        text=guidance.next_place.description
-        if guidance.next_place
-        else phrase("somewhere it has not been yet"),
+        text=guidance.next_place.description if guidance.next_place else phrase("somewhere new"),
     )
 
 

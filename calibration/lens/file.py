@@ -19,6 +19,8 @@ from table.table_config import Lens, rows_of
 FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Positive = Annotated[float, msgspec.Meta(ge=0)]
+POOR_FIT_PX = 0.5
+"""RMS distance of corners from where the lens puts them, above which people are warned."""
 
 
 class ViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,6 +103,15 @@ def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: floa
 def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...]:
     """What would make the next calibration better, one sentence each."""
     message = []
+    if calibrated.rms_px > POOR_FIT_PX:
+        message.append(
+            msg(
+                "This lens fits poorly: RMS {mm} px, under {mm2} px is usual. Mount the target"
+                " flat, lock the focus, and calibrate again with sharp pictures.",
+                mm=f"{calibrated.rms_px:.2f}",
+                mm2=f"{POOR_FIT_PX:g}",
+            )
+        )
     if covered.mean() < WELL_COVERED:
         message.append(
             msg(

@@ -74,9 +74,7 @@ def read_views(folder: Path, target: Target) -> Views:
     Raises InputError, with the reasons, if fewer than LEAST_VIEWS of them can be used.
     """
     if not folder.is_dir():
-        raise InputError(
-            msg("--from: expected a folder of photographs, got {folder}", folder=folder)
-        )
+        raise InputError(msg("--from: expected a folder of photos, got {folder}", folder=folder))
     paths = [
         path
         for path in sorted(folder.iterdir())
@@ -85,7 +83,7 @@ def read_views(folder: Path, target: Target) -> Views:
     if len(paths) < LEAST_VIEWS:
         raise InputError(
             msg(
-                "{folder}: expected at least {n} photographs of the target (JPEG or PNG), got {n2}",
+                "{folder}: expected at least {n} photos of the target (JPEG or PNG), got {n2}",
                 folder=folder,
                 n=LEAST_VIEWS,
                 n2=len(paths),
@@ -120,7 +118,7 @@ def _unreadable(path: Path, error: InputError) -> LeftOut:
 def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
     """The most frequent size of the photographs; raises InputError if too few have it."""
     if not sizes:
-        raise InputError(msg("{folder}: expected readable photographs, got none", folder=folder))
+        raise InputError(msg("{folder}: expected readable photos, got none", folder=folder))
     (size, count), *others = Counter(sizes).most_common()
     if others and count < LEAST_VIEWS:
         listed = in_a_row(
@@ -129,7 +127,7 @@ def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, 
         )
         raise InputError(
             msg(
-                "{folder}: expected at least {n} photographs of one size, got {text}; a"
+                "{folder}: expected at least {n} photos of one size, got {text}; a"
                 " lens is calibrated for one size",
                 folder=folder,
                 n=LEAST_VIEWS,
@@ -184,7 +182,7 @@ def usable_view(
         LeftOut(
             name,
             phrase("it looks the same as another view"),
-            phrase("see {raw}; move or tilt the target between photographs", raw=same),
+            phrase("see {raw}; move or tilt the target between photos", raw=same),
         )
         if same
         else view

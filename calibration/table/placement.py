@@ -104,9 +104,7 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
     Raises InputError, also for one of another size than the lens is for.
     """
     if not folder.is_dir():
-        raise InputError(
-            msg("--from: expected a folder of photographs, got {folder}", folder=folder)
-        )
+        raise InputError(msg("--from: expected a folder of photos, got {folder}", folder=folder))
     paths = [
         path
         for path in sorted(folder.iterdir())
@@ -115,7 +113,7 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
     if not paths:
         raise InputError(
             msg(
-                "{folder}: expected photographs of the corner cards (JPEG or PNG), got none",
+                "{folder}: expected photos of the corner cards (JPEG or PNG), got none",
                 folder=folder,
             )
         )
@@ -259,8 +257,8 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowle
         if wrong.any():
             raise InputError(
                 msg(
-                    "{raw}: expected a sharp photograph, but the edges of corner card {n}"
-                    " are not where the card is; hold the camera still, focus it, and take"
+                    "{raw}: expected a sharp photo, but corner card {n} has no"
+                    " clear edges; hold the camera still, focus it, and take"
                     " another",
                     raw=name,
                     n=int(np.argmax(wrong)),
@@ -271,46 +269,54 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowle
 def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge) -> None:
     """Raise InputError if a card does not fit in some photograph.
 
-    It names the card without which the others fit best.
+    It names the card without which the others fit best, or the lens if the others do not fit
+    without any of them.
     """
+    if (off_px := _worst_shift_px(state, measured, known)) <= SHIFTED_PX:
+        return
+    fits = []
+    for card in CARDS:
+        rest = [
+            MeasuredPhotograph(photo.cards.only(known.owner[photo.cards.which] != card))
+            for photo in measured
+        ]
+        fit = least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15)
+        fits.append((float(fit.cost), _worst_shift_px(np.asarray(fit.x), rest, known)))
+    worst = min(CARDS, key=lambda card: fits[card])
+    if fits[worst][1] > SHIFTED_PX:
+        raise InputError(
+            msg(
+                "expected corner cards that fit the lens, but all are up to {mm} px off;"
+                " is this the lens of this camera, at this focus?",
+                mm=f"{off_px:.2f}",
+            )
+        )
+    raise InputError(
+        msg(
+            "expected four flat corner cards that lie still; they are {mm} px off,"
+            " corner card {n} ({corner}) most; is it bent, raised or moved?",
+            mm=f"{off_px:.2f}",
+            n=worst,
+            corner=NAMES[worst],
+        )
+    )
+
+
+def _worst_shift_px(
+    state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge
+) -> float:
+    """How far the card that fits worst is shifted in some photograph."""
     owner, off = known.owner, residuals(state, measured, known)
-    shifts, start = [], 0
+    shifts, start = [0.0], 0
     for one in (photo.cards for photo in measured):
         part = off[start : start + len(one.which)]
         start += len(one.which)
         for card in CARDS:
             mine = owner[one.which] == card
-            shifts.append(
-                float(
-                    np.linalg.norm(np.linalg.lstsq(one.normals_px[mine], part[mine], rcond=None)[0])
-                )
-                if mine.sum() > 8
-                else 0.0
-            )
-    if max(shifts) <= SHIFTED_PX:
-        return
-    costs = []
-    for card in CARDS:
-        rest = [
-            MeasuredPhotograph(photo.cards.only(owner[photo.cards.which] != card))
-            for photo in measured
-        ]
-        costs.append(
-            float(
-                least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15).cost
-            )
-        )
-    worst = int(np.argmin(costs))
-    raise InputError(
-        msg(
-            "expected four flat corner cards that lie still in one plane; they are up to"
-            " {mm} px off, and corner card {n} ({corner}) fits worst; is it bent, is it higher,"
-            " was it moved between photographs?",
-            mm=f"{max(shifts):.2f}",
-            n=worst,
-            corner=NAMES[worst],
-        )
-    )
+            if mine.sum() > 8:
+                normals, apart = one.normals_px[mine], part[mine]
+                shifts.append(float(np.linalg.norm(np.linalg.lstsq(normals, apart, rcond=None)[0])))
+    return max(shifts)
 
 
 def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge) -> float:
@@ -327,9 +333,9 @@ def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorK
     if seen < LEAST_LINES:
         raise InputError(
             msg(
-                "expected the board's lines where its kind and sizes put them, but only {n}"
-                " % are visible there; check --cell-mm and --thickness-mm; the near left"
-                " square of a chessboard is dark",
+                "expected the board's lines where its sizes put them, but only {n}"
+                " % are there; check --cell-mm and --thickness-mm; a chessboard's"
+                " near left square is dark",
                 n=f"{100 * seen:.0f}",
             )
         )
@@ -382,7 +388,7 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
         ]
         raise InputError(
             msg(
-                "expected a photograph of all four corner cards, 0 to 3, but none shows"
+                "expected a photo of all four corner cards, 0 to 3, but none shows"
                 " {text} with the others",
                 text=in_a_row(missing),
             )

@@ -546,9 +546,9 @@ def _check_usual(state: Array, size: NDArray[np.intp], prior: _Prior) -> None:
         focal, k1 = float(np.exp(state[0])) * size[0], state[4]
         raise InputError(
             msg(
-                "expected markers that fit a normal lens, got a focal length of {n} px and"
-                " k1 {mm}; check the markers' positions and sizes; a fisheye lens must be"
-                " calibrated",
+                "expected markers that fit a normal lens, got a focal length of"
+                " {n} px and k1 {mm}; check positions and sizes; calibrate a"
+                " fisheye lens",
                 n=f"{focal:.0f}",
                 mm=f"{k1:.2f}",
             )

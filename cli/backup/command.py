@@ -87,7 +87,7 @@ def _table_files(path: Path) -> dict[str, Path]:
     help="Refuse a file that unpacks to more.",
 )
 def restore(source: Path, data: Path | None, max_mb: int) -> None:
-    """Put a backup in the place of the data folder.
+    """Restore a backup to the data folder.
 
     Everything is checked first. What was there is kept beside it. Stop Rinkside before.
     """

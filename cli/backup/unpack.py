@@ -162,11 +162,11 @@ def _check_members(
     """Raise InputError unless the archive contains the files of its manifest, and nothing else."""
     members = {one.filename: one for one in archive.infolist()}
     if len(members) != len(archive.infolist()) or len(members) > MOST_FILES + 1:
-        raise _damaged(source, phrase("names that occur twice, or too many of them"))
+        raise _damaged(source, phrase("duplicate names, or too many files"))
     for name, one in members.items():
         mode = one.external_attr >> 16
         if not NAME.fullmatch(name) or (mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode)):
-            raise _damaged(source, phrase("{raw} is no plain file", raw=repr(name)[:80]))
+            raise _damaged(source, phrase("{raw} is not a regular file", raw=repr(name)[:80]))
         if name != MANIFEST and name != LOG_NAME and not is_kept(name):
             raise _damaged(source, phrase("{raw} does not belong there", raw=repr(name)[:80]))
     if set(members) != {MANIFEST, *manifest.files}:

@@ -396,7 +396,7 @@ def _predicted_rows(found: CheckResult, setup: Setup) -> list[Row]:
     lens = (
         "lens's uncertainty included"
         if setup.camera.covariance
-        else "lens assumed exact, ± unknown: table.json has no camera.covariance"
+        else "lens not calibrated here; results may be off: table.json has no camera.covariance"
     )
     rows = []
     for what, values in (("lying", found.map.lying_mm), ("standing", found.map.standing_mm)):

@@ -66,7 +66,7 @@ def colours(
     names = None if order is None else _order(order, setup)
     looks: dict[str, list[MeasuredPiece]] = {}
     images = _images(pictures, spec, setup)
-    with progress(msg("Reading the photographs")) as count:
+    with progress(msg("Reading the photos")) as count:
         for where, image in images:
             try:
                 shown = shown_pieces(image, setup)

@@ -54,13 +54,13 @@ for command in (table, printed, frame, recheck, restore, colours, check):
     "--from",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of photographs of the target, 12 or more.",
+    help="Folder of photos of the target, 12 or more.",
 )
 @click.option("--camera", "spec", help="Take them now, guided: rpicam:0, v4l2:0, ...")
 @click.option(
     "--keep",
     type=click.Path(path_type=Path),
-    help="Folder for the photographs that --camera takes; they can be used again with --from.",
+    help="Folder for the photos that --camera takes; --from can use them again.",
 )
 @click.option(
     "--lens",
@@ -76,7 +76,7 @@ for command in (table, printed, frame, recheck, restore, colours, check):
     metavar="charuco|chessboard",
     default="charuco",
     show_default=True,
-    help="What was photographed.",
+    help="The kind of target.",
 )
 @click.option("--corners", metavar="WxH", help="Inner corners of the chessboard, such as 9x6.")
 @click.option(
@@ -113,7 +113,7 @@ def lens(
     port: int,
     public_names: tuple[str, ...],
 ) -> None:
-    """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
+    """Calibrate a lens from photos of a target, or live with a camera."""
     target = _target(target_name, corners, square_mm)
     taken = list(folder.iterdir()) if folder and folder.is_dir() else []
     check_output(out, *taken)
@@ -124,7 +124,7 @@ def lens(
     guide = LensGuide() if panel else None
     with served(guide, create_lens_app, host, port, public_names) if guide else nullcontext():
         if folder:
-            with progress(msg("Reading the photographs")):
+            with progress(msg("Reading the photos")):
                 views = read_views(folder, target)
         else:
             views = _taken(str(spec), keep, known, target, guide)

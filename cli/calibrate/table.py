@@ -147,7 +147,7 @@ _size_option = click.option(
     "--from",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder of photographs of the corner cards, from several sides.",
+    help="Folder of photos of the corner cards, from several sides.",
 )
 @click.option(
     "--camera",
@@ -183,13 +183,13 @@ _size_option = click.option(
     type=float,
     default=0.0,
     show_default=True,
-    help="How much higher than the corner cards pieces stand.",
+    help="Height of the playing surface above the corner cards.",
 )
 @click.option(
     "--corners-px",
     nargs=4,
     metavar="X,Y X,Y X,Y X,Y",
-    help="The board's corners in the first photograph, clockwise from the far left.",
+    help="The board's corners in the first photo, clockwise from the far left.",
 )
 @page_options("Drag the board's corners to their places in the first picture, on a page.")
 @_game_options
@@ -261,7 +261,7 @@ def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, I
     """
     if (folder is None) == (spec is None):
         raise InputError(
-            msg("expected photographs of the corner cards: either --from FOLDER or --camera SPEC")
+            msg("expected photos of the corner cards: either --from FOLDER or --camera SPEC")
         )
     if folder is not None:
         return read_frames(folder, lens)

@@ -108,8 +108,8 @@ def check_possible(place: Place) -> None:
     if not place.user and os.geteuid() != 0:
         raise InputError(
             msg(
-                "expected the rights of the administrator: run it with sudo, or use --user for a"
-                " service of your own"
+                "this needs administrator rights: run it with sudo, or use --user"
+                " for a service of your own"
             )
         )
 
@@ -123,9 +123,9 @@ def check_readable(paths: Sequence[Path]) -> None:
         if closed:
             raise InputError(
                 msg(
-                    "{path}: expected a place that the service's user can read, but {raw} is closed"
-                    " to other users: put Rinkside and its Python where all can read them, such as"
-                    " /opt, or use --user",
+                    "{path}: expected a place that the service can read, but {raw}"
+                    " is closed to it: put Rinkside and its Python into /opt, or"
+                    " use --user",
                     path=path,
                     raw=closed[-1],
                 )

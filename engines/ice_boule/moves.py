@@ -54,7 +54,7 @@ class LineMarked:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target, a piece of a colour that nobody plays, was thrown and stood upright."""
+    """The target, a piece of a colour that is not in play, was thrown and stood upright."""
 
     colour: str
 

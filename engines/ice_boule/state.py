@@ -380,7 +380,7 @@ def _wrong_table(state: State) -> Message | None:
             " turn order"
         )
     if state.target is not None and state.target not in set(COLOURS) - set(state.players):
-        return msg("expected a target of a colour that nobody plays")
+        return msg("expected a target of a colour that is not in play")
     if max(state.thrown) > PROJECTILES:
         return msg("expected 0 to {n} pieces thrown by each player", n=PROJECTILES)
     if (state.last is None) == any(state.thrown):

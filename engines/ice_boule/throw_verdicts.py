@@ -40,7 +40,7 @@ def judge_throw(found: TableMatch | CannotSee) -> Verdict:
 
 
 def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
-    """The verdict on a piece in play of a colour that nobody plays."""
+    """The verdict on a piece in play of a colour that is not in play."""
     if piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
     message = sentences(
@@ -205,7 +205,7 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
         ),
         msg("Were they knocked out of the play area?"),
     )
-    hidden = msg("Still in play but hidden, or moved by hand: put it right")
+    hidden = msg("Still in play but hidden, or moved by hand: fix it")
     asked = ask(found, "boule.vanished", message, PLAY, knocked, hidden)
     return asked if seen is found.seen else replace(asked, table=seen)
 

@@ -244,7 +244,7 @@ def _judge_attack(match: TableMatch) -> Verdict:
         return unread
     if match.new or match.elsewhere:
         return replace(
-            out_of_sync(match, msg("Put it right.")),
+            out_of_sync(match, msg("Fix the table.")),
             asks=whose_throw(match, [] if match.new else by_the_last_throw(match)),
         )
     if len(match.gone) > 1:

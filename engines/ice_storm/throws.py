@@ -386,7 +386,7 @@ def _stranger(match: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     """
     colour = piece.colour
     if any(gone.colour == colour for gone in match.gone) and not match.came_out[colour]:
-        return out_of_sync(match, msg("Put it right."))
+        return out_of_sync(match, msg("Fix the table."))
     read = in_colour(match, piece, player, player) if len(match.new) == 1 else []
     if read and _colour_in_doubt(piece):
         choices = [Choice(text, counted(throw)) for text, throw in read]
@@ -651,7 +651,7 @@ def _moved_by_hand(
     verdict = out_of_sync(
         match,
         msg(
-            "Put it right. If {player}'s throw did it and is off the board, correct this instead.",
+            "Fix the table. If {player}'s throw did it and is off the board, correct this instead.",
             player=player,
         ),
         evidence,

@@ -124,7 +124,7 @@ def check_board(board: Board) -> Chessboard:
         )
         raise InputError(
             msg(
-                "board: expected a chessboard of {n} x {n} squares for Ice Storm, got {text}",
+                "board: Ice Storm needs a chessboard of {n} x {n} squares, got {text}",
                 n=SIDE,
                 text=got,
             )

@@ -73,8 +73,7 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
         )
         raise InputError(
             msg(
-                "board: expected a hex board with {cells} cells per side for Icebreaker,"
-                " got {text}",
+                "board: Icebreaker needs a hex board with {cells} cells per side, got {text}",
                 cells=any_of(sorted(SIZES)),
                 text=got,
             )
@@ -157,7 +156,10 @@ def _judge_start(state: State, found: TableMatch) -> Verdict:
     if wrong := found.differs(state):
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = (
-            msg("Show it more clearly; if colours are hard to tell apart, teach the referee yours.")
+            msg(
+                "Show it more clearly; if colours are hard to tell apart, let the"
+                " referee learn yours."
+            )
             if unread or wrong.recoloured
             else NOTHING
         )

@@ -167,7 +167,7 @@ def _out_of_sync(
     )
     return OutOfSync(
         code="icefloe.out_of_sync",
-        message=sentences(what, msg("Put it right.")),
+        message=sentences(what, msg("Fix the table.")),
         player=state.next,
         differences=differences,
     )
@@ -349,7 +349,7 @@ def _ask_unread(match: TableMatch, explanation: _Explanation, move: Movement) ->
     choices = (
         Choice(_describe(state, move, explanation.after), moves),
         *others,
-        Choice(msg("No: show it more clearly, or put it right"), ()),
+        Choice(msg("No: show it more clearly, or fix the table"), ()),
     )
     return Ambiguous(
         code="icefloe.unread",
@@ -652,7 +652,7 @@ def _unexplained(match: TableMatch, changes: _Changes) -> OutOfSync | CannotSee:
         )
     return OutOfSync(
         code="icefloe.out_of_sync",
-        message=sentences(msg("The table does not match the record."), msg("Put it right.")),
+        message=sentences(msg("The table does not match the record."), msg("Fix the table.")),
         player=match.state.next,
         differences=changes.message(match),
         asks=asks,

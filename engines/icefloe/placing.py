@@ -149,7 +149,7 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
                 return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
             return Waiting(
                 code=CODE,
-                message=sentences(wrong.message, msg("Put it right.")),
+                message=sentences(wrong.message, msg("Fix the table.")),
                 rests_on=wrong.clause,
                 player=state.next,
                 differences=(wrong.message,),
@@ -363,7 +363,7 @@ def _alike(match: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | N
             ([other.get(move, move) for move in moves], other[a], other[b]),
         )
     ]
-    choices.append(Choice(msg("Neither: put it right"), ()))
+    choices.append(Choice(msg("Neither: fix the table"), ()))
     message = msg(
         "The camera cannot tell whether {cell} or {cell2} stands on {cell3}.",
         cell=a.pyramid,

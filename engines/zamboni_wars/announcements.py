@@ -1,11 +1,11 @@
 """Announcements of Zamboni Wars: facts that the camera cannot see.
 
-They are dice, who fires or holds fire, and a move that ends where it began.
+They are dice, who fires or does not, and a move that ends where it began.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -47,7 +47,7 @@ class FireSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HoldSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player holds fire."""
+    """A player does not fire."""
 
     player: str
     hold: Literal[True]
@@ -93,7 +93,11 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
             return _stays(state, player)
         case _:
             return _note(
-                state, player, (Hold(),), "zamboni.hold", msg("{player} holds fire.", player=player)
+                state,
+                player,
+                (Hold(),),
+                "zamboni.hold",
+                msg("{player} does not fire.", player=player),
             )
 
 
@@ -118,7 +122,7 @@ def may_say(state: State) -> list[Announcement]:
             rows += (
                 []
                 if violation(state, Hold())
-                else [{"label": msg("hold fire"), "said": {"player": who, "hold": True}}]
+                else [{"label": msg("do not fire"), "said": {"player": who, "hold": True}}]
             )
         case RollOff() | Rolling() | Shooting():
             rows = _dice(who)
@@ -215,6 +219,7 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
     message = sentences(
         *(_happened(state, move) for move in moves if isinstance(move, Hold | Take)),
         showed,
+        *_rolled_off(state, then),
         turn(then),
     )
     words = tuple(map(str, moves))
@@ -269,13 +274,25 @@ def _happened(state: State, move: Move) -> Message:
                 size=LAYER_SIZES[state.left[target].layers],
             )
         case _:
-            return msg("{player} held fire.", player=who)
+            return msg("{player} did not fire.", player=who)
 
 
 def _not_your_turn(state: State, player: str, message: Message) -> Violation:
     """Why an announcement out of turn does not count."""
     not_yours = msg("It is not {player}'s turn.", player=player)
     return Violation("zamboni.turn", SEQUENCE, sentences(message, not_yours, turn(state)))
+
+
+def _rolled_off(state: State, then: State) -> Iterator[Message]:
+    """Who got a cover die by a roll of the roll-off, and who rolls again."""
+    if not isinstance(state.phase, RollOff):
+        return
+    for player in state.uncovered:
+        if player not in then.uncovered:
+            yield msg("{player} gets the cover die.", player=player)
+    last = sum(pips is None for _, pips in state.phase.rolls) == 1
+    if last and isinstance(then.phase, RollOff) and then.dice == state.dice:
+        yield msg("{players} tie and roll again.", players=[one for one, _ in then.phase.rolls])
 
 
 def _note(

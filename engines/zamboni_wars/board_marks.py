@@ -37,7 +37,7 @@ def options(state: State) -> tuple[Option, ...]:
                 if least == 1
                 else msg("fires at {player} and hits with {n} or more", player=target, n=least)
             )
-            hold = (Option(who, msg("holds fire")),) if state.ruling("fire") == "may" else ()
+            hold = (Option(who, msg("does not fire")),) if state.ruling("fire") == "may" else ()
             return (Option(who, fires, _shot(state, target)), *hold)
         case Shooting(target):
             return (

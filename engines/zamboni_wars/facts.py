@@ -46,7 +46,7 @@ def _as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
 
 
 def _next_button(document: Document) -> Mapping[str, Any] | None:
-    """Who might fire holds fire."""
+    """Who might fire does not."""
     sayings = (one["said"] for one in document.get("may_say", ()))
     return next((heard for heard in sayings if heard.get("hold")), None)
 

@@ -54,7 +54,7 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class Aiming:
-    """To fire at the Zamboni in sight, or to hold fire."""
+    """To fire at the Zamboni in sight, or not to fire."""
 
     target: str
 

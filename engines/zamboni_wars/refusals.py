@@ -265,9 +265,7 @@ def firing(state: State) -> Message:
     """What a player who is aimed at somebody may or must do."""
     if state.ruling("fire") == "may":
         return msg(
-            "{player} may fire at {player2} or hold fire.",
-            player=state.to_move,
-            player2=state.in_sight,
+            "{player} may fire at {player2}, or not.", player=state.to_move, player2=state.in_sight
         )
     return msg("{player} must fire at {player2}.", player=state.to_move, player2=state.in_sight)
 

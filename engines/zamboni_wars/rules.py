@@ -229,7 +229,7 @@ def early_dice(state: State, drive: Drive) -> list[Message]:
 def stands_for(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
     """The moves that a player's die stands for, with unannounced ones before it; None if not due.
 
-    A player who might fire holds fire when the next one rolls, and a piece that was to come off is
+    A player who might fire does not when the next one rolls, and a piece that was to come off is
     off: the next look at the table shows whether that is true.
     """
     match state.phase:
@@ -299,7 +299,7 @@ def violation(state: State, move: Move) -> Violation | None:
                 return None
             message = sentences(
                 msg(
-                    "{player} holds fire. House rule: a laser aimed at a Zamboni must be fired.",
+                    "{player} does not fire. House rule: a laser aimed at a Zamboni must be fired.",
                     player=state.to_move,
                 ),
                 turn(state),

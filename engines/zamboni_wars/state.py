@@ -307,8 +307,8 @@ def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -
     ):
         raise InputError(
             msg(
-                "players: two players must take opposite coasters ({colour} and {colour2},"
-                " or {colour3} and {colour4}), got {players}",
+                "players: two players take opposite coasters ({colour} and"
+                " {colour2}, or {colour3} and {colour4}), got {players}",
                 colour=colours[0],
                 colour2=colours[2],
                 colour3=colours[1],

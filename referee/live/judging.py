@@ -204,7 +204,8 @@ class TableJudge:
             self.stability.judged = table.seen
         elif asked.withdrawn_if_table_changes:
             message = msg(
-                "The table has changed: the question is withdrawn, and the table is judged again."
+                "The table has changed: the question is withdrawn, and the referee"
+                " looks at the table again."
             )
             self.session.append(
                 Undone(undoes=question.seq, decided_by=REFEREE, message=message),
@@ -219,7 +220,7 @@ class TableJudge:
 
     def judge(self, table: SettledTable) -> None:
         """Judge the table, and put the verdict on record."""
-        self.live.tell("ruling", msg("The table is at rest; the referee is ruling."))
+        self.live.tell("ruling", msg("Nothing is moving; the referee is deciding."))
         if not table.still_hand and self._record_inferred(table.seen):
             table = replace(table, ledger=self.session.ledger)
         ledger, seen, setup = table.ledger, table.seen, self.table.setup

@@ -43,8 +43,8 @@ class Stall(NamedTuple):
 
 
 RESTLESS = msg(
-    "The pieces do not come to rest, or every picture reads them differently: move the"
-    " unclear ones a little apart."
+    "The pieces keep moving, or look different in each picture: move the unclear"
+    " ones apart a little."
 )
 STALLS: Mapping[LoopState, Stall] = {
     LoopState.HAND: Stall(

@@ -152,7 +152,7 @@ class TableMonitor:
             return None
         self._usual = moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
-        nothing = phrase("nothing has moved measurably")
+        nothing = phrase("nothing has moved")
         message = sentences(
             msg("The table was measured again: {text}.", text=[*moved.elsewhere] or nothing),
             msg("The new positions are used from now on."),

@@ -66,11 +66,11 @@ def decided(
         case "lot":
             if not players:
                 raise InputError(
-                    msg("players: expected at least one player to draw lots, got none")
+                    msg("players: expected at least one player to pick from, got none")
                 )
             first = lot(players)
             message = sentences(
-                msg("Lots were drawn among {players}.", players=players),
+                msg("Picked at random among {players}.", players=players),
                 msg("{player} begins.", player=first),
             )
             return FirstPlayerDecision("lot", first, message, printed(game).rests_on("lot"))

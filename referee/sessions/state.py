@@ -474,7 +474,7 @@ def _count(ledger: SessionState, new: CountedRuling) -> SessionState:
 class WithoutPlaceError(ValueError):
     """What was told in secret cannot stay where something before it is taken back or corrected."""
 
-    message = phrase("something said in secret later would lose its place; undo that first")
+    message = phrase("a later secret vote would no longer fit; undo that first")
 
     def __init__(self) -> None:
         super().__init__(self.message)

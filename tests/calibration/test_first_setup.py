@@ -139,7 +139,7 @@ def test_colours_of_the_pieces_are_those_that_people_have(pictures) -> None:
     ("how", "expected"),
     [
         ({"bar_mm": 90.0}, "95 to 105 mm, got 90"),
-        ({"colours": ("red", "green")}, "colour that nobody plays, got green"),
+        ({"colours": ("red", "green")}, "colour that is not in play; green is taken"),
         ({"colours": ("red", "mauve")}, "expected a colour"),
         ({"colours": ("red", "red")}, "table.json: game.colours"),
         ({"colours": ()}, "table.json: game.colours"),

@@ -78,7 +78,7 @@ def test_a_game_that_is_killed_leaves_the_home_page_which_says_so(tmp_path: Path
         home.get("/start", DEMO)
         home.until("data-stream")
         os.kill(home.game(), signal.SIGKILL)
-        assert "It ended by itself: exit code -9" in home.until("Try it")
+        assert "It stopped unexpectedly: exit code -9" in home.until("Try it")
 
 
 def test_a_game_that_cannot_start_says_why_on_the_home_page(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_game_that_cannot_start_says_why_on_the_home_page(tmp_path: Path) -> N
     with HomeProcess(tmp_path, "--camera", "v4l3:0") as home:
         assert "Your table: Ice Boule" in home.get()
         home.get("/start", {"activity": "play"})
-        page = home.until("It ended by itself")
+        page = home.until("It stopped unexpectedly")
         assert "v4l3:0" in page
         assert "Choose game and players" in page
 
@@ -172,7 +172,7 @@ def test_a_game_that_cannot_go_on_is_offered_with_the_reason(tmp_path: Path) -> 
         begin_a_game(home)
         home.process.kill()
     with HomeProcess(tmp_path, "--camera", "v4l3:0", "--resume") as home:
-        page = home.until("It ended by itself")
+        page = home.until("It stopped unexpectedly")
         assert "v4l3:0" in page
         assert "Continue the game" in page
 

@@ -61,6 +61,25 @@ def test_the_list_of_devices_says_what_is_wrong_in_the_language_that_is_set(tmp_
     ) in message
 
 
+@pytest.mark.parametrize(
+    ("code", "usage", "unknown"),
+    [
+        ("de", "Aufruf: main rules", "Die Option '--nope' gibt es nicht. Hilfe: main rules --help"),
+        ("es", "Uso: main rules", "La opción '--nope' no existe. Ayuda: main rules --help"),
+        ("en", "Usage: main rules", "No such option '--nope'. See main rules --help"),
+    ],
+)
+def test_help_and_what_is_wrong_with_a_command_line_are_in_the_language_that_is_set(
+    code, usage, unknown
+):
+    assert run(code, "rules", "--help")[1].startswith(usage)
+    assert run(code, "rules", "--nope") == (2, f"rinkside: {unknown}\n")
+
+
+def test_the_language_of_a_command_line_counts_for_its_own_help():
+    assert run("es", "--language", "de", "--help")[1].startswith("Aufruf: main")
+
+
 def test_a_command_ends_with_its_line_in_the_language_that_is_set(tmp_path):
     missing = tmp_path / "table.json"
     words = ("play", "--table", missing, "--camera", "simulated:7")

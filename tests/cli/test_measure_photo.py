@@ -7,6 +7,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from click.testing import CliRunner, Result
 
 from calibration.photo_table import printed_mat
 from cli.main import main
-from cli.photo import sample_photo
+from cli.photo import Reading, read_mat, sample_photo
+from cli.photo_page import photo_reader
 from simulation.photographs import draw_photograph
 from tests.support.pictures import exif
 from tools.mat_photograph import SEED, mat_in_play, with_focal
 from vision.cameras.frame import Image
 from vision.cameras.image_files import decode_image, encode_jpeg
+from webui.interfaces import InPhoto
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +114,27 @@ def test_what_nobody_named_is_said(tmp_path: Path) -> None:
     assert cv2.imread(str(picture)) is not None
     named = run("--sample", "--target", "yellow", "--colours", "red,blue", "--sizes", "medium")
     assert "red leads and would score 1 point" in named.stdout
-    assert "Read off the photograph" not in named.stdout
+    assert "Read from the photo" in result.stdout
+    assert "Read from the photo" not in named.stdout
+
+
+HAND = "What looks like a hand is in the photo; pieces under it may be missing."
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_hand_in_the_photo_is_said_by_command_and_page(
+    monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    def read(*args: Any) -> Reading:
+        reading = read_mat(*args)
+        return replace(reading, seen=replace(reading.seen, hand=there))
+
+    monkeypatch.setattr("cli.measure.read_mat", read)
+    monkeypatch.setattr("cli.photo_page.read_mat", read)
+    result = run("--sample")
+    assert (result.exit_code, HAND in result.stderr) == (0, there)
+    page = photo_reader()(sample_photo(), "mat.jpg", InPhoto())
+    assert (HAND in page.sentence) == there
 
 
 COPIES: dict[str, Callable[[Image], bytes]] = {

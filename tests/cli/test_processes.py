@@ -211,7 +211,7 @@ def test_who_begins_is_said_on_the_command_line_and_is_in_the_log(
     assert records[0]["first"] == {"lot": records[0]["first"], "roll": "", "blue": "blue"}[begins]
     assert begins == "roll" or message["said"] in (records[0]["said"],)
     assert {
-        "lot": "Lots were drawn among red and blue.",
+        "lot": "Picked at random among red and blue.",
         "roll": "Red rolled 2.",
         "blue": "Blue begins: set by hand.",
     }[begins] in message["said"]

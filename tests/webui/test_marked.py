@@ -10,14 +10,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
+from babel.messages.catalog import Message
 from babel.messages.mofile import read_mo, write_mo
-from babel.messages.pofile import read_po
 from jinja2 import Environment, nodes
 
 import webui
 from table.languages import TRANSLATIONS
+from tools.catalogues import catalogue, texts
 from webui.i18n import LANGUAGES
 
 ROOM = Path(webui.__file__).parent
@@ -195,29 +194,18 @@ def test_style_sheets_say_nothing():
 @pytest.fixture(scope="module")
 def marked() -> set[tuple[str | None, str | tuple[str, ...]]]:
     """Everything that is marked, as (context, text or texts)."""
-    settings = tomllib.loads((ROOM.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    mappings = settings["tool"]["babel"]["mappings"]
-    methods = [(mapping["pattern"], mapping["method"]) for mapping in mappings]
-    options = {
-        mapping["pattern"]: {
-            name: value for name, value in mapping.items() if name not in ("pattern", "method")
-        }
-        for mapping in mappings
+    return {
+        (text.context, text.forms[0] if len(text.forms) == 1 else text.forms) for text in texts()
     }
-    found = extract_from_dir(str(ROOM.parent), methods, options)
-    return {(context, text) for _, _, text, _, context in found}
 
 
-def catalogue(code: str) -> Catalog:
-    with (TRANSLATIONS / code / "LC_MESSAGES" / "rinkside.po").open("rb") as file:
-        return read_po(file, locale=code)
-
-
-def translated(code: str) -> list[tuple[Message, list[str], list[str]]]:
+def translated(code: str, domain: str = "rinkside") -> list[tuple[Message, list[str], list[str]]]:
     """Messages with what is said in English, and what in the language: more than one where there is
     a plural.
     """
-    several = [(message, message.id, message.string) for message in catalogue(code) if message.id]
+    several = [
+        (message, message.id, message.string) for message in catalogue(code, domain) if message.id
+    ]
     return [
         (message, *([one] if isinstance(one, str) else list(one) for one in texts))
         for message, *texts in several
@@ -230,23 +218,30 @@ def test_catalogues_have_what_is_marked_and_nothing_else(code, marked):
     assert {(message.context, message.id) for message, _, _ in translated(code)} == marked
 
 
+DOMAINS = ("rinkside", "click")
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("code", CODES)
-def test_everything_is_translated_by_people(code):
+def test_everything_is_translated_by_people(code, domain):
     assert [
-        message.id for message, _, texts in translated(code) if message.fuzzy or not all(texts)
+        message.id
+        for message, _, texts in translated(code, domain)
+        if message.fuzzy or not all(texts)
     ] == []
 
 
 def fields(text: str) -> set[str]:
     """The names of what is filled in, and the tags that stand around it."""
-    return set(re.findall(r"%\((\w+)\)s|(?<!\{)\{(\w+)(?::\w+)?\}|(</?\w+[^>]*>)|(%%)", text))
+    return set(re.findall(r"%\((\w+)\)s|(?<!\{)\{(\w+)(?::\w+|!r)?\}|(</?\w+[^>]*>)|(%%)", text))
 
 
+@pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("code", CODES)
-def test_languages_fill_in_the_same(code):
+def test_languages_fill_in_the_same(code, domain):
     wrong = [
         (english, texts)
-        for _, english, texts in translated(code)
+        for _, english, texts in translated(code, domain)
         for text in texts
         if fields(text) not in map(fields, english)
     ]
@@ -262,12 +257,13 @@ def test_no_translation_breaks_out_of_an_attribute(code):
     ] == []
 
 
+@pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("code", CODES)
-def test_what_is_compiled_is_what_is_written(code):
+def test_what_is_compiled_is_what_is_written(code, domain):
     compiled = io.BytesIO()
-    write_mo(compiled, catalogue(code))
+    write_mo(compiled, catalogue(code, domain))
     compiled.seek(0)
-    with (TRANSLATIONS / code / "LC_MESSAGES" / "rinkside.mo").open("rb") as there:
+    with (TRANSLATIONS / code / "LC_MESSAGES" / f"{domain}.mo").open("rb") as there:
         assert says(there) == says(compiled), "run `make words`"
 
 
@@ -282,4 +278,7 @@ def test_catalogues_go_into_the_wheel():
     settings = tomllib.loads((ROOM.parent / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = settings["tool"]["setuptools"]["package-data"]["webui"]
     kept = {path for pattern in patterns for path in ROOM.glob(pattern)}
-    assert {TRANSLATIONS / code / "LC_MESSAGES" / "rinkside.mo" for code in CODES} <= kept
+    compiled = {
+        TRANSLATIONS / code / "LC_MESSAGES" / f"{domain}.mo" for code in CODES for domain in DOMAINS
+    }
+    assert compiled <= kept

@@ -65,7 +65,7 @@ class RawVideo:
         self._fill(self._length + LONGEST_HEAD)
         head = HEAD.match(self._buffer, self._length)
         if head is None:
-            raise CameraLost(msg("its pictures are out of step"))
+            raise CameraLost(msg("its pictures are misaligned"))
         reported, self._begin = self._object(head.end())
         self._after_object = True
         planes = np.frombuffer(self._buffer, np.uint8, self._length)
@@ -80,7 +80,7 @@ class RawVideo:
         if self._after_object:
             self._fill(self._begin + 1)
             if self._buffer[self._begin] != ord("}"):
-                raise CameraLost(msg("its pictures are out of step"))
+                raise CameraLost(msg("its pictures are misaligned"))
             self._begin += 1
         rest = self._end - self._begin
         self._buffer[:rest] = self._buffer[self._begin : self._end]
@@ -119,7 +119,7 @@ class RawVideo:
         while True:
             while (line_end := self._buffer.find(b"\n", at, self._end)) < 0:
                 if self._end - begin > ROOM // 2:
-                    raise CameraLost(msg("its pictures are out of step"))
+                    raise CameraLost(msg("its pictures are misaligned"))
                 self._more()
             line = self._buffer[at:line_end].decode(errors="replace")
             if entry := ENTRY.match(line):

@@ -165,9 +165,9 @@ def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
         if rest <= DISAGREES_SHARE and off[k] > worst:
             worst = off[k]
             reason = phrase(
-                "marker {n} does not fit the others: its corners are off by {share} of its"
-                " side; check its size and position in table.json, and that nobody has"
-                " moved it",
+                "marker {n} does not fit the others: its corners are off by"
+                " {share} of its side; check size and place in table.json; was it"
+                " moved?",
                 n=seen[k].id,
                 share=f"{100 * off[k]:.0f} %",
             )
@@ -182,9 +182,9 @@ def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) ->
         if unfit:
             return NoPose(
                 phrase(
-                    "the markers do not fit together: the camera's position would be known"
-                    " only to ± {mm} mm; check the lens, and that no marker is bent or has"
-                    " moved",
+                    "the markers do not fit together: the camera's position would"
+                    " be known only to ± {mm} mm; check the lens; is a marker bent"
+                    " or moved?",
                     mm=known_mm,
                 ),
                 unsure=True,

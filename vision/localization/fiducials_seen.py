@@ -16,8 +16,8 @@ def expect_every_fiducial(camera: Camera, setup: Setup) -> None:
     if missing:
         raise InputError(
             msg(
-                "expected to see every marker, but marker {n} is covered, too dark or too"
-                " small; uncover it or give it more light, and take another picture",
+                "expected to see every marker, but marker {n} is covered, too dark"
+                " or too small; uncover it or add light, and take another picture",
                 n=missing[0],
             )
         )

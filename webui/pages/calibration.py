@@ -96,7 +96,7 @@ def create_corners_app(
 
     @routes.get("/api/v1/camera.jpg")
     def photograph() -> AnyResponse:
-        return picture(table.jpeg(), msg("There is no photograph."))
+        return picture(table.jpeg(), msg("There is no photo."))
 
     @routes.post("/corners")
     def put() -> AnyResponse:
@@ -106,8 +106,8 @@ def create_corners_app(
                     409,
                     "not_now",
                     msg(
-                        "Expected each of the four corners once, inside the photograph; nothing"
-                        " was done."
+                        "Expected each of the four corners once, inside the photo;"
+                        " nothing was done."
                     ),
                 )
         except Refusal as refusal:

@@ -81,8 +81,8 @@ class _CorrectionPage:
                 "moved_on",
                 sentences(
                     msg(
-                        "The referee has ruled on another table since this page was loaded;"
-                        " nothing was done."
+                        "The referee has made another ruling since this page was"
+                        " loaded; nothing was done."
                     ),
                     msg("Here is the new one."),
                 ),
@@ -92,8 +92,8 @@ class _CorrectionPage:
                 409,
                 "secret",
                 msg(
-                    "Votes are secret now, and a verdict could reveal them: judge again"
-                    " once all have voted."
+                    "Votes are secret now, and a ruling could reveal them: judge"
+                    " again once all have voted."
                 ),
             )
 

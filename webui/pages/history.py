@@ -209,12 +209,11 @@ def count(chosen: Sequence[SessionHistory]) -> SessionCounts:
             taken += [(ledger.session, hit) for hit in hits(ledger, history.records)]
             for player, counts in squares_hit(ledger, history.records).items():
                 squares.setdefault(ledger.started.names.get(player, player), []).append(counts)
-    maps = ((player, around_target(found)) for player, found in landed.items())
     boards = ((player, on_squares(counts)) for player, counts in squares.items())
     return SessionCounts(
         tallies(each for _, each in played),
         strips(gaps),
-        tuple((player, heat) for player, heat in maps if heat),
+        tuple(around_target(landed).items()),
         tuple((player, heat) for player, heat in boards if heat),
         tuple(taken),
     )

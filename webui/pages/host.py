@@ -133,9 +133,9 @@ def table_facts(setup: Setup) -> list[tuple[str, Message]]:
     lens_known = (
         phrase("first estimate, not calibrated yet")
         if lens.first_estimate
-        else phrase("calibrated, ± known")
+        else phrase("calibrated")
         if lens.covariance
-        else phrase("assumed exact, ± unknown")
+        else phrase("not calibrated here; results may be off")
     )
     size_mm = setup.outline_mm().max(axis=0) - setup.outline_mm().min(axis=0)
     return [

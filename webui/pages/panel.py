@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from flask import (
     Blueprint,
     Response,
@@ -25,7 +26,7 @@ from referee.sessions.status import RefereeStatus
 from table.errors import InputError
 from table.json_data import JsonObject
 from table.messages import msg
-from table.observation_document import documented
+from table.observation_document import ObservationDocument, documented
 from webui.api.page_cache import PageCache
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
@@ -33,7 +34,7 @@ from webui.security.incoming import json_document
 from webui.security.login import visitor
 from webui.security.permissions import sayings
 from webui.security.requests import Refusal, number
-from webui.svg.board import draw
+from webui.svg.board import any_lies, draw
 from webui.svg.overlay import draw_over
 
 SHOWN = ("near", "photo")
@@ -81,6 +82,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
     def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:
         seen = view.observation if now.observation is None else documented(now.observation)
+        view = _without_what_is_gone(view, seen)
         return render_template(
             "panel.html",
             view=view,
@@ -106,6 +108,13 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         )
 
     return routes
+
+
+def _without_what_is_gone(view: SessionView, seen: ObservationDocument | None) -> SessionView:
+    """The view without the ranking of a table that has been cleared since."""
+    if seen is None or any_lies(view.ranking, seen.pieces):
+        return view
+    return msgspec.structs.replace(view, ranking=())
 
 
 def _shown() -> str:

@@ -66,7 +66,7 @@ class Photos:
         With `id_` it replaces an earlier one.
         """
         if not self._reading.acquire(timeout=BUSY_S):
-            raise Refusal(503, "busy", msg("Too many photographs at once; try again."), 10)
+            raise Refusal(503, "busy", msg("Too many photos at once; try again."), 10)
         id_ = id_ or secrets.token_urlsafe(12)
         try:
             photo = Photo(id_, name, data, self._read(data, name, named))
@@ -82,9 +82,7 @@ class Photos:
         with self._lock:
             photo = self._kept.get(id_)
         if photo is None:
-            raise Refusal(
-                404, "no_photo", msg("This photograph is not kept any more; send it again.")
-            )
+            raise Refusal(404, "no_photo", msg("This photo is no longer stored; send it again."))
         return photo
 
     def _keep(self, photo: Photo) -> None:
@@ -121,7 +119,7 @@ def photo_pages(read: PhotoReader, sample: Callable[[], bytes]) -> Blueprint:
             raise Refusal(
                 400,
                 "no_photo",
-                msg("Expected 1 to {n} photographs, got {n2}.", n=MOST_AT_ONCE, n2=len(files)),
+                msg("Expected 1 to {n} photos, got {n2}.", n=MOST_AT_ONCE, n2=len(files)),
             )
         names = [printable(file.filename or "")[-MOST_NAME:] for file in files]
         return _page(

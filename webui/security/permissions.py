@@ -75,7 +75,7 @@ class Access:
         self._signer = URLSafeSerializer(
             codes.now.key, salt="rinkside ticket", signer_kwargs={"digest_method": hashlib.sha256}
         )
-        self._link = secrets.token_urlsafe(18)
+        self._link, self._used_link = secrets.token_urlsafe(18), ""
         self._lock = Lock()
 
     @property
@@ -89,12 +89,16 @@ class Access:
     def enter(self, code: str, address: str, ticket: str = "") -> str:
         """The ticket of a visitor at `address` who gave a code.
 
-        It is also good for what their old one, `ticket`, was good for. Raises Refusal for a wrong
-        code, and for every code while there were too many wrong ones from this address. A browser
+        It is also good for what their old one, `ticket`, was good for. A host who opens the used
+        link again stays host. Raises Refusal for a wrong code, and for every code while there were
+        too many wrong ones from this address. A browser
         whose ticket is good is counted for itself: others at its address, such as behind a proxy,
         do not lock it out.
         """
-        known = self.visitor(ticket).id
+        who = self.visitor(ticket)
+        if who.role == "host" and _same(code.strip(), self._used_link):
+            return ticket
+        known = who.id
         role = self._role_of(code, f"ticket {known}" if known else client_of(address))
         had = self._read(ticket)
         kept = self.codes.now
@@ -134,9 +138,15 @@ class Access:
         with (
             self._lock
         ):  # one code at a time: the link is good once, and nobody guesses in parallel
-            if self._link and hmac.compare_digest(code.strip().encode(), self._link.encode()):
-                self._link = ""
+            if _same(code.strip(), self._link):
+                self._link, self._used_link = "", self._link
                 return "host"
+            if _same(code.strip(), self._used_link):
+                raise Refusal(
+                    403,
+                    "used_link",
+                    msg("This link was already used. Enter the host's code from the terminal."),
+                )
             self._guesses.check(client)
             kept, given = self.codes.now, plain(code[:64]).encode()
             for role, right in (("host", kept.host), ("player", kept.table)):
@@ -164,6 +174,11 @@ class Access:
             return msgspec.convert(self._signer.loads(text), Ticket)
         except (BadSignature, msgspec.ValidationError):
             return None
+
+
+def _same(given: str, secret: str) -> bool:
+    """Is it the secret, which is not empty?"""
+    return bool(secret) and hmac.compare_digest(given.encode(), secret.encode())
 
 
 def allowed(

@@ -106,6 +106,6 @@ def _freed(colour: str, by: str = "") -> SeatFreed:
     message = (
         msg("{who} frees {player}'s seat.", who=by.capitalize(), player=colour)
         if by
-        else msg("{player}'s seat is given back.", player=colour)
+        else msg("{player}'s seat is free again.", player=colour)
     )
     return SeatFreed(player=colour, decided_by=by or colour, message=message)

@@ -88,6 +88,8 @@ export async function show(frame) {
     camera.src = next.src;
     document.getElementById("backdrop")?.setAttribute("href", next.src);
     camera.dataset.frame = frame;
+    camera.hidden = false;
+    document.getElementById("no-picture").hidden = true;
   } catch {
     // No picture yet, or the camera is lost; the status says so.
   }

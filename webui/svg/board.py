@@ -235,6 +235,11 @@ def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
     )
 
 
+def any_lies(ranking: Sequence[Ranked], pieces: Sequence[Piece]) -> bool:
+    """True if a piece of the ranking still lies there, or it is not known where it lay."""
+    return any(row.base_mm is None or _found(row, pieces) is not None for row in ranking)
+
+
 def _found(row: Ranked, pieces: Sequence[Piece]) -> int | None:
     """Index of the piece that a row of the ranking is about, if it still lies there."""
     base_mm = row.base_mm

@@ -104,16 +104,19 @@ def _strip(player: str, gaps: list[float], y: float, scale: float) -> Strip:
     return Strip(player, y, tuple(dots), low, high, middle, median(gaps), len(gaps))
 
 
-def around_target(landings: Sequence[Landing]) -> HeatMap | None:
-    """A map of landings about the target, north away from the players.
+def around_target(landings: Mapping[str, Sequence[Landing]]) -> dict[str, HeatMap]:
+    """Maps of landings about the target by player, all to one scale, north away from the players.
 
-    None where there are none.
+    A player who has none has no map.
     """
-    if not landings:
-        return None
-    far = sorted(max(abs(one.x_mm), abs(one.y_mm)) for one in landings)
-    reach_mm = far[min(len(far) - 1, math.floor(0.95 * len(far)))]
+    landed = {player: each for player, each in landings.items() if each}
+    far = sorted(max(abs(one.x_mm), abs(one.y_mm)) for each in landed.values() for one in each)
+    reach_mm = far[min(len(far) - 1, math.floor(0.95 * len(far)))] if far else 0.0
     side_mm = next((mm for mm in STEPS_MM if mm * BINS >= reach_mm), STEPS_MM[-1])
+    return {player: _map(each, side_mm) for player, each in landed.items()}
+
+
+def _map(landings: Sequence[Landing], side_mm: int) -> HeatMap:
     bins = Counter(
         (math.floor(one.x_mm / side_mm), math.floor(one.y_mm / side_mm)) for one in landings
     )

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from calibration.lens.file import advice
 from calibration.lens.fit import Calibrated, calibrate_lens
 from calibration.lens.models import parameters_of
 from calibration.lens.synthetic_views import (
@@ -59,6 +60,18 @@ def test_parameters_are_in_their_intervals_and_residuals_are_the_noise() -> None
     assert max(middle_off) < 2
     assert 0.85 < np.mean(np.abs(off) < 1.96) <= 1
     assert 0.6 < np.std(off) < 1.5
+
+
+@pytest.mark.parametrize(("noise_px", "warned"), [(0.1, False), (0.65, True)])
+def test_a_lens_that_fits_poorly_is_called_that(noise_px: float, warned: bool) -> None:
+    """An RMS of 0.9 px says that a target was bent or a focus moved."""
+    rng = np.random.default_rng(3)
+    lens = random_lens(rng)
+    found = calibrate_lens(simulated_views(lens, 15, noise_px, rng), size(lens))
+    said = [one for one in advice(found, np.ones((4, 6), bool)) if "fits poorly" in one]
+    assert len(said) == warned
+    if warned:
+        assert said[0].startswith(f"This lens fits poorly: RMS {found.rms_px:.2f} px, under 0.5 px")
 
 
 def test_uncertainties_agree_with_opencvs_where_views_are_good() -> None:

@@ -91,7 +91,7 @@ def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_
     assert reasons["blurred.jpg"].startswith("it is blurred: ")
     assert reasons["soft.jpg"].startswith("it is blurred: edges are ")
     assert reasons["same.jpg"] == (
-        "it looks the same as another view: see 02.jpg; move or tilt the target between photographs"
+        "it looks the same as another view: see 02.jpg; move or tilt the target between photos"
     )
     assert reasons["mirrored.jpg"].startswith("the target is mirrored: ")
     assert reasons["small.jpg"] == "it has a different size: 640 x 480 px, most are 1280 x 960 px"
@@ -214,8 +214,7 @@ def test_sets_that_cannot_be_used_are_named_and_nothing_is_overwritten(
 
     few = folder("few", [photographs.photograph(pose, rng) for pose in poses[:3]])
     refused(
-        rinkside(few, out),
-        "few: expected at least 12 photographs of the target (JPEG or PNG), got 3",
+        rinkside(few, out), "few: expected at least 12 photos of the target (JPEG or PNG), got 3"
     )
     blurred = folder(
         "blurred", [photographs.photograph(pose, rng, blur_px=5) for pose in poses[:12]]
@@ -228,9 +227,7 @@ def test_sets_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     )
     half = [photographs.photograph(pose, rng) for pose in poses[:12]]
     mixed = folder("mixed", [*half[:6], *(cv2.resize(picture, (640, 480)) for picture in half[6:])])
-    refused(
-        rinkside(mixed, out), "photographs of one size, got 6 of 1280 x 960 px, 6 of 640 x 480 px"
-    )
+    refused(rinkside(mixed, out), "photos of one size, got 6 of 1280 x 960 px, 6 of 640 x 480 px")
     mirrored = folder("mirrored", [picture[:, ::-1] for picture in half])
     refused(rinkside(mirrored, out), "got 0 (12: the target is mirrored)")
     layout = folder("layout", [charuco_board(8, 12, True)] * 12)
@@ -305,7 +302,7 @@ def test_options_that_make_no_sense_are_one_line(
 def test_places_that_are_not_there_are_named(tmp_path: Path) -> None:
     refused(
         rinkside(tmp_path / "nowhere", tmp_path / "lens.json"),
-        "--from: expected a folder of photographs, got ",
+        "--from: expected a folder of photos, got ",
     )
     refused(
         rinkside(tmp_path, tmp_path / "nowhere" / "lens.json"),

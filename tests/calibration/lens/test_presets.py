@@ -106,7 +106,7 @@ def test_a_command_that_wants_a_lens_takes_a_name(tmp_path: Path) -> None:
         str(tmp_path / "table.json"),
     ]
     assert "--size: expected the size" in CliRunner().invoke(main, words).stderr
-    assert "photograph" in CliRunner().invoke(main, [*words, "--size", "2304x1296"]).stderr
+    assert "photo" in CliRunner().invoke(main, [*words, "--size", "2304x1296"]).stderr
 
 
 def test_a_camera_that_is_focused_elsewhere_is_told() -> None:

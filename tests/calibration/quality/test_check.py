@@ -142,7 +142,7 @@ def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
     links.feed(page)
     assert [link.partition(",")[0] for link in links.fetched] == ["data:image/png;base64"]
     assert "Ice Boule calls can be trusted here" in page
-    assert "lens assumed exact, ± unknown" in page
+    assert "lens not calibrated here; results may be off" in page
     assert page.count('class="how measured"') == 6
     assert page.count('class="how predicted"') == 4
 

@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -15,7 +16,7 @@ from calibration.lens.file import LensFile, save_lens
 from calibration.table.marker_edges import edge_samples
 from calibration.table.placement import place_cards
 from cli.main import main
-from table.table_config import load_table
+from table.table_config import Lens, load_table
 from vision.localization.fiducials import locate
 
 pytestmark = pytest.mark.slow
@@ -42,8 +43,8 @@ def true_corners(places: list[tuple[float, float, float]]) -> np.ndarray:
     return (np.array(turned) - origin) @ np.column_stack([x, (-x[1], x[0])])
 
 
-def lens_json(photographs, folder: Path) -> Path:
-    """A calibrated lens in a file."""
+def lens_json(photographs, folder: Path, lens: Lens | None = None) -> Path:
+    """A calibrated lens in a file: the one that took the photographs, or another."""
     nothing = {
         "sigma": {},
         "rms_px": 0.05,
@@ -55,7 +56,8 @@ def lens_json(photographs, folder: Path) -> Path:
         "left_out": (),
     }
     save_lens(
-        LensFile(camera=photographs.LENS, model="k1 k2 p1 p2", **nothing), folder / "lens.json"
+        LensFile(camera=lens or photographs.LENS, model="k1 k2 p1 p2", **nothing),
+        folder / "lens.json",
     )
     return folder / "lens.json"
 
@@ -192,7 +194,7 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     assert message.exit_code == 0, message.output
     assert (
         message.stderr
-        == "waiting: expected a photograph of all four corner cards, 0 to 3, but none shows"
+        == "waiting: expected a photo of all four corner cards, 0 to 3, but none shows"
         " 3 (near left) with the others\n"
     )
     assert "2 of 2 pictures show all four corner cards" in message.stdout
@@ -203,13 +205,13 @@ def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_
     never = CliRunner().invoke(main, words)
     assert never.exit_code == 2
     assert (
-        f"folder:{folder}: expected a photograph of all four corner cards, 0 to 3, but none"
+        f"folder:{folder}: expected a photo of all four corner cards, 0 to 3, but none"
         " shows 3 (near left)" in never.stderr
     )
     for more in (["--from", str(folder)], []):
         both = CliRunner().invoke(main, [*(words if more else words[:-2]), *more])
         assert (
-            "expected photographs of the corner cards: either --from FOLDER or --camera SPEC"
+            "expected photos of the corner cards: either --from FOLDER or --camera SPEC"
             in both.stderr
         )
 
@@ -245,6 +247,22 @@ def refused(message: Result, out: Path, *parts: str) -> None:
     assert not out.with_name("table.json.bak").exists()
 
 
+def test_of_a_wrong_lens_no_card_is_blamed(photographs, tmp_path: Path) -> None:
+    rng, out = np.random.default_rng(25), tmp_path / "table.json"
+    folder = shoot(
+        photographs, tmp_path / "table", [photographs.cards_on_a_table(laid(rng))] * 3, rng
+    )
+    (fx, _, cx), (_, fy, cy), _ = photographs.LENS.matrix
+    longer = msgspec.structs.replace(
+        photographs.LENS, matrix=((1.15 * fx, 0.0, cx), (0.0, 1.15 * fy, cy), (0.0, 0.0, 1.0))
+    )
+    message = rinkside(lens_json(photographs, tmp_path, longer), folder, out)
+    assert message.exit_code == 2
+    assert "expected corner cards that fit the lens, but all are up to " in message.stderr
+    assert "is this the lens of this camera, at this focus?" in message.stderr
+    assert not out.exists()
+
+
 def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     photographs, tmp_path: Path
 ) -> None:
@@ -257,7 +275,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, three, out),
         out,
-        "expected a photograph of all four corner cards, 0 to 3, but none shows 3 (near"
+        "expected a photo of all four corner cards, 0 to 3, but none shows 3 (near"
         " left) with the others",
     )
     twice = shoot(photographs, tmp_path / "twice", [on_table(places, ids=(0, 1, 2, 2))], rng)
@@ -280,8 +298,8 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
     refused(
         rinkside(lens, knocked, out),
         out,
-        "expected four flat corner cards that lie still in one plane; ",
-        "card 1 (far right) fits worst; is it bent",
+        "expected four flat corner cards that lie still; ",
+        "corner card 1 (far right) most; is it bent",
     )
     (tmp_path / "small").mkdir()
     photographs.save(np.full((480, 640), 90, np.uint8), tmp_path / "small" / "a.jpg")
@@ -301,9 +319,7 @@ def test_tables_that_cannot_be_used_are_named_and_nothing_is_overwritten(
         out,
         "--card-mm: expected 5 to 1000 mm, got nan",
     )
-    refused(
-        rinkside(lens, tmp_path / "nowhere", out), out, "--from: expected a folder of photographs"
-    )
+    refused(rinkside(lens, tmp_path / "nowhere", out), out, "--from: expected a folder of photos")
 
 
 @pytest.mark.parametrize("number", range(4))

@@ -336,11 +336,11 @@ def test_a_closed_folder_on_the_way_to_the_program_is_named() -> None:
             path.chmod(0o755)
         check_readable([program, program.parent])
         (folder / "home").chmod(0o750)
-        with pytest.raises(InputError, match=rf"{folder}/home is closed to other users"):
+        with pytest.raises(InputError, match=rf"{folder}/home is closed to it"):
             check_readable([program])
         (folder / "home").chmod(0o711)
         program.chmod(0o700)
-        with pytest.raises(InputError, match=r"rinkside is closed to other users"):
+        with pytest.raises(InputError, match=r"rinkside is closed to it"):
             check_readable([program])
 
 

@@ -204,7 +204,9 @@ def test_what_is_said_before_the_first_move_is_templates_with_their_values(name)
 
 def test_a_piecepack_die_may_show_nothing_in_icefloe_alone():
     game, state = begin("icefloe")
-    assert game.hear(state, {"player": "red", "die": 0}).message.startswith("Red rolled a null. ")
+    assert game.hear(state, {"player": "red", "die": 0}).message.startswith(
+        "Red rolled the empty face. "
+    )
     game, state = begin("ice_boule")
     assert game.hear(state, {"player": "blue", "die": 0}).evidence == {"violation": "begins.die"}
 

@@ -101,7 +101,7 @@ def test_a_missing_piece_and_a_doubt_are_one_question(tables, new_game):
         "A large piece; knocked out of play: blue; yellow is nearest",
         "A large piece; knocked out of play: blue; red is nearest",
         "A large piece; knocked out of play: blue; yellow and red are equally near",
-        "Still in play but hidden, or moved by hand: put it right",
+        "Still in play but hidden, or moved by hand: fix it",
     ]
 
 

@@ -147,7 +147,7 @@ def spoil(evening, plant):
 
 
 def out_of_turn(evening):
-    """Somebody rolls whose turn it is not, and may not even when others hold fire."""
+    """Somebody rolls whose turn it is not, and may not even when others do not fire."""
     for player in set(evening.others()) - (
         {evening.state.follower} if evening.phase in ("fire", "hit") else set()
     ):
@@ -251,7 +251,7 @@ def test_a_zamboni_moved_before_its_roll_is_judged_once_that_is_known(begin):
 
 def test_the_last_piece_is_shot_without_a_die_and_taken_off(at):
     evening = at("zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase fire red")
-    assert evening.judge().message == "Yellow may fire at red or hold fire."
+    assert evening.judge().message == "Yellow may fire at red, or not."
     where = evening.table.BOARD.cell_mm * np.array([5.5, 5.5])
     printed = replace(evening.table.seen(), unread_mm=(where,))
     evening.table.strip("red")

@@ -13,6 +13,7 @@ from engines.zamboni_wars import (
     RULINGS,
     Board,
     State,
+    hear,
     legal_moves,
     outcome,
     parse_move,
@@ -56,7 +57,7 @@ ROLL_OFF = (
             ("yellow", "red"),
             {},
             (
-                "two players must take opposite coasters (yellow and blue, or red and green), got"
+                "two players take opposite coasters (yellow and blue, or red and green), got"
                 " yellow and red"
             ),
         ),
@@ -147,6 +148,20 @@ def test_one_cover_die_for_every_two_players(players, dice):
     assert start(players.split(), {}).dice == ()
 
 
+def test_who_wins_the_cover_die_is_said_and_who_ties_for_it():
+    state = start(["yellow", "red", "blue", "green"], {"cover": "on", "roll_off": "each"})
+    messages = []
+    for pips in (2, 5, 5, 1, 3, 4, 1, 6, 1):
+        verdict = hear(state, {"player": state.to_move, "die": pips})
+        messages.append(verdict.message)
+        for move in verdict.moves:
+            state = play(state, parse_move(move))
+    assert "Green's die shows 1. Red and blue tie and roll again. Red rolls" in messages[3]
+    assert "Blue's die shows 4. Blue gets the cover die. Yellow rolls" in messages[5]
+    assert "Green's die shows 1. Red gets the cover die. Yellow rolls for movement." in messages[8]
+    assert sum("gets the" in message or "tie and" in message for message in messages) == 3
+
+
 @pytest.mark.parametrize(("layers", "hits"), [(3, [5, 6]), (2, [4, 5, 6])])
 def test_what_a_shot_needs(layers, hits):
     line = (
@@ -214,7 +229,7 @@ def test_where_only_firing_is_allowed():
         ("roll", "Yellow rolls for movement."),
         ("move 1", "Yellow moves and spends 1 point."),
         ("move 4", "Yellow moves and spends 4 points."),
-        ("fire blue", "Yellow may fire at blue or hold fire."),
+        ("fire blue", "Yellow may fire at blue, or not."),
         ("shot blue", "Yellow rolls for the shot at blue; 4 or more hits."),
         ("hit blue", "Yellow hit blue: take the medium blue piece off the board."),
     ],

@@ -78,7 +78,7 @@ def not_seen(asks):
 
 def out_of_step(asks):
     return OutOfSync(
-        code="pegs.unseen", message="Put it right.", differences=("One is missing.",), asks=asks
+        code="pegs.unseen", message="Fix the table.", differences=("One is missing.",), asks=asks
     )
 
 

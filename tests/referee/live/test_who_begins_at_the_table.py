@@ -176,7 +176,7 @@ def test_the_highest_die_in_the_corner_begins_and_those_who_tie_roll_again(told)
 def test_the_lot_says_who_rolls_first_for_movement(told):
     state, lines = told("lot", [SET_UP, 3])
     assert (state.players, state.to_move, str(state.phase)) == ((B, C, A), B, "move 3")
-    assert lines[0] == f"Lots were drawn among {A}, {B} and {C}. {name(B)} begins."
+    assert lines[0] == f"Picked at random among {A}, {B} and {C}. {name(B)} begins."
 
 
 @pytest.mark.parametrize(

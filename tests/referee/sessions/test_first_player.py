@@ -139,7 +139,7 @@ def test_a_lot_is_told_with_the_rule_and_replay_gives_the_same_game(begin, log):
         "blue",
         "Setup",
     )
-    assert line.message == "Lots were drawn among red and blue. Blue begins."
+    assert line.message == "Picked at random among red and blue. Blue begins."
     assert [clause.name for clause in line.clauses] == ["Setup"]
     assert session.ledger.state == GAMES["ice_boule"].start(("blue", "red"), {})
     again = Session.reopen(log, session.id)
@@ -358,7 +358,7 @@ def test_a_roll_is_refused_from_who_does_not_roll_and_twice_and_the_game_goes_on
     assert (twice.verdict, twice.evidence, twice.message) == (
         "refused",
         {"violation": "begins.twice"},
-        "Red has rolled 3 already. Blue rolls to see who begins, then yellow.",
+        "Red has already rolled 3. Blue rolls to see who begins, then yellow.",
     )
     for message in (
         {"player": "green", "die": 4},
@@ -422,7 +422,7 @@ def test_the_next_game_begins_as_the_one_before_or_as_people_say(begin, log):
     )
     assert (
         session.view().verdicts[0].message
-        == "Lots were drawn among red, blue and yellow. Yellow begins."
+        == "Picked at random among red, blue and yellow. Yellow begins."
     )
     session.command(parse_command({"command": "next_game", "begins": "roll"}))
     for player, die in zip(PLAYERS, (1, 2, 3), strict=True):
@@ -481,7 +481,7 @@ def test_the_log_shows_how_it_was_decided(log):
     assert "Yellow rolled 3. Yellow begins." in shown[0]
     assert "Roll The Die" in shown[0]
     assert "next game: red, blue, yellow; Red begins: set by hand." in shown[0]
-    assert "ice_boule: red, blue; Lots were drawn among red and blue. Blue begins." in shown[1]
+    assert "ice_boule: red, blue; Picked at random among red and blue. Blue begins." in shown[1]
     assert "Setup" in shown[1]
 
 

@@ -183,7 +183,7 @@ def test_what_was_left_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     assert (result.exit_code, result.stderr) == (
         0,
-        "rinkside: 2 of its 3 pictures were left out: the log has no room for them\n",
+        "rinkside: 2 of its 3 pictures were left out: the log is full\n",
     )
 
 

@@ -283,7 +283,7 @@ def test_a_hidden_vote_is_in_no_message_about_moves_that_would_not_stand(log):
     with pytest.raises(InputError) as caught:
         session.command(Declare(moves=("done red",)))
     refused.append(str(caught.value))
-    assert sum("in secret" in message for message in refused) >= 3
+    assert sum("secret vote" in message for message in refused) >= 3
     assert not [message for message in refused if "vote red" in message or "suns" in message]
     session.close()
 

@@ -187,7 +187,7 @@ def test_a_stream_that_is_out_of_step_is_lost():
     first = len(data) // 3
     video = RawVideo(reader(data[: first + 500] + data[first + 507 :]), WIDTH, HEIGHT)
     video.next()
-    with pytest.raises(CameraLost, match="out of step"):
+    with pytest.raises(CameraLost, match="misaligned"):
         video.next()
 
 

@@ -121,7 +121,7 @@ def home():
     """A home page with a table."""
     home = StandInHome()
     table = TableInUse("ice_boule", (440.0, 360.0), "v4l2:0", rough=True)
-    home.now = HomeNow(table=table, notice="It ended by itself: no camera")
+    home.now = HomeNow(table=table, notice="It stopped unexpectedly: no camera")
     return home
 
 

@@ -287,7 +287,7 @@ def test_everything_can_be_reached_and_pressed_by_keyboard(browser, panel):
         reached.append(
             browser.run("document.activeElement.id || document.activeElement.textContent.trim()")
         )
-    assert {"undo", "pause", "next-game", "control-name", "Close-up", "Skip to the verdict"} <= set(
+    assert {"undo", "pause", "next-game", "control-name", "Close-up", "Skip to the ruling"} <= set(
         reached
     )
 

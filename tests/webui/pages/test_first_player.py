@@ -28,7 +28,7 @@ PLAYERS = ("red", "blue", "yellow")
 LATER = datetime(2026, 11, 27, tzinfo=UTC)
 TOLD = {
     "message": sentences(
-        msg("Lots were drawn among {players}.", players=("red", "blue", "yellow")),
+        msg("Picked at random among {players}.", players=("red", "blue", "yellow")),
         msg("{player} begins.", player="blue"),
     ),
     "rests_on": "Setup",
@@ -108,7 +108,7 @@ def test_the_page_offers_what_the_rules_leave_open_and_proposes_what_they_say(ho
     page = host.get("/").text
     offered = re.findall(r'name="begins" value="(\w+)" (checked)?', page)
     assert offered == [("lot", "checked"), ("roll", ""), ("hand", "")]
-    assert "By lot: the referee draws one of you Setup" in words(page)
+    assert "At random: the referee picks a player Setup" in words(page)
 
 
 @pytest.mark.parametrize(
@@ -249,19 +249,19 @@ def test_a_program_begins_the_next_game_by_lot(playing):
     [
         (
             "en",
-            "Lots were drawn among red, blue and yellow. Blue begins.",
+            "Picked at random among red, blue and yellow. Blue begins.",
             "Blue rolled 6. Blue begins.",
             "Chance decides who goes first.",
         ),
         (
             "de",
-            "Es wurde gelost: Rot, Blau und Gelb. Blau beginnt.",
+            "Ausgelost unter: Rot, Blau und Gelb. Blau beginnt.",
             "Blau hat 6 gewürfelt. Blau beginnt.",
             "Der Zufall entscheidet, wer beginnt.",
         ),
         (
             "es",
-            "Se hizo un sorteo: rojo, azul y amarillo. Empieza azul.",
+            "Elegido al azar entre rojo, azul y amarillo. Empieza azul.",
             "Azul sacó 6. Empieza azul.",
             "El azar decide quién empieza.",
         ),
@@ -328,12 +328,12 @@ def test_the_evidence_has_every_roll_of_every_round(playing):
         (
             "ice_storm",
             [("lot", ""), ("roll", ""), ("hand", "checked")],
-            "By hand: the first in the order above Turns continue",
+            "You choose: the first in the order above Turns continue",
         ),
         (
             "zamboni_wars",
             [("lot", ""), ("roll", ""), ("hand", "checked")],
-            "By hand: the first in the order above Turns continue",
+            "You choose: the first in the order above Turns continue",
         ),
     ],
 )

@@ -37,7 +37,7 @@ def host(first, ended):
 
     def save():
         if first.now.step != "check":
-            raise InputError("expected a table that is measured: measure it first")
+            raise InputError("the table is not measured yet: measure it first")
         if "full" in ended:
             raise InputError("table.json: No space left on device")
         ended.append("saved")

@@ -88,7 +88,7 @@ def test_every_moment_has_its_verdict_board_and_picture(pages, log):
     assert 'class="piece' not in before
     assert "No picture was saved." in before
     start = pages.get(f"/sessions/{boule.id}?at=0").text
-    assert "Before the first verdict" in start
+    assert "Before the first ruling" in start
     assert "Nothing had been ruled yet." in start
 
 
@@ -215,18 +215,25 @@ def test_distances_stand_to_scale():
     assert strips({"Anna": []}) is None
 
 
-def test_landings_are_counted_about_the_target():
-    class At:
-        def __init__(self, x_mm, y_mm):
-            self.x_mm, self.y_mm = x_mm, y_mm
+class At:
+    def __init__(self, x_mm, y_mm):
+        self.x_mm, self.y_mm = x_mm, y_mm
 
-    heat = around_target([At(12, 3), At(14, 4), At(-30, -1)])
+
+def test_landings_of_all_players_are_drawn_to_one_scale():
+    maps = around_target({"Anna": [At(12, 3)], "Ben": [At(400, 20)], "Zoë": []})
+    assert list(maps) == ["Anna", "Ben"]
+    assert maps["Anna"].side_mm == maps["Ben"].side_mm == 100
+
+
+def test_landings_are_counted_about_the_target():
+    heat = around_target({"Anna": [At(12, 3), At(14, 4), At(-30, -1)]})["Anna"]
     counts = {
         (cell.x * heat.side_mm, -(cell.y + 1) * heat.side_mm): cell.count for cell in heat.cells
     }
     assert sum(counts.values()) == 3
     assert heat.side_mm == 5
     assert counts[10, 0] == 2
-    assert around_target([]) is None
+    assert around_target({"Anna": []}) == {}
     board = on_squares([{"a1": 2, "h8": 1}, {"a1": 1}])
     assert {(cell.x, cell.y): cell.count for cell in board.cells} == {(-4, 3): 3, (3, -4): 1}

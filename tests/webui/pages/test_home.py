@@ -97,8 +97,8 @@ def test_while_something_starts_everybody_waits_and_the_host_can_give_it_up(host
 
 
 def test_why_a_game_ended_by_itself_is_told(host, home):
-    home.now = HomeNow(notice="It ended by itself: camera <video0> not found")
-    assert "It ended by itself: camera &lt;video0&gt; not found" in host.get("/").text
+    home.now = HomeNow(notice="It stopped unexpectedly: camera <video0> not found")
+    assert "It stopped unexpectedly: camera &lt;video0&gt; not found" in host.get("/").text
 
 
 def test_devices_are_listed_with_what_is_wrong(host):

@@ -76,7 +76,7 @@ def test_devices_are_listed_with_what_is_wrong(session, live, as_host, devices, 
 def test_the_table_is_told_with_what_has_moved_and_what_is_known_of_it(client, live):
     page = client.get("/host").text
     assert "<dd>open ground, 668 × 472 mm</dd>" in page
-    assert "no movement detected" in page
+    assert "nothing has moved" in page
     live.become(moved=("corner card 2 is 4.1 mm from where it was",))
     assert "corner card 2 is 4.1 mm from where it was" in client.get("/host").text
 

@@ -17,7 +17,7 @@ from table.table_config import Counters
 
 MAY_SAY = [
     {"label": "die 5", "said": {"player": "blue", "die": 5}},
-    {"label": "hold fire", "said": {"player": "blue", "hold": True}},
+    {"label": "do not fire", "said": {"player": "blue", "hold": True}},
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,6 +50,42 @@ def test_ranking_has_every_gap_with_its_95_percent_interval(client, session):
     shown = re.findall(r'<td class="number">([^<]+)</td>', page)
     assert shown == [f"{round(row['gap_mm'], 2):.1f} ± 0.3" for row in session.shown["ranking"]]
     assert len(shown) == 7
+
+
+def test_a_cleared_table_has_no_ranking(client, live):
+    """The ruling's pieces are gone: a list of their gaps beside an empty board is of nothing."""
+    live.become(observation=replace(live.latest.observation, pieces=()))
+    page = client.get("/").text
+    assert '<td class="number">' not in page
+    assert "No thrown piece measured in this end yet." in page
+
+
+def test_without_a_camera_its_error_is_said_once_and_no_picture_is_broken(client, session, live):
+    session.shown["verdicts"] = []
+    error = "Camera lost (it was closed). The game is waiting; trying again in 2 s."
+    live.become(status="camera lost", message=error, frame_seq=-1, observation=None)
+    page = client.get("/").text
+    assert page.count(error) == 1
+    assert "Ready" not in page
+    assert re.search(r'<img id="camera"[^>]*\bhidden\b', page)
+    assert re.search(r'id="no-picture"\s*>No picture from the camera yet\.', page)
+
+
+def test_a_picture_that_has_come_is_shown(client):
+    page = client.get("/").text
+    assert re.search(r'<img id="camera"[^>]*src="/api/v1/camera\.jpg\?frame=88"', page)
+    assert re.search(r'id="no-picture" hidden', page)
+
+
+def test_while_paused_the_page_asks_nobody_for_anything(client, session, live):
+    """Whatever the referee said last: here, what the newest ruling says already."""
+    session.shown |= {"phase": "paused"}
+    session.shown["state"]["turn"] = "Still to vote: red."
+    live.become(message=session.view().verdicts[0].message)
+    page = client.get("/").text
+    assert '<p class="whose">Paused</p>' in page
+    assert '<p class="live-said">The host can resume.</p>' in page
+    assert "Still to vote: red." not in page
 
 
 def test_touching_and_standing_on_the_target_are_said_in_words(client, session):

@@ -75,11 +75,11 @@ def test_who_takes_a_seat_and_who_frees_it_is_in_the_log(session, blue, client, 
     client.post("/host/code", data={"which": "table"}, headers=OWN)
     assert [event.message for event in session.seated] == [
         "Blue's seat is taken.",
-        "Blue's seat is given back.",
+        "Blue's seat is free again.",
         "Yellow's seat is taken.",
         "The host frees yellow's seat.",
         "Blue's seat is taken.",
-        "Blue's seat is given back.",
+        "Blue's seat is free again.",
         "Yellow's seat is taken.",
         "The host frees yellow's seat.",
     ]

@@ -61,7 +61,7 @@ def test_several_photographs_are_measured_and_what_is_none_is_refused(client: Fl
     assert "red leads and would score 1 point" in page
     assert page.count('class="place"') == 8
     assert "notes.txt: expected a picture (JPEG or PNG)" in page
-    assert "read off the photograph" in page
+    assert "read from the photo" in page
     drawn = client.get(f"{address(page)}.jpg")
     picture = cv2.imdecode(np.frombuffer(drawn.data, np.uint8), cv2.IMREAD_COLOR)
     assert drawn.mimetype == "image/jpeg"
@@ -75,7 +75,7 @@ def test_it_is_measured_again_with_other_colours(client: FlaskClient) -> None:
     page = post(client, sample="1").text
     again = post(client, path=address(page), target="yellow", colour=["red", "blue"]).text
     assert "red leads and would score 1 point" in again
-    assert "read off the photograph. If" not in again
+    assert "read from the photo. If" not in again
     wrong = post(client, path=address(page), target="blue", colour=["red", "yellow"]).text
     assert "4 blue pieces lie" in wrong
     assert address(page) in again
@@ -169,7 +169,7 @@ def test_a_phone_sends_a_photograph_and_sees_the_gaps(page: Any, tmp_path: Path)
     with listen(port=0) as listening, serving(app, listening):
         page.goto(f"http://127.0.0.1:{listening.getsockname()[1]}/")
         with page.expect_file_chooser() as chooser:
-            page.get_by_text("Take a photograph", exact=True).click()
+            page.get_by_text("Take a photo", exact=True).click()
         chooser.value.set_files(photo)
         page.wait_for_selector(".measured .ranking")
         assert "Red leads" in page.inner_text(".measured .said")

@@ -100,7 +100,7 @@ def press(browser, page, label):
         ),
         ("zamboni_wars", ZAMBONI.format("move 4"), "red", "Die 5", ["early red 5"]),
         ("zamboni_wars", ZAMBONI.format("fire yellow"), "red", "Fire at yellow", ["fire yellow"]),
-        ("zamboni_wars", ZAMBONI.format("fire yellow"), "red", "Hold fire", ["hold"]),
+        ("zamboni_wars", ZAMBONI.format("fire yellow"), "red", "Do not fire", ["hold"]),
         ("zamboni_wars", ZAMBONI.format("hit yellow"), "blue", "Die 2", ["take yellow", "roll 2"]),
         ("zamboni_wars", ZAMBONI.format("roll"), "red", "Die 6", ["roll 6"]),
     ],
@@ -126,7 +126,7 @@ def test_the_host_says_it_on_the_panel(table):
     press(host, "/", "Red ends the move where it began")
     assert (
         session.view().verdicts[0].message
-        == "Red ends the move where it began. Red may fire at yellow or hold fire."
+        == "Red ends the move where it began. Red may fire at yellow, or not."
     )
 
 

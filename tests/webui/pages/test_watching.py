@@ -113,7 +113,7 @@ class Watcher:
 
     def sit(self, colour):
         self.page.locator(f"button[name=seat][value={colour}]").click()
-        self.page.get_by_text("Give the seat back").wait_for(state="attached")
+        self.page.get_by_text("Leave the seat").wait_for(state="attached")
         return self
 
     def catch_up(self, newest):

@@ -228,10 +228,19 @@ def test_a_wrong_code_makes_nobody_anything(app, code):
 def test_the_link_of_the_terminal_is_good_once(app):
     access = app.extensions["access"]
     link = access.link
-    assert access.visitor(access.enter(link, "::1")).role == "host"
-    for spent in (link, access.link):
-        with pytest.raises(Refusal, match="Wrong code for this table"):
-            access.enter(spent, "::1")
+    host = access.enter(link, "::1")
+    assert access.visitor(host).role == "host"
+    with pytest.raises(Refusal, match=r"This link was already used\. Enter the host's code"):
+        access.enter(link, "::1")
+    with pytest.raises(Refusal, match="Wrong code for this table"):
+        access.enter(access.link, "::1")
+
+
+def test_the_host_who_opens_the_used_link_again_stays_host(app):
+    access = app.extensions["access"]
+    link = access.link
+    host = access.enter(link, "::1")
+    assert access.visitor(access.enter(link, "::1", host)).role == "host"
 
 
 class Clock:

@@ -118,7 +118,7 @@ def test_the_rule_is_a_tap_away_in_words(client, session, question):
 
 def test_a_table_out_of_step_is_told_piece_by_piece(client, session):
     differences = ["red2 is not on the board.", "blue1 lies on b4 now."]
-    message = " ".join(("The table does not match the record. Put it right.", *differences))
+    message = " ".join(("The table does not match the record. Fix the table.", *differences))
     session.shown["verdicts"][0] |= {
         "verdict": "out_of_sync",
         "said": message,
@@ -126,7 +126,7 @@ def test_a_table_out_of_step_is_told_piece_by_piece(client, session):
     }
     page = client.get("/").text
     assert [*re.findall(r"<li>([^<]+)</li>", page)][:2] == differences
-    assert "The table does not match the record. Put it right.</p>" in page, (
+    assert "The table does not match the record. Fix the table.</p>" in page, (
         "the list is not said twice"
     )
 

@@ -1,0 +1,70 @@
+"""How easy a text is to read: Flesch's reading ease, and the words of each sentence.
+
+Reading ease is 206.835 - 1.015 (words per sentence) - 84.6 (syllables per word); source: R. Flesch,
+"A new readability yardstick", 1948. Syllables are counted by groups of vowels.
+`python -m tools.readability` prints it for the guide.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+STYLE = tomllib.loads((ROOT / "docs" / "style.toml").read_text(encoding="utf-8"))
+SILENT = re.compile(r"(?:[^laeiouy]es|[^dt]ed|[^laeiouy]e)$")
+"""An end whose e is not spoken: `makes`, `moved`, `game`; but `table`, `needed`."""
+
+
+def prose(markdown: str) -> str:
+    """The sentences of a page: no code, tables, pictures, headings or addresses.
+
+    An item of a list that ends without a stop gets one.
+    """
+    text = re.sub(r"^(```|~~~).*?^\1", "\n", markdown, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"`[^`]*`", "code", text)
+    text = re.sub(r"<[^>]+>", "", text)
+    paragraphs = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", text)
+    kept = (
+        " ".join(re.sub(r"^\s*(?:[-*]|\d+\.) ", "", one).split())
+        for one in paragraphs
+        if not re.match(r"\s*(?:#|\|)", one)
+    )
+    return " ".join(one if re.search(r"[.!?:]\W*$", one) else f"{one}." for one in kept if one)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; a colon before a list ends one too."""
+    return [one for one in re.split(r"(?<=[.!?])[\"')*]*\s+|:\s+(?=[A-Z])", text) if words(one)]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text; what stands in a field is one."""
+    text = re.sub(r"%\(\w+\)s|\{\w+\}", "x", re.sub(r"<[^>]+>", "", text))
+    return re.findall(r"[^\W_][\w'’.-]*", text)
+
+
+def syllables(word: str) -> int:
+    """How many syllables an English word has, about; at least one."""
+    letters = re.sub(r"[^a-z]", "", word.lower())
+    groups = len(re.findall(r"[aeiouy]+", letters))
+    return max(1, groups - bool(SILENT.search(letters) and groups > 1))
+
+
+def reading_ease(text: str) -> float:
+    """Flesch's reading ease of a text: 60 is plain English, 100 very easy."""
+    each = words(text)
+    return (
+        206.835
+        - 1.015 * len(each) / len(sentences(text))
+        - 84.6 * sum(map(syllables, each)) / len(each)
+    )
+
+
+if __name__ == "__main__":
+    for name in STYLE["guide"]:
+        print(f"{reading_ease(prose((ROOT / name).read_text(encoding='utf-8'))):5.1f}  {name}")
