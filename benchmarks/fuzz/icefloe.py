@@ -554,7 +554,7 @@ class FuzzedIcefloe(OnTable):
             "too early",
             "Not seen on the board",
             "is left to",
-            "Put it right",
+            "Fix the",
         )
         return old if any(word in told for word in words) else table
 

@@ -533,7 +533,7 @@ class FuzzedStorm(OnTable):
             or "is thrown again" in told
         ):
             return table.without("thrown")
-        words = ("ack", "Put it right", "Replace", "Take")
+        words = ("ack", "Fix the", "Replace", "Take")
         if any(word in told for word in words):
             return Table() if state.round_over or state.thrown == 0 else old
         if isinstance(getattr(verdict, "tried", None), tuple):

@@ -168,12 +168,12 @@ def test_guidance_follows_what_is_seen(pictures) -> None:
     small = np.full_like(mat, 90)
     small[240:720, 320:960] = mat[::2, ::2]
     for image, seen, expected in (
-        (np.full_like(mat, 90), (), "No marker is seen yet"),
+        (np.full_like(mat, 90), (), "No marker is in view yet"),
         (covered(mat, 2), (0, 1, 3), "Not seen yet: the marker near right."),
         (covered(mat, 0, 1), (2, 3), "Not seen yet: the markers far left, far right."),
         (np.ascontiguousarray(mat[:, ::-1]), (), "mirror"),
-        (small, (0, 1, 2, 3), "Bring the camera nearer"),
-        (mat, (0, 1, 2, 3), "All markers are seen. Clear the board"),
+        (small, (0, 1, 2, 3), "Move the camera closer"),
+        (mat, (0, 1, 2, 3), "All markers are in view. Clear the board"),
     ):
         found, said = guide(image, FIDUCIALS)
         assert found == seen

@@ -155,8 +155,7 @@ def test_what_is_of_no_use_is_refused_with_its_reason() -> None:
     )
     assert (again.doing, again.message) == (
         "refused",
-        "it looks the same as another view: see view-01; move or tilt the target between"
-        " photographs",
+        "it looks the same as another view: see view-01; move or tilt the target between photos",
     )
     step = 0
     while (
@@ -373,7 +372,7 @@ def test_a_camera_that_is_lost_is_asked_again_for_a_while() -> None:
     ("code", "wanted", "refused"),
     [
         ("en", "Still needed: 14 more views", "not taken: it is blurred"),
-        ("de", "Nötig: noch 14 Aufnahmen", "nicht genommen: sie ist unscharf"),
+        ("de", "Nötig: noch 14 Aufnahmen", "nicht gemacht: sie ist unscharf"),
     ],
 )
 def test_guidance_in_a_terminal_is_in_its_language(code: str, wanted: str, refused: str) -> None:

@@ -58,7 +58,7 @@ def test_several_photographs_are_measured_and_what_is_none_is_refused(client: Fl
     answer = post(client, (sample_photo(), "table.jpg"), (b"hello", "notes.txt"))
     assert answer.status_code == 200
     page = answer.text
-    assert "red leads and would score 1 point" in page
+    assert "Red leads and would score 1 point" in page
     assert page.count('class="place"') == 8
     assert "notes.txt: expected a picture (JPEG or PNG)" in page
     assert "read from the photo" in page
@@ -74,7 +74,7 @@ def test_several_photographs_are_measured_and_what_is_none_is_refused(client: Fl
 def test_it_is_measured_again_with_other_colours(client: FlaskClient) -> None:
     page = post(client, sample="1").text
     again = post(client, path=address(page), target="yellow", colour=["red", "blue"]).text
-    assert "red leads and would score 1 point" in again
+    assert "Red leads and would score 1 point" in again
     assert "read from the photo. If" not in again
     wrong = post(client, path=address(page), target="blue", colour=["red", "yellow"]).text
     assert "4 blue pieces lie" in wrong
