@@ -21,6 +21,7 @@ from threading import Event, Thread
 from typing import Any
 
 import click
+import numpy as np
 from flask import Flask
 
 from calibration.table.drift import recheck
@@ -66,8 +67,9 @@ from referee.sessions.start import (
 )
 from referee.sessions.status import LiveState
 from referee.statistics.history import HistoryCache
-from simulation.camera import SeatsPlayers, real_time
+from simulation.camera import SeatsPlayers, SimulatedCamera, real_time
 from simulation.tables import demo_table
+from simulation.virtual_table import VirtualTable
 from table.errors import InputError, message_of
 from table.games import found_games, usual_game
 from table.messages import msg, phrase
@@ -171,10 +173,16 @@ def demo(
         patient, pace = PatientSession(session, live, stopping, complain), real_time(start_ms)
         manager = ServiceManager()
         manager.status = lambda: live.latest.message
-        simulated = FedCamera(table.camera(patient, start_ms, pace), manager.feed)
-        camera = stack.enter_context(closing(simulated))
+        players, rng = table.seated(patient, setup), np.random.default_rng([seed, 7])
+        virtual = VirtualTable(players, patient, setup, rng)
+        simulated = SimulatedCamera(
+            setup, table.place, virtual.scene_at, seed, start_ms=start_ms, pace=pace
+        )
+        camera = stack.enter_context(closing(FedCamera(simulated, manager.feed)))
         maker = RefereeFactory(camera, patient, live, stopping)
-        panel = _Panel(listening, access, devices, log.path, ending, public_names, door, manager)
+        panel = _Panel(
+            listening, access, devices, log.path, ending, public_names, door, manager, virtual
+        )
         _referee(session, maker, maker.referee(setup, table.empty), panel)
 
 
@@ -469,6 +477,7 @@ class _Panel:
     public_names: tuple[str, ...]
     door: Door | None
     manager: ServiceManager
+    virtual: VirtualTable | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -493,6 +502,7 @@ class _Panel:
             lambda: next(iter(reachable_urls(self.listening)), ""),
             lambda: _device_errors(self.devices),
             HistoryCache(self.log),
+            self.virtual,
         )
 
 

@@ -96,10 +96,6 @@ class GameTable:
         """Options that the game is played with, where they are not the usual ones."""
         return board_players()[self.game].rulings(self.setup)
 
-    def camera(self, session: ObservedSession, start_ms: int, pace: Pace) -> SimulatedCamera:
-        """A camera over it, and players who play for a session."""
-        return camera_over(self, seat(session, self), start_ms=start_ms, pace=pace)
-
     def seated(self, session: ObservedSession, setup: Setup) -> Players:
         """As `DemoTable.seated`."""
         return seat(session, replace(self, setup=setup))

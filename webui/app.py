@@ -11,13 +11,14 @@ from referee.statistics.history import HistoryCache
 from webui.api.events import EventFeed, Streams
 from webui.api.openapi import BASE
 from webui.api.routes import api
-from webui.interfaces import LivePort, SessionPort
+from webui.interfaces import LivePort, SessionPort, VirtualTablePort
 from webui.pages.correction import fix
 from webui.pages.history import history_pages
 from webui.pages.host import Devices, host
 from webui.pages.panel import pages
 from webui.pages.phone import phone
 from webui.pages.verdict import ruling
+from webui.pages.virtual_table import virtual_table
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
@@ -32,10 +33,12 @@ def create_app(
     address: Callable[[], str] = str,
     devices: Devices = dict,
     histories: HistoryCache | None = None,
+    virtual: VirtualTablePort | None = None,
 ) -> Flask:
     """The panel of one session, with what the referee sees at this moment.
 
-    With `histories` it has the pages of all sessions too. `hosts` are names of this machine, beside
+    With `histories` it has the pages of all sessions too; on a `virtual` table hosts and players
+    move the pieces on the page. `hosts` are names of this machine, beside
     its addresses and local names, that the panel answers to; `access` knows the codes, without it
     they are fresh ones that are kept nowhere (`app.extensions["access"]` has them); `address` says
     where phones find the panel now, empty where they do not; `devices` says what is connected, and
@@ -51,7 +54,9 @@ def create_app(
     app.register_blueprint(phone(session, live, seats, instance))
     app.register_blueprint(fix(session, live, instance))
     app.register_blueprint(host(session, live, access, seats, address, devices))
-    app.register_blueprint(pages(session, live, instance))
+    app.register_blueprint(pages(session, live, instance, virtual))
+    if virtual is not None:
+        app.register_blueprint(virtual_table(live, virtual))
     app.register_blueprint(ruling(session))
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     if histories is not None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # they bring OpenCV along, and interfaces are needed by every
     from referee.sessions.secret_votes import AffectedVotes
     from referee.sessions.status import RefereeStatus
     from table.observation import Observation
+    from table.solids import Array
     from table.table_config import Setup
 
 
@@ -97,6 +98,76 @@ class LivePort(Protocol):
 
     def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
         """As `Referee.reread`."""
+
+
+class VirtualBody(Protocol):
+    """As `simulation.virtual_table.LyingBody`."""
+
+    @property
+    def name(self) -> str:
+        """Its name, by which it is acted on."""
+
+    @property
+    def kind(self) -> Literal["piece", "slab", "die"]:
+        """What it is: a pyramid, a counter or tile, a die."""
+
+    @property
+    def label(self) -> str:
+        """What it is, in words."""
+
+    @property
+    def colour(self) -> str:
+        """The colour of a pyramid; else empty."""
+
+    @property
+    def text(self) -> str:
+        """What is printed on it."""
+
+    @property
+    def rgb(self) -> tuple[float, float, float]:
+        """Light that comes back from it, linear, 0..1."""
+
+    @property
+    def vertices_mm(self) -> Array:
+        """The vertices of a pyramid, (5, 3), else an outline (n, 2)."""
+
+    @property
+    def may(self) -> tuple[str, ...]:
+        """What may be done with it."""
+
+
+class VirtualNow(Protocol):
+    """As `simulation.virtual_table.VirtualNow`."""
+
+    @property
+    def bodies(self) -> Sequence[VirtualBody]:
+        """What lies on the table, the lowest first."""
+
+    @property
+    def reserve(self) -> Sequence[VirtualBody]:
+        """What is not on the table."""
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Colours that people play."""
+
+
+class VirtualTablePort(Protocol):
+    """A table on which people move simulated pieces: `simulation.virtual_table.VirtualTable`."""
+
+    def look(self) -> VirtualNow:
+        """The table as it is now."""
+
+    def act(
+        self, what: str, piece: str = "", x_mm: float = 0, y_mm: float = 0, turn_deg: float = 0
+    ) -> None:
+        """Do something with a piece; raises InputError."""
+
+    def sit(self, colour: str, here: bool = True) -> None:
+        """Take a seat, or leave it to its simulated player; raises InputError."""
+
+    def run(self, pace: Literal["play", "slow", "pause", "step"]) -> None:
+        """Let the simulated players play, play slowly, pause, or act once and pause."""
 
 
 Next = Literal["home", "again", "play"]

@@ -6,12 +6,15 @@ import numpy as np
 
 from table.clearance import clearance
 from table.pieces import PieceSize
-from table.solids import Array, Solid, lying, tipped
+from table.solids import Array, Solid, lying, tipped, upright
 
 CONTACT_MM = 0.02
 """Gap left between solids that are made to touch, so that they never overlap."""
 LEAN_DEG = (3.0, 42.0)
 """A piece tipped up by less lies; one tipped up by more falls back on its base."""
+
+UPRIGHT = 0.15
+"""Share of thrown pieces that come to stand."""
 
 
 def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
@@ -39,6 +42,13 @@ def slid_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None
         else:
             high = middle
     return moved(solid, share * x * low, share * y * low)
+
+
+def random_pose(size: PieceSize, spot_mm: Array, rng: np.random.Generator) -> Solid:
+    """A thrown piece at a place (2,), in any heading; most of them lie."""
+    x, y, heading = float(spot_mm[0]), float(spot_mm[1]), float(rng.uniform(0, 360))
+    pose = upright if rng.random() < UPRIGHT else lying
+    return pose(size, x, y, heading)
 
 
 def flush_deg(below: Solid, rng: np.random.Generator) -> float:

@@ -24,15 +24,16 @@ from referee.sessions.events import (
     InputRecorded,
     QuestionAsked,
     Record,
+    Undone,
     VerdictReached,
 )
 from referee.sessions.state import SessionState
-from simulation.camera import Pace
 from simulation.players.hands import WHO, PlayerHands, Steps
-from simulation.render.scene import Body, Scene, SceneDie, ScenePiece, Slab, Stage
+from simulation.players.laying import Bodies, carries, middle_mm, without
+from simulation.render.scene import Body, Limb, Scene, SceneDie, ScenePiece, Slab, Stage
+from table.observation import Camera
 from table.solids import Array
 from table.table_config import Setup
-from vision.cameras.base import CameraPort
 from vision.cameras.frame import Frame
 
 SQUARE = re.compile(r"\b[a-z]\d\b")
@@ -51,10 +52,6 @@ PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
 SET_UPS = 2
 """How often a board is set up again before people say how it is."""
 
-Bodies = Mapping[str, Body]
-"""Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is
-the same object.
-"""
 Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard"]
 
 
@@ -115,6 +112,31 @@ class Play(Protocol):
     def same(self, state: Any, other: Any) -> bool:
         """Whether two states say the same."""
 
+    def spares(self) -> Bodies:
+        """As `ByHand.spares`."""
+
+    def named(self, bodies: Bodies) -> Bodies:
+        """As `ByHand.named`."""
+
+    def taken(self, bodies: Bodies, name: str) -> Bodies:
+        """As `ByHand.taken`."""
+
+
+class ByHand:
+    """What a person's hands find in a game, where it is nothing special."""
+
+    def spares(self) -> Bodies:
+        """Pieces that players have in hand before the game."""
+        return {}
+
+    def named(self, bodies: Bodies) -> Bodies:
+        """The bodies by the names that the game gives them where they lie now."""
+        return bodies
+
+    def taken(self, bodies: Bodies, name: str) -> Bodies:
+        """The table after somebody took a body off, and all that stands on it."""
+        return without(bodies, *carries(bodies, name))
+
 
 def _as_laid(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
     return setup
@@ -148,6 +170,10 @@ class DemoTable(Protocol):
         """Its table.json: lens, cards, board and game."""
 
     @property
+    def place(self) -> Camera:
+        """Where its camera hangs."""
+
+    @property
     def rulings(self) -> dict[str, str]:
         """Options that the game is played with, where they are not the usual ones."""
 
@@ -159,18 +185,42 @@ class DemoTable(Protocol):
     def stage(self) -> Stage:
         """What it stands on, and its light."""
 
-    def camera(self, session: Any, start_ms: int, pace: Pace) -> CameraPort:
-        """A camera over it; players play for `session`, and send their commands there."""
-
     def seated(self, session: Any, setup: Setup) -> SeatedPlayers:
-        """Its players at another table with a setup for their game."""
+        """Its players at a table with a setup for their game; their commands go to `session`."""
 
 
 class SeatedPlayers(Protocol):
-    """Players at a table."""
+    """Players at a table, which people may join.
+
+    `bodies` is what lies there, and `people` are the colours that people play: nobody else moves,
+    rolls or votes for these. `stacks` says whether pieces may stand on each other, `throws` whether
+    they come on the table by throws. While they are told to wait (`waits`), none begins anything.
+    """
+
+    bodies: Bodies
+    people: frozenset[str]
+    waits: bool
+    stacks: bool
+    throws: bool
+
+    @property
+    def busy(self) -> bool:
+        """Whether one of them is doing something."""
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies there at a time; times must not go back."""
+
+    def arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
+        """The arm of somebody in a player's seat, with the hand at a place (3,)."""
+
+    def spares(self) -> Bodies:
+        """As `ByHand.spares`."""
+
+    def taken(self, bodies: Bodies, name: str) -> Bodies:
+        """As `ByHand.taken`."""
+
+    def recorded(self) -> Bodies | None:
+        """The bodies as they lay when the referee last agreed; None before that."""
 
 
 class ObservedSession(Protocol):
@@ -212,16 +262,22 @@ class Players:
             rng,
             mistakes,
         )
-        self._bodies: Bodies = {}
+        self._game_seq = session.ledger.game_seq
+        self.bodies: Bodies = {}
+        self.people: frozenset[str] = frozenset()
+        self.stacks, self.busy, self.waits = False, False, False
+        self.spares, self.taken = play.spares, play.taken
+        self.throws = bool(play.spares())
         self._lay_at: dict[str, Bodies] = {}
         self._people = PlayerHands(session, setup)
+        self.arm = self._people.arm
         self._script = self._evening()
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
         self._people.look_up(at_ms)
         next(self._script)
-        bodies = self._bodies.values()
+        bodies = self.bodies.values()
         pieces = tuple(body for body in bodies if isinstance(body, ScenePiece))
         slabs = tuple(body for body in bodies if isinstance(body, Slab))
         return Scene(
@@ -244,22 +300,45 @@ class Players:
         yield
         yield from self._begin()
         while True:
-            if self._session.ledger.question is not None:
+            self.busy = False
+            while self.waits:
+                yield
+            ledger, lay = self._session.ledger, self.recorded()
+            if ledger.game_seq != self._game_seq:
+                self._game_seq, self.state, self.bodies = ledger.game_seq, ledger.state, {}
+                yield from self._begin()
+            elif ledger.question is not None:
+                if self.people:
+                    yield
+                    continue
                 yield from self._people.wait(THINK_MS)
                 self._answer((), confirms_record=True)
                 yield
-            elif self._session.ledger.paused:
+            elif ledger.paused:
                 yield
-            elif not self._play.same(self._session.ledger.state, self.state):
+            elif not self._play.same(ledger.state, self.state):
                 yield from self._follow()
-            elif self._play.engine.outcome(self.state) is not None:
+            elif self._play.engine.outcome(self.state) is not None or mover(self.state) in (
+                self.people
+            ):
                 yield
+            elif self.people and lay is not None and lay != self.bodies:
+                yield from self._lay(self._with_dice(lay))
+                self._remember()
             else:
-                if self._rng.random() < self._mistakes and (
-                    wrong := self._play.mistake(self.state, self._bodies)
-                ):
-                    yield from self._do(wrong)
-                yield from self._do(self._play.turn(self.state, self._bodies))
+                yield from self._act()
+
+    def _act(self) -> Steps:
+        """Do what comes next, or a mistake before it; people see to what is theirs."""
+        if self._rng.random() < self._mistakes * (not self.people) and (
+            wrong := self._play.mistake(self.state, self.bodies)
+        ):
+            yield from self._do(wrong)
+        act = self._play.turn(self.state, self.bodies)
+        if act.heard is not None and act.heard.get("player") in self.people:
+            yield
+        else:
+            yield from self._do(act)
 
     def _begin(self) -> Steps:
         """Set up the board.
@@ -282,21 +361,36 @@ class Players:
             self.state = self._session.ledger.state
 
     def _follow(self) -> Steps:
-        """Follow people at the panel who changed the record: lay the table as it was in that state.
+        """Follow people: those at the table, and those who changed the record at the panel.
 
-        Nothing is done where the players never laid that state.
+        What was undone is laid as it was before. Nothing is done where the players never laid that
+        state, and nobody plays with them.
         """
-        state = self._session.ledger.state
-        if (bodies := self._lay_at.get(str(state))) is None:
-            yield
-            return
-        self.state = state
-        yield from self._lay(bodies)
+        ledger = self._session.ledger
+        bodies, newest = self._lay_at.get(str(ledger.state)), self._session.records(ledger.seq - 1)
+        if bodies is not None and not (self.people and _played(newest)):
+            self.state = ledger.state
+            yield from self._lay(self._with_dice(bodies))
+        elif self.people:
+            self.state, self.bodies = ledger.state, self._play.named(self.bodies)
+            self._remember()
+        yield
+
+    def recorded(self) -> Bodies | None:
+        """The bodies as they lay when the referee last agreed; None before that."""
+        return self._lay_at.get(str(self.state))
+
+    def _remember(self) -> None:
+        self._lay_at[str(self.state)] = self.bodies
+
+    def _with_dice(self, bodies: Bodies) -> Bodies:
+        """These bodies, with the dice as they lie: laid back they would be another roll."""
+        return {**bodies, **{name: self.bodies[name] for name in _rolled(bodies, self.bodies)}}
 
     def _do(self, act: Act) -> Steps:
         """Do an act, wait for the ruling, and put back what does not stand."""
-        before, mark = self._bodies, self._session.ledger.seq
-        self._lay_at[str(self.state)] = before
+        before, mark, self.busy = self.bodies, self._session.ledger.seq, True
+        self._remember()
         after = self.state
         for move in act.moves if act.lawful else ():
             after = self._play.engine.play(after, self._play.engine.parse_move(move))
@@ -321,13 +415,11 @@ class Players:
         )
         if act.lawful and stands:
             self.state = self._session.ledger.state
+            self._remember()
             return
         self._take_back(mark)
-        before = {
-            **before,
-            **{name: self._bodies[name] for name in _rolled(before, self._bodies)},
-        }  # laid back it would be another roll
-        if self._bodies != before:
+        before = self._with_dice(before)
+        if self.bodies != before:
             yield from self._lay(before)
         yield from self._people.wait(THINK_MS)
         if act.lawful or any(
@@ -367,7 +459,7 @@ class Players:
 
         A die that is rolled is first taken out of its corner and shaken.
         """
-        now = self._bodies
+        now = self.bodies
         changed = [
             bodies.get(name) or now[name]
             for name in {**now, **bodies}
@@ -382,9 +474,9 @@ class Players:
     def _reach_and_lay(self, player: str, to: Body | None, bodies: Bodies) -> Steps:
         """An arm reaches for something; when it goes, these bodies lie on the table."""
         yield from self._people.reach(
-            player, None if to is None else np.array([*_middle_mm(to), 45.0])
+            player, None if to is None else np.array([*middle_mm(to), 45.0])
         )
-        self._bodies = bodies
+        self.bodies = bodies
         yield
         yield from self._people.reach(player, None)
 
@@ -560,11 +652,12 @@ def _rolled(before: Bodies, after: Bodies) -> list[str]:
     ]
 
 
-def without(bodies: Bodies, *names: str) -> Bodies:
-    """The bodies without these names."""
-    return {name: body for name, body in bodies.items() if name not in names}
+def mover(state: Any) -> str | None:
+    """Whose turn it is, in any game; None where it is nobody's."""
+    waited = (getattr(state, name, None) for name in ("next", "attacker", "to_move"))
+    return next((player for player in waited if player), None)
 
 
-def _middle_mm(body: Body) -> Array:
-    middle: Array = body.vertices_mm[:, :2].mean(axis=0)
-    return middle
+def _played(records: tuple[Record, ...]) -> bool:
+    """Whether the newest of these records is of something that was done at the table, or said."""
+    return bool(records) and not isinstance(records[-1].event, Undone | Corrected)

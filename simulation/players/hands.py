@@ -82,14 +82,15 @@ class PlayerHands:
         began_ms = self._last_ms
         while (share := (self.now_ms - began_ms) / lasting_ms) < 1:
             eased = share * share * (3 - 2 * share)
-            self.limbs = self._arm(player, start + eased * (goal - start))
+            self.limbs = self.arm(player, start + eased * (goal - start))
             yield
         if to_mm is None:
             self.limbs, self._hand_mm = (), None
         else:
-            self.limbs, self._hand_mm = self._arm(player, goal), goal
+            self.limbs, self._hand_mm = self.arm(player, goal), goal
 
-    def _arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
+    def arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
+        """The arm of somebody in a player's seat, with the hand at a place (3,)."""
         index = self.setup.game.colours.index(player)
         seat = self.seat_mm(player)
         heading = math.degrees(

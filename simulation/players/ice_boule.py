@@ -14,19 +14,15 @@ import numpy as np
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import Stop, Void, parse_move
 from engines.ice_boule.moves import Throw as ThrowMove
-from referee.presentation.session_view import SessionView
+from engines.ice_boule.state import PROJECTILES
+from referee.presentation.session_view import Question, SessionView
 from referee.sessions.commands import Answer, Command, Hear
 from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from simulation.generate.rest_poses import flush_deg
+from simulation.players.driver import ByHand
 from simulation.players.hands import WHO, PlayerHands, Steps
-from simulation.players.ice_boule_table import (
-    Tabletop,
-    Throw,
-    demo_place,
-    demo_setup,
-    demo_stage,
-    middle_mm,
-)
+from simulation.players.ice_boule_table import Tabletop, Throw, demo_place, demo_setup, demo_stage
+from simulation.players.laying import Bodies, middle_mm
 from simulation.render.scene import Scene, ScenePiece
 from table.errors import InputError
 from table.messages import msg
@@ -75,11 +71,13 @@ def simulated_table(
     )
 
 
-class Players:
-    """All players at the table.
+class Players(ByHand):
+    """All players at the table, which people may join: `driver.SeatedPlayers`.
 
     The camera calls `scene_at` in order of time. `taken_back` counts throws without a right ruling.
     """
+
+    stacks = throws = True
 
     def __init__(self, session: ObservedSession, setup: Setup, seed: int) -> None:
         """Raises InputError for a table on which Ice Boule is not played."""
@@ -91,16 +89,54 @@ class Players:
                 )
             )
         self.setup, self._session = setup, session
-        self.table = Tabletop(setup)
-        self.taken_back = 0
+        self.bodies: Bodies = {}
+        self.people: frozenset[str] = frozenset()
+        self.busy = self.waits = False
+        self.taken_back, self._named = 0, 0
         self._rng = np.random.default_rng([seed, 77])
         self._stage = demo_stage(seed)
         self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
         self._before = self.table
         """The table before the last throw."""
+        self._lay_at: dict[str, Bodies] = {}
+        self._state = ""
+        """The state of the record that the players know, and how the table lay in each."""
         self._loose: tuple[ScenePiece, ...] = ()
         self._people = PlayerHands(session, setup)
+        self.arm = self._people.arm
         self._script = self._play()
+
+    @property
+    def table(self) -> Tabletop:
+        """What lies on the table."""
+        return Tabletop(self.setup, tuple(self.bodies.values()))  # type: ignore[arg-type]
+
+    @table.setter
+    def table(self, table: Tabletop) -> None:
+        names = {id(body): name for name, body in self.bodies.items()}
+        self.bodies = {
+            names.get(id(piece)) or self._new(piece.colour): piece for piece in table.pieces
+        }
+
+    def _new(self, colour: str) -> str:
+        self._named += 1
+        return f"{colour} {self._named}"
+
+    def spares(self) -> Bodies:
+        """As `ByHand.spares`: the projectiles of every player, and the target."""
+        flat = upright(self.setup.sizes[-1], 0.0, 0.0, 0.0)
+        counts = dict.fromkeys(self.setup.game.colours, PROJECTILES)
+        target = self.setup.game.target
+        assert target is not None, "checked when they sat down"
+        return {
+            f"{colour} in hand {number}": self.table.piece(colour, flat)
+            for colour, count in {**counts, target: 1}.items()
+            for number in range(1, count + 1)
+        }
+
+    def recorded(self) -> Bodies | None:
+        """The bodies as they lay when the referee last agreed; None before that."""
+        return self._lay_at.get(self._state)
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
@@ -112,14 +148,27 @@ class Players:
         """All that the players do, one step a frame."""
         yield
         while True:
+            self.busy = False
+            while self.waits:
+                yield
             view = self._session.view()
-            if view.phase == "asking":
+            if self.people and self._asks_people(view.question):
+                yield
+            elif view.phase == "asking":
                 yield from self._answer(view)
             elif view.phase != "playing":
                 yield
-            elif view.next is None and self.table.pieces:
+            elif (state := str(view.state.get("state", view.seq))) != self._state:
+                yield from self._follow(state)
+            elif view.next is None and len(self.table.pieces) > (
+                view.state["starter"] in self.people
+            ):
                 yield from self._people.wait(LOOK_MS)
                 yield from self._clear(view)
+            elif (view.next or view.state["starter"]) in self.people:
+                yield
+            elif self.people and self._lay_at[state] != self.bodies:
+                yield from self._lay(self._lay_at[state])
             elif view.next is None:
                 yield from self._until_ruled(view, self._throw_target)
             elif self.table.target is not None:
@@ -127,12 +176,34 @@ class Players:
             else:
                 yield
 
+    def _asks_people(self, question: Question | None) -> bool:
+        """Whether people answer a question, rather than the simulated player who threw."""
+        simulated = {*self.setup.game.colours} - self.people
+        return question is not None and question.player not in simulated
+
+    def _follow(self, state: str) -> Steps:
+        """Go on with another state of the record: an earlier one is laid as it was then."""
+        earlier, self._state = self._lay_at.get(state), state
+        if earlier is None:
+            self._lay_at[state] = self.bodies
+        elif earlier != self.bodies:
+            yield from self._lay(earlier)
+
+    def _lay(self, bodies: Bodies) -> Steps:
+        """A hand comes and lays the table so."""
+        player, self.busy = self.setup.game.colours[0], True
+        changed = [*(bodies.items() ^ self.bodies.items())]
+        yield from self._people.reach(player, np.array([*middle_mm(changed[0][1]), 30.0]))
+        self.bodies = bodies
+        yield
+        yield from self._people.reach(player, None)
+
     def _until_ruled(self, view: SessionView, act: Callable[[SessionView], Steps]) -> Steps:
         """Act, then wait for the referee.
 
         What is not ruled on in good time, or not accepted, is taken back.
         """
-        self._before = self.table
+        self._before, self.busy = self.table, True
         yield from act(view)
         rested_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
@@ -233,7 +304,7 @@ class Players:
         """Who starts the next end gathers all pieces, a handful at a time."""
         player = view.state["starter"]
         assert player is not None, "somebody throws every target"
-        hand = np.array([self._people.seat_mm(player)[0], 0.0])
+        hand, self.busy = np.array([self._people.seat_mm(player)[0], 0.0]), True
         while self.table.pieces:
             nearest = min(
                 (middle_mm(piece.solid) for piece in self.table.pieces),
@@ -245,6 +316,7 @@ class Players:
                     self.table = self.table.without(piece)
             hand = nearest
             yield
+        self._lay_at[self._state] = self.bodies
         yield from self._people.reach(player, None)
 
     def _answer(self, view: SessionView) -> Steps:
@@ -337,13 +409,9 @@ class OpenTable:
 
     def __init__(self, seed: int) -> None:
         self.setup, self._seed = demo_setup(), seed
-        self.stage = demo_stage(seed)
+        self.stage, self.place = demo_stage(seed), demo_place()
         self.rulings: dict[str, str] = {}
         self.empty = None
-
-    def camera(self, session: ObservedSession, start_ms: int, pace: Pace) -> SimulatedCamera:
-        """A camera over it, and players who play for a session."""
-        return simulated_table(session, self._seed, start_ms=start_ms, pace=pace)
 
     def seated(self, session: ObservedSession, setup: Setup) -> Players:
         """As `DemoTable.seated`."""

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from simulation.generate.rest_poses import flush_deg, moved, slid_against
+from simulation.generate.rest_poses import flush_deg, moved, random_pose, slid_against
 from simulation.generate.tables import square_marker
+from simulation.players.laying import middle_mm
 from simulation.render.scene import ALWAYS_OPAQUE, Lamp, ScenePiece, Sensor, Stage, Surface, look_at
 from table.boards import Open, within
 from table.clearance import clearance, is_free
 from table.observation import Camera
 from table.pieces import PieceSize, load_piece_set
-from table.solids import Array, Solid, lying, on_top, upright
+from table.solids import Array, Solid, lying, on_top
 from table.table_config import Fiducials, Game, Lens, Setup
 
 GROUND_MM = (600.0, 450.0)
@@ -192,7 +193,7 @@ class Tabletop:
         """A free place, near the aim; the spread grows until there is one."""
         for attempt in range(TRIES):
             spot = np.array(throw.aim_mm) + rng.normal(0, throw.spread_mm * (1 + attempt / 50), 2)
-            solid = self._random_pose(spot, rng)
+            solid = random_pose(self._size, spot, rng)
             if self._inside(solid) and self._free(solid):
                 return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
         raise RuntimeError("there is no room left on the simulated table")
@@ -204,7 +205,7 @@ class Tabletop:
         for _ in range(20):
             away = float(rng.uniform(0, 2 * math.pi))
             start = middle_mm(target.solid) + 80 * np.array([math.cos(away), math.sin(away)])
-            solid = slid_against(self._random_pose(start, rng), target.solid)
+            solid = slid_against(random_pose(self._size, start, rng), target.solid)
             if solid is not None and self._inside(solid) and self._free(solid, besides=target):
                 return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
         return None
@@ -235,7 +236,7 @@ class Tabletop:
                 continue
             table = replace(table, pieces=(*table.pieces, replace(struck, solid=pushed)))
             short_mm = max(min(0.25 * push_mm, 15.0), 50.0 - push_mm)
-            solid = self._random_pose(middle_mm(struck.solid) - short_mm * ahead, rng)
+            solid = random_pose(self._size, middle_mm(struck.solid) - short_mm * ahead, rng)
             if table._inside(solid) and table._free(solid):
                 return replace(table, pieces=(*table.pieces, self.piece(colour, solid)))
         return None
@@ -287,7 +288,7 @@ class Tabletop:
                     if fell is None
                     else replace(table, pieces=(*table.pieces, replace(piece, solid=fell)))
                 )
-            solid = table._random_pose(middle_mm(target.solid) + rng.normal(0, 60, 2), rng)
+            solid = random_pose(table._size, middle_mm(target.solid) + rng.normal(0, 60, 2), rng)
             if (
                 len(table.pieces) == len(self.pieces)
                 and table._inside(solid)
@@ -364,14 +365,6 @@ class Tabletop:
                 return solid
         return None
 
-    def _random_pose(self, spot_mm: Array, rng: np.random.Generator) -> Solid:
-        x, y, heading = float(spot_mm[0]), float(spot_mm[1]), float(rng.uniform(0, 360))
-        return (
-            upright(self._size, x, y, heading)
-            if rng.random() < 0.15
-            else lying(self._size, x, y, heading)
-        )
-
     @property
     def _far_mm(self) -> Array:
         """The far right corner of the ground, (2,); its near left one is the origin."""
@@ -392,12 +385,6 @@ def inside(size: PieceSize, shell: Solid) -> Solid:
     """A piece of the same size nested in a shell, however that lies."""
     axis = shell.tip_mm - shell.vertices_mm[:4].mean(axis=0)
     return Solid(shell.vertices_mm - size.stack_step_mm * axis / np.linalg.norm(axis))
-
-
-def middle_mm(solid: Solid) -> Array:
-    """Middle of a solid seen from above, (2,)."""
-    middle: Array = solid.vertices_mm[:, :2].mean(axis=0)
-    return middle
 
 
 def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:

@@ -16,12 +16,13 @@ from engines import ice_storm as engine
 from engines.ice_storm.moves import LEANING, OTHER_SIZE, Capture, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import targets
-from engines.ice_storm.state import State
+from engines.ice_storm.state import PIECES, State
 from engines.ice_storm.touches import touches
 from simulation.generate.rest_poses import leaning_on
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower, clear_of_cards
-from simulation.players.driver import Act, BoardPlayers, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.laying import Bodies, without
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, ScenePiece
 from table.boards import Chessboard
@@ -56,7 +57,7 @@ that leave the board, and most at once.
 TRIES = 400
 
 
-class StormPlay:
+class StormPlay(ByHand):
     """`Play` of Ice Storm.
 
     Bodies have names of their own; pieces of the record are known by colour and place.
@@ -77,6 +78,15 @@ class StormPlay:
 
     def begin(self, _state: State) -> None:
         """The board begins empty."""
+
+    def spares(self) -> Bodies:
+        """As `ByHand.spares`: the pieces of every player."""
+        size = self._thrower.size
+        return {
+            f"{colour} in hand {number}": self._thrower.piece(colour, upright(size, 0, 0, 0), size)
+            for colour in self._setup.game.colours
+            for number in range(1, PIECES + 1)
+        }
 
     def turn(self, state: State, bodies: Bodies) -> Act:
         """A throw, or a piece taken."""
@@ -412,12 +422,15 @@ class StormPlay:
         return None if place is None or place.in_doubt else place
 
     def _name(self, bodies: Bodies, piece: Piece) -> str:
-        """What the body of a piece of the record is called here."""
-        return next(
-            name
-            for name, body in bodies.items()
-            if _is(body, piece.colour) and self._place(_solid(body)) == piece.place
-        )
+        """What the body of a piece of the record is called here: what lies most in its squares."""
+        wanted = piece.place.squares
+
+        def agrees(name: str) -> tuple[bool, int]:
+            place = touches(_seen(_solid(bodies[name]), CLEAR_MM, CLEAR_DEG), self._board).place
+            squares = set() if place is None else place.squares
+            return place == piece.place, len(squares & wanted) - len(squares ^ wanted)
+
+        return max((name for name, body in bodies.items() if _is(body, piece.colour)), key=agrees)
 
     def _new(self, colour: str) -> str:
         self._named += 1

@@ -14,9 +14,10 @@ from engines.icebreaker.state import State
 from simulation.generate.layouts import Ice, jitter
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, BoardPlayers, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, ByHand
 from simulation.players.icebreaker_search import SearchPlayer
-from simulation.render.scene import Body
+from simulation.players.laying import Bodies, named_by_cell, without
+from simulation.render.scene import Body, ScenePiece
 from table.boards import Hex
 from table.solids import upright
 from table.table_config import Setup
@@ -26,7 +27,7 @@ HIDES_CELLS = 2.5
 """Distance in cells beyond which a ship hides nothing."""
 
 
-class IcebreakerPlay:
+class IcebreakerPlay(ByHand):
     """`Play` of Icebreaker.  Bodies are named by cell: `ship A1`, `ice B1`."""
 
     engine = engine
@@ -34,7 +35,7 @@ class IcebreakerPlay:
     def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
         board = setup.board
         assert isinstance(board, Hex), "Icebreaker is played on hexagons"
-        last = board.size - 1
+        last, self._setup = board.size - 1, setup
         self._rng, self._board, self._player = rng, board, SearchPlayer(nodes=200)
         self._chance = Random(int(rng.integers(1 << 30)))
         self._thrower, self._ice = Thrower(setup, rng), Ice(setup, rng)
@@ -77,6 +78,12 @@ class IcebreakerPlay:
     def same(self, state: State, other: State) -> bool:
         """As they stand."""
         return state == other
+
+    def named(self, bodies: Bodies) -> Bodies:
+        """As `ByHand.named`: ships and ice by their cells."""
+        return named_by_cell(
+            bodies, self._setup, lambda body: "ship" if isinstance(body, ScenePiece) else "ice"
+        )
 
     def _wrong_step(self, state: State, bodies: Bodies) -> Act:
         """A ship goes where it may not; the iceberg there goes too."""

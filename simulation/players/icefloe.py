@@ -17,7 +17,8 @@ from engines.icefloe.state import State
 from simulation.generate.rest_poses import moved
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, BoardPlayers, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.laying import Bodies, without
 from simulation.render.board_art import SUITS, TileStyle
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, ScenePiece, Slab
@@ -32,7 +33,7 @@ HASTE = 12
 TRIES = 200
 
 
-class IcefloePlay:
+class IcefloePlay(ByHand):
     """`Play` of IceFloe.  Bodies are named by the game: `tile S4`, `pyramid ES`."""
 
     engine = engine

@@ -19,13 +19,14 @@ from engines.zamboni_wars.phases import Aiming, Hit, Moving, RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, BoardPlayers, Bodies, without
+from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.laying import Bodies, gap_mm, named_by_cell, size_of, without
 from simulation.render.dice import die_at
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, Rgb, SceneDie, ScenePiece
 from table.boards import Coasters
 from table.clearance import is_free
-from table.solids import Array, convex_hull, lying
+from table.solids import Array, lying
 from table.table_config import CoverDice, DiceCorner, Setup
 
 MOVE, HIT, ROLL, SYNC = "zamboni.move", "zamboni.hit", "zamboni.roll", "zamboni.out_of_sync"
@@ -46,7 +47,7 @@ DICE: tuple[tuple[Rgb, Rgb], ...] = (
 """Dice and their pips: ivory, red, black."""
 
 
-class ZamboniPlay:
+class ZamboniPlay(ByHand):
     """`Play` of Zamboni Wars.
 
     A nest is named by its player, a cover die by its space: `cover b5`.
@@ -58,6 +59,7 @@ class ZamboniPlay:
         board = setup.board
         assert isinstance(board, Coasters), "Zamboni Wars is played on coasters"
         self._rng, self._chance, self._board = rng, Random(int(rng.integers(1 << 30))), board
+        self._setup = setup
         self._thrower, self._sizes = Thrower(setup, rng), {size.name: size for size in setup.sizes}
         self._corner, self._table_mm = setup.dice_corner, table_z_mm(setup)
         self._rgb, self._ink = DICE[int(rng.integers(len(DICE)))]
@@ -137,6 +139,24 @@ class ZamboniPlay:
     def same(self, state: State, other: State) -> bool:
         """As they stand."""
         return state == other
+
+    def named(self, bodies: Bodies) -> Bodies:
+        """As `ByHand.named`: cover dice by their spaces."""
+        return named_by_cell(
+            bodies,
+            self._setup,
+            lambda body: "cover" if isinstance(body, SceneDie) and body.worded else "",
+        )
+
+    def taken(self, bodies: Bodies, name: str) -> Bodies:
+        """As `ByHand.taken`: the outermost piece of a nest, the rest stays nearly where it lay."""
+        nest = bodies[name]
+        if not isinstance(nest, ScenePiece):
+            return without(bodies, name)
+        layers = next(
+            count for count, size in LAYER_SIZES.items() if size == size_of(nest, self._setup).name
+        )
+        return self._relaid(bodies, name, layers - 1) if layers > 1 else without(bodies, name)
 
     def _drive(self, state: State, bodies: Bodies, points: int) -> tuple[Drive, Bodies]:
         """A legal drive for which there is room, preferably one that aims at somebody.
@@ -327,7 +347,7 @@ class ZamboniPlay:
                     (
                         die
                         for die in lies
-                        if all(_gap_mm(die, body) > COVER_CLEAR_MM for body in bodies.values())
+                        if all(gap_mm(die, body) > COVER_CLEAR_MM for body in bodies.values())
                     ),
                     None,
                 )
@@ -410,24 +430,10 @@ def _free(state: State) -> list[Space]:
 
 def _clear_of_dice(nest: Body, bodies: Bodies) -> bool:
     return all(
-        _gap_mm(nest, body) > COVER_CLEAR_MM
+        gap_mm(nest, body) > COVER_CLEAR_MM
         for name, body in bodies.items()
         if name.startswith("cover ")
     )
-
-
-def _gap_mm(one: Body, other: Body) -> float:
-    """Lower bound of the gap between two bodies in plan, mm.
-
-    It is the gap along the separating axis that parts their outlines best.
-    """
-    outlines = [convex_hull(body.vertices_mm[:, :2]) for body in (one, other)]
-    gaps = []
-    for near, far in (outlines, outlines[::-1]):
-        sides = np.roll(near, -1, axis=0) - near
-        out = np.column_stack([sides[:, 1], -sides[:, 0]]) / np.hypot(*sides.T)[:, None]
-        gaps.append(((far[None] - near[:, None]) * out[:, None]).sum(axis=2).min(axis=1).max())
-    return float(max(gaps))
 
 
 DICE_BESIDE_MM, DICE_CORNER_MM = 8.0, 50.0

@@ -33,10 +33,10 @@ from simulation.players.ice_boule_table import (
     demo_setup,
     demo_stage,
     inside,
-    middle_mm,
     stands_on,
 )
 from simulation.players.ice_boule_table import Throw as Thrown
+from simulation.players.laying import middle_mm
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene
 from table.clearance import clearance

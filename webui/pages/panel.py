@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+import numpy as np
 from flask import (
     Blueprint,
     Response,
@@ -29,16 +30,20 @@ from table.messages import msg
 from table.observation_document import ObservationDocument, documented
 from webui.api.page_cache import PageCache
 from webui.api.routes import obey
-from webui.interfaces import LivePort, SessionPort
+from webui.interfaces import LivePort, SessionPort, VirtualTablePort
+from webui.pages.virtual_table import may_touch
 from webui.security.incoming import json_document
 from webui.security.login import visitor
 from webui.security.permissions import sayings
 from webui.security.requests import Refusal, number
-from webui.svg.board import any_lies, draw
+from webui.svg.board import any_lies, draw, points
 from webui.svg.overlay import draw_over
+from webui.svg.virtual_table import view_box
 
-SHOWN = ("near", "photo")
-"""Ways to look at the table, beside the whole of it."""
+SEEN = "seen"
+"""The whole of a virtual table as the camera sees it."""
+SHOWN = ("near", "photo", SEEN)
+"""Ways to look at the table, beside the whole of it, or a virtual one that is touched."""
 
 BY_READINGS = "by the readings"
 """Label of the button that lets a calliper's readings decide; the session finds the choice that
@@ -49,8 +54,10 @@ READING = "reading "
 """Form fields that hold a calliper's reading begin with this; what follows is its name."""
 
 
-def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
-    """The routes that people see."""
+def pages(
+    session: SessionPort, live: LivePort, instance: str, virtual: VirtualTablePort | None = None
+) -> Blueprint:
+    """The routes that people see; who may touch a `virtual` table does so on this page."""
     routes, kept = Blueprint("pages", __name__), PageCache()
 
     @routes.get("/")
@@ -83,8 +90,14 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:
         seen = view.observation if now.observation is None else documented(now.observation)
         view = _without_what_is_gone(view, seen)
+        touches = virtual is not None and may_touch(visitor())
+        corner, cards = live.setup.dice_corner, live.setup.fiducials.markers
         return render_template(
-            "panel.html",
+            "virtual_table.html" if touches and not shown else "panel.html",
+            virtual_box=view_box(live.setup),
+            dice_corner=points(np.array(corner.outline_mm)) if corner else "",
+            cards=[points(np.array(card.corners_mm)) for card in cards] if touches else (),
+            whole=SEEN if touches else "",
             view=view,
             live=now,
             shown=shown,

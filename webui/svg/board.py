@@ -189,7 +189,7 @@ def draw(
     return Drawing(
         view_box=view_box,
         text_mm=round(text_mm, 2),
-        outline=_points(setup.outline_mm()),
+        outline=points(setup.outline_mm()),
         cells=_cells(setup.board, (seen.board_state or {}) if seen else {}, known.tiles),
         hexes=_hexes(setup.board),
         dice=_dice(setup.board, known.dice),
@@ -220,12 +220,17 @@ def draw(
     )
 
 
+def draw_box(points_mm: Sequence[Sequence[float]]) -> tuple[float, float, float, float]:
+    """The view box (x, y, width, height) around points in mm, with a margin."""
+    return _box(np.array(points_mm, float), MARGIN_MM)
+
+
 def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
     """The ellipse that holds the true point 95 times in 100, from its covariance (2, 2)."""
     values, vectors = np.linalg.eigh(np.asarray(covariance_mm2, float))
     b_mm, a_mm = np.sqrt(np.maximum(values, 0.0) * CHI2_95)
     along = vectors[:, 1]
-    x, y = _flip(base_mm)
+    x, y = flip(base_mm)
     return Ellipse(
         x,
         y,
@@ -265,36 +270,35 @@ def _piece(piece: Piece, setup: Setup) -> DrawnPiece:
             )
         ),
         colour=piece.colour,
-        outline=_points(plan),
-        faces=_faces(vertices),
-        tip=_flip(vertices[TIP]),
-        middle=_flip(plan.mean(axis=0)),
+        outline=points(plan),
+        faces=faces(vertices),
+        tip=flip(vertices[TIP]),
+        middle=flip(plan.mean(axis=0)),
         ellipse=ellipse_95(piece.base_mm, piece.base_cov_mm2),
         target=target,
     )
 
 
-def _faces(vertices_mm: Array) -> tuple[Face, ...]:
+def faces(vertices_mm: Array) -> tuple[Face, ...]:
     """Faces that look up, each with its light compared with a level one's."""
-    faces = []
+    found = []
     light = LIGHT / np.linalg.norm(LIGHT)
     for numbers in FACES:
         corners = vertices_mm[list(numbers)]
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         normal /= np.linalg.norm(normal)
         if normal[2] > 1e-6:
-            faces.append(
+            found.append(
                 Face(
-                    _points(corners[:, :2]),
-                    round(float(normal @ light - light[2]) * 0.55 + 0.12, 2),
+                    points(corners[:, :2]), round(float(normal @ light - light[2]) * 0.55 + 0.12, 2)
                 )
             )
-    return tuple(faces)
+    return tuple(found)
 
 
 def _gap(row: Ranked, points_mm: tuple[PointMm, PointMm], close: bool) -> DrawnGap:
     on_piece, on_target = points_mm
-    return DrawnGap(*_flip(on_piece), *_flip(on_target), row.place == 1, close)
+    return DrawnGap(*flip(on_piece), *flip(on_target), row.place == 1, close)
 
 
 def _cells(board: Board, tiles: Mapping[str, bool], known: Mapping[str, str]) -> tuple[Cell, ...]:
@@ -323,7 +327,7 @@ def _cells(board: Board, tiles: Mapping[str, bool], known: Mapping[str, str]) ->
             tile = "" if dark else known.get(name, "")
             cells.append(
                 Cell(
-                    *_flip((x0 + file * side, y0 + (rank + 1) * side)),
+                    *flip((x0 + file * side, y0 + (rank + 1) * side)),
                     side,
                     dark,
                     name,
@@ -349,7 +353,7 @@ def _hexes(board: Board) -> tuple[Hexagon, ...]:
     if not isinstance(board, Hex):
         return ()
     return tuple(
-        Hexagon(_points(corners), *_flip(corners.mean(axis=0)), name)
+        Hexagon(points(corners), *flip(corners.mean(axis=0)), name)
         for name, corners in cells_mm(board).items()
     )
 
@@ -360,7 +364,7 @@ def _dice(board: Board, spaces: Any) -> tuple[Cell, ...]:
     far_left = np.array([-side / 2, side / 2])
     middles = ((name, cells[name].mean(axis=0)) for name in spaces if name in cells)
     return tuple(
-        Cell(*_flip(middle + far_left), side, False, name, "", "") for name, middle in middles
+        Cell(*flip(middle + far_left), side, False, name, "", "") for name, middle in middles
     )
 
 
@@ -368,7 +372,7 @@ def _counters(setup: Setup, seen: Sequence[Counter]) -> tuple[DrawnCounter, ...]
     kind = setup.game.counters
     return (
         tuple(
-            DrawnCounter(*_flip((row.x_mm, row.y_mm)), kind.diameter_mm / 2, row.colour)
+            DrawnCounter(*flip((row.x_mm, row.y_mm)), kind.diameter_mm / 2, row.colour)
             for row in seen
         )
         if kind
@@ -382,8 +386,8 @@ def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial,
         corners = np.array(marker.corners_mm)
         drawn.append(
             DrawnFiducial(
-                _points(corners),
-                *_flip(corners.mean(axis=0)),
+                points(corners),
+                *flip(corners.mean(axis=0)),
                 marker.id,
                 seen is None or marker.id in seen,
             )
@@ -434,7 +438,7 @@ def _near_box(
 
 def _box(points: Array, margin_mm: float) -> tuple[float, float, float, float]:
     low, high = points.min(axis=0) - margin_mm, points.max(axis=0) + margin_mm
-    x, y = _flip((low[0], high[1]))
+    x, y = flip((low[0], high[1]))
     return x, y, round(float(high[0] - low[0]), 2), round(float(high[1] - low[1]), 2)
 
 
@@ -442,9 +446,11 @@ def _top_mm(piece: Piece) -> float:
     return max(float(vertex[2]) for vertex in piece.vertices_mm)
 
 
-def _flip(point: Sequence[float] | Array) -> tuple[float, float]:
+def flip(point: Sequence[float] | Array) -> tuple[float, float]:
+    """A point in mm, for SVG."""
     return round(float(point[0]), 2), round(0.0 - float(point[1]), 2)
 
 
-def _points(points: Array) -> str:
-    return " ".join(f"{x:g},{y:g}" for x, y in map(_flip, points))
+def points(outline: Array) -> str:
+    """The points (n, 2) of an outline in mm, for SVG."""
+    return " ".join(f"{x:g},{y:g}" for x, y in map(flip, outline))

@@ -13,14 +13,8 @@ from benchmarks.games.misreading import read_truly
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, Waiting
 from simulation.players.ice_boule import agrees, true_layout
-from simulation.players.ice_boule_table import (
-    Tabletop,
-    Throw,
-    demo_place,
-    demo_setup,
-    inside,
-    middle_mm,
-)
+from simulation.players.ice_boule_table import Tabletop, Throw, demo_place, demo_setup, inside
+from simulation.players.laying import middle_mm
 from simulation.render.scene import Scene
 from table.solids import upright
 

@@ -1,0 +1,278 @@
+"""What a hand does to bodies on a table: move, turn, stand up, lay down, put where there is room.
+
+All of it is pure; a body that changes is a new one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from simulation.generate.rest_poses import random_pose
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.scene import Body, SceneDie, ScenePiece, Slab
+from table.boards import Tiles, within
+from table.cells import cell_at, cell_middle_mm
+from table.clearance import is_free
+from table.pieces import PieceSize
+from table.solids import Array, Solid, convex_hull, lying, on_top, upright
+from table.table_config import Setup
+
+Bodies = Mapping[str, Body]
+"""Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is
+the same object.
+"""
+GAP_MM = 0.5
+"""Least gap between bodies that a hand puts down and the others."""
+STEP_MM, REACH_MM, DIRECTIONS = 2.5, 150.0, 16
+"""Where room is looked for: in rings so far apart, up to this distance, so many places a ring."""
+SCATTER_MM = 18.0
+"""Standard deviation of where a thrown piece comes to rest."""
+LEVEL_MM = 0.05
+"""Bodies whose heights overlap by less are above each other."""
+
+
+def middle_mm(body: Body | Solid) -> Array:
+    """The middle of a body or solid seen from above, (2,)."""
+    middle: Array = body.vertices_mm[:, :2].mean(axis=0)
+    return middle
+
+
+def without(bodies: Bodies, *names: str) -> Bodies:
+    """The bodies without these names."""
+    return {name: body for name, body in bodies.items() if name not in names}
+
+
+def kind_of(body: Body) -> Hashable:
+    """What makes two bodies interchangeable: material, colour and size."""
+    match body:
+        case ScenePiece():
+            return "piece", body.colour, round(body.solid.base_mm, 1)
+        case Slab():
+            return "slab", body.rgb, None if body.face is None else id(body.face.rgb)
+        case SceneDie():
+            return "die", body.worded
+
+
+def size_of(piece: ScenePiece, setup: Setup) -> PieceSize:
+    """The size of a piece, among those that the game is played with."""
+    base_mm = piece.solid.base_mm
+    return min(setup.sizes, key=lambda size: abs(size.base_mm - base_mm))
+
+
+def stands(piece: ScenePiece) -> bool:
+    """Whether a piece is on its base."""
+    return bool(np.ptp(piece.vertices_mm[:4, 2]) < LEVEL_MM)
+
+
+def moved(body: Body, by_mm: Array, turn_deg: float = 0.0) -> Body:
+    """A body shifted by (3,) mm, and turned about its middle."""
+    c, s = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg))
+    about, rotation = (
+        np.array([*middle_mm(body), 0.0]),
+        np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]),
+    )
+
+    def carried(points: Array) -> Array:
+        return np.asarray((points - about) @ rotation.T + about + by_mm)
+
+    match body:
+        case ScenePiece():
+            return replace(body, solid=Solid(carried(body.vertices_mm)))
+        case Slab():
+            face = body.face
+            if face is not None:
+                x, y, _ = carried(np.array([*face.middle_mm, 0.0]))
+                turned_deg = face.turn_deg + turn_deg
+                face = replace(face, middle_mm=(float(x), float(y)), turn_deg=turned_deg)
+            outline = carried(np.column_stack([body.outline_mm, np.zeros(len(body.outline_mm))]))
+            low, top = body.low_mm + float(by_mm[2]), body.top_mm + float(by_mm[2])
+            return replace(body, outline_mm=outline[:, :2], low_mm=low, top_mm=top, face=face)
+        case SceneDie():
+            return replace(
+                body, middle_mm=carried(body.middle_mm), rotation=rotation @ body.rotation
+            )
+
+
+def stood_up(piece: ScenePiece, setup: Setup) -> ScenePiece:
+    """The piece on its base where it lies."""
+    ahead = piece.solid.tip_mm - piece.vertices_mm[:4].mean(axis=0)
+    x, y = middle_mm(piece)
+    solid = upright(size_of(piece, setup), float(x), float(y), _heading_deg(ahead), _low_mm(piece))
+    return replace(piece, solid=solid)
+
+
+def laid_down(piece: ScenePiece, setup: Setup) -> ScenePiece:
+    """The piece on a face where it stands; its tip points the way that an edge of it did."""
+    edge = piece.vertices_mm[1] - piece.vertices_mm[0]
+    solid = lying(size_of(piece, setup), 0.0, 0.0, _heading_deg(edge), _low_mm(piece))
+    away = middle_mm(piece) - solid.vertices_mm[:, :2].mean(axis=0)
+    return replace(piece, solid=Solid(solid.vertices_mm + np.array([*away, 0.0])))
+
+
+def thrown(bodies: Bodies, piece: ScenePiece, setup: Setup, rng: np.random.Generator) -> ScenePiece:
+    """The piece as it comes to rest after a throw at where it is: scattered, in any pose."""
+    z_mm = setup_level_mm(middle_mm(piece), bodies, setup)
+    spot = rng.normal(middle_mm(piece), SCATTER_MM)
+    solid = random_pose(size_of(piece, setup), spot, rng)
+    return replace(piece, solid=Solid(solid.vertices_mm + np.array([0.0, 0.0, z_mm])))
+
+
+def rolled(die: SceneDie, outline_mm: Array, z_mm: float, rng: np.random.Generator) -> SceneDie:
+    """The die after a roll, somewhere inside an outline (n, 2)."""
+    x, y = outline_mm.min(axis=0) + rng.uniform(0.25, 0.75, 2) * np.ptp(outline_mm, axis=0)
+    top, turn_deg = int(rng.integers(1, 7)), float(rng.uniform(0, 90))
+    middle, rotation = die_at(top, (float(x), float(y)), turn_deg, die.edge_mm, z_mm)
+    return replace(die, middle_mm=middle, rotation=rotation)
+
+
+def carries(bodies: Bodies, name: str) -> list[str]:
+    """The names of a body and of all that stands on it."""
+    below, group = bodies[name], [name]
+    for other, body in bodies.items():
+        if other == name or not isinstance(body, ScenePiece):
+            continue
+        if isinstance(below, Slab):
+            over = _low_mm(body) > below.top_mm - LEVEL_MM and within(
+                below.outline_mm, middle_mm(body)
+            )
+        else:
+            over = isinstance(below, ScenePiece) and is_over(body, below)
+        group += [other] * over
+    return group
+
+
+def named_by_cell(bodies: Bodies, setup: Setup, word_of: Callable[[Body], str]) -> Bodies:
+    """The bodies with names such as `ship A1`: a word and the cell; as before without either."""
+    named: dict[str, Body] = {}
+    for name, body in bodies.items():
+        word, cell = word_of(body), cell_at(setup.board, middle_mm(body))
+        here = f"{word} {cell}" if word and cell else name
+        while here in named:
+            here += "+"
+        named[here] = body
+    return named
+
+
+def is_over(upper: ScenePiece, lower: ScenePiece) -> bool:
+    """Whether a piece is a shell over another one, at any height of a stack."""
+    lifted = _low_mm(upper) > _low_mm(lower) + LEVEL_MM
+    apart_mm = float(np.hypot(*(upper.solid.tip_mm - lower.solid.tip_mm)[:2]))
+    return lifted and stands(upper) and stands(lower) and apart_mm < GAP_MM
+
+
+def share_space(one: Body, other: Body) -> bool:
+    """Whether two bodies are nearer to each other than `GAP_MM`, beside or inside one another."""
+    if _low_mm(one) >= _top_mm(other) - LEVEL_MM or _low_mm(other) >= _top_mm(one) - LEVEL_MM:
+        return False
+    if isinstance(one, ScenePiece) and isinstance(other, ScenePiece):
+        return not is_free(one.solid, [other.solid], GAP_MM)
+    return gap_mm(one, other) < GAP_MM
+
+
+def gap_mm(one: Body, other: Body) -> float:
+    """Lower bound of the gap between two bodies in plan, mm.
+
+    It is the gap along the separating axis that parts their outlines best.
+    """
+    outlines = [convex_hull(body.vertices_mm[:, :2]) for body in (one, other)]
+    gaps = []
+    for near, far in (outlines, outlines[::-1]):
+        sides = np.roll(near, -1, axis=0) - near
+        out = np.column_stack([sides[:, 1], -sides[:, 0]]) / np.hypot(*sides.T)[:, None]
+        gaps.append(((far[None] - near[:, None]) * out[:, None]).sum(axis=2).min(axis=1).max())
+    return float(max(gaps))
+
+
+def put(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> Bodies | None:
+    """The table after some bodies, moved as one, were let go where `wanted` has them.
+
+    The first of them stacks over a like piece that stands under it if `stacks`, and otherwise comes
+    to rest in the nearest free place. Tiles and counters slide into the cell that they are over.
+    None where there is no room.
+    """
+    rest = without(bodies, *wanted)
+    first = next(iter(wanted.values()))
+    if (
+        stacks
+        and len(wanted) == 1
+        and isinstance(first, ScenePiece)
+        and stands(first)
+        and (over := _stacked(first, rest, setup)) is not None
+    ):
+        return {**rest, **dict.fromkeys(wanted, over)}
+    if isinstance(first, Slab) and (cell := cell_at(setup.board, middle_mm(first))):
+        step = np.array([*(cell_middle_mm(setup.board, cell) or ()), 0.0])
+        step[:2] -= middle_mm(first)
+        slid = {name: moved(body, step) for name, body in wanted.items()}
+        if _fits(slid.values(), rest.values()):
+            return {**rest, **slid}
+    for away in _places():
+        level_mm = setup_level_mm(middle_mm(first) + away, rest, setup)
+        step = np.array([*away, 0.0 if isinstance(first, Slab) else level_mm - _low_mm(first)])
+        tried = {name: moved(body, step) for name, body in wanted.items()}
+        if _fits(tried.values(), rest.values()):
+            return {**rest, **tried}
+    return None
+
+
+def setup_level_mm(place_mm: Array, bodies: Bodies, setup: Setup) -> float:
+    """The height of what a piece at a place (2,) stands on: the board, a tile, or the table."""
+    if isinstance(setup.board, Tiles):
+        tiles = [body for body in bodies.values() if isinstance(body, Slab)]
+        on_board = any(within(tile.outline_mm, place_mm) for tile in tiles)
+    else:
+        on_board = within(setup.outline_mm(), place_mm)
+    return 0.0 if on_board else table_z_mm(setup)
+
+
+def _stacked(piece: ScenePiece, rest: Bodies, setup: Setup) -> ScenePiece | None:
+    """The piece over the topmost of the like pieces that stand under it; None without one."""
+    size = size_of(piece, setup)
+    under = [
+        body
+        for body in rest.values()
+        if isinstance(body, ScenePiece)
+        and stands(body)
+        and kind_of(body)[2:] == kind_of(piece)[2:]  # type: ignore[index]  # a tuple
+        and np.hypot(*(middle_mm(body) - middle_mm(piece))) < size.base_mm / 2
+    ]
+    if not under:
+        return None
+    top = max(under, key=_top_mm)
+    edge = top.vertices_mm[1] - top.vertices_mm[0]
+    over = replace(piece, solid=on_top(size, top.solid, _heading_deg(edge)))
+    others = [body for body in rest.values() if body is not top and not _same_stack(body, top)]
+    return over if _fits([over], others) else None
+
+
+def _same_stack(body: Body, top: ScenePiece) -> bool:
+    return isinstance(body, ScenePiece) and is_over(top, body)
+
+
+def _fits(some: Iterable[Body], others: Collection[Body]) -> bool:
+    return not any(share_space(one, other) for one in some for other in others)
+
+
+def _places() -> Iterator[Array]:
+    """Ways (2,) from a place to others, the nearest first."""
+    yield np.zeros(2)
+    for radius in np.arange(STEP_MM, REACH_MM, STEP_MM):
+        for turn in 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
+            yield radius * np.array([math.cos(turn), math.sin(turn)])
+
+
+def _heading_deg(way: Array) -> float:
+    return math.degrees(math.atan2(float(way[1]), float(way[0])))
+
+
+def _low_mm(body: Body) -> float:
+    return float(body.vertices_mm[:, 2].min())
+
+
+def _top_mm(body: Body) -> float:
+    return float(body.vertices_mm[:, 2].max())

@@ -1,0 +1,88 @@
+"""A virtual table: what lies there, as a part of the panel, and what people do with it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Literal
+
+import msgspec
+from flask import Blueprint, Response, make_response, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from table.files import convert
+from table.messages import msg
+from webui.interfaces import LivePort, VirtualTablePort
+from webui.security.login import visitor
+from webui.security.permissions import Visitor
+from webui.security.requests import Refusal, json_body
+from webui.svg.virtual_table import draw_body, grouped
+
+Place = Annotated[float, msgspec.Meta(ge=-10_000, le=10_000)]
+Text = Annotated[str, msgspec.Meta(max_length=60)]
+Pace = Literal["play", "slow", "pause", "step"]
+Act = Literal["hold", "drop", "turn", "stand", "lie", "stack", "take", "roll", "put back"]
+
+
+class Touch(msgspec.Struct, forbid_unknown_fields=True):
+    """Something that a hand does with a piece: it brings its middle to a place and turns it."""
+
+    do: Act
+    piece: Text = ""
+    x_mm: Place = 0.0
+    y_mm: Place = 0.0
+    turn_deg: Place = 0.0
+
+
+class Wish(msgspec.Struct, forbid_unknown_fields=True):
+    """What a host asks of the simulated players: a seat, or another pace."""
+
+    sit: Text = ""
+    leave: Text = ""
+    pace: Pace | None = None
+
+
+def may_touch(who: Visitor) -> bool:
+    """Whether a visitor may move pieces: hosts, and whoever holds a seat."""
+    return who.role == "host" or who.seat is not None
+
+
+def virtual_table(live: LivePort, virtual: VirtualTablePort) -> Blueprint:
+    """The routes of a virtual table; its page is the panel's."""
+    routes = Blueprint("virtual", __name__, url_prefix="/virtual")
+
+    @routes.get("")
+    def now() -> AnyResponse:
+        look, who = virtual.look(), visitor()
+        page = render_template(
+            "_virtual_now.html",
+            now=look,
+            bodies=[draw_body(body) for body in look.bodies],
+            reserve=grouped(look.reserve),
+            colours=live.setup.game.colours,
+            hosting=who.role == "host",
+        )
+        response: Response = make_response(page)
+        response.set_etag(hashlib.sha256(page.encode()).hexdigest()[:32])
+        return response.make_conditional(request)
+
+    @routes.post("")
+    def touch() -> tuple[str, int]:
+        if not may_touch(visitor()):
+            raise Refusal(403, "no_seat", msg("Take a seat first, then move the pieces."))
+        act = convert(json_body(), Touch, "table")
+        virtual.act(act.do, act.piece, act.x_mm, act.y_mm, act.turn_deg)
+        return "", 204
+
+    @routes.post("/players")
+    def players() -> tuple[str, int]:
+        if visitor().role != "host":
+            raise Refusal(403, "host_only", msg("Only the host decides who plays, and how fast."))
+        wish = convert(json_body(), Wish, "table")
+        for colour, here in ((wish.sit, True), (wish.leave, False)):
+            if colour:
+                virtual.sit(colour, here)
+        if wish.pace is not None:
+            virtual.run(wish.pace)
+        return "", 204
+
+    return routes
