@@ -50,6 +50,8 @@ HOLDS_MS = 5000
 """A body that is held by a page which does not answer any more is let go after so long."""
 BESIDE_MM = 75.0
 """How far beside the board, the cards and the dice corner pieces may be put."""
+SHAKE_MS = 1000
+"""Time for which a die is shaken before it is rolled."""
 LIFT_MM, HAND_MM = 25.0, 50.0
 """Heights of a body in the hand, and of the hand, above where the body lay."""
 THROWS = 60
@@ -123,6 +125,8 @@ class VirtualTable:
         self._hand: tuple[Array, int] | None = None
         """Where a hand is, (3,), and until when; a held body keeps it there."""
         self._held: tuple[str, Body] | None = None
+        self._shaken: tuple[str, int] = "", 0
+        """The die in somebody's hand, and until when."""
         outline = np.vstack([setup.outline_mm(), *(m.corners_mm for m in setup.fiducials.markers)])
         self.low_mm, self.high_mm = outline.min(axis=0), outline.max(axis=0)
         if setup.dice_corner is not None:
@@ -137,6 +141,7 @@ class VirtualTable:
             "take": self._take,
             "roll": self._roll,
             "put back": self._put_back,
+            "clear": self._clear,
         }
 
     def scene_at(self, at_ms: int) -> Scene:
@@ -190,7 +195,7 @@ class VirtualTable:
             if self._players.busy:
                 raise InputError(msg("A simulated player is at the table: wait a moment."))
             bodies = {**self._reserve, **self._players.bodies}
-            if piece not in bodies and what != "put back":
+            if piece not in bodies and what not in ("put back", "clear"):
                 raise InputError(
                     msg("table: expected a piece that is there, got {raw}", raw=repr(piece[:40]))
                 )
@@ -273,6 +278,9 @@ class VirtualTable:
             return scene
         who = next(iter(sorted(self._players.people)), self._setup.game.colours[0])
         pieces, slabs, dice = scene.pieces, scene.slabs, scene.dice
+        shaken, until_ms = self._shaken
+        if self._at_ms < until_ms:
+            dice = tuple(die for die in dice if die is not self._players.bodies.get(shaken))
         if self._held is not None:
             name, body = self._held
             lies = self._players.bodies.get(name)
@@ -416,6 +424,11 @@ class VirtualTable:
         outline = np.array(corner.outline_mm)
         fell = rolled(die, outline, table_z_mm(self._setup), self._rng)
         self._lay({**bodies, name: fell}, outline.mean(axis=0))
+        until_ms = self._at_ms + LINGER_MS + SHAKE_MS
+        self._hand, self._shaken = (
+            (np.array([*outline.mean(axis=0), HAND_MM]), until_ms),
+            (name, until_ms - LINGER_MS // 2),
+        )
 
     def _put_back(self, _name: str, _place: Array, _turn: float) -> None:
         """Lay everything as it lay when the referee last agreed."""
@@ -423,6 +436,10 @@ class VirtualTable:
         if recorded is None:
             raise InputError(msg("The referee has not agreed to a table yet."))
         self._lay(recorded, (self.low_mm + self.high_mm) / 2)
+
+    def _clear(self, _name: str, _place: Array, _turn: float) -> None:
+        """Take everything off the table."""
+        self._lay({}, (self.low_mm + self.high_mm) / 2)
 
     def _lay(self, bodies: Bodies | None, place_mm: Array) -> None:
         """The table is so from now on, and the hand that did it is still over the place."""

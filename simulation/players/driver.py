@@ -121,6 +121,9 @@ class Play(Protocol):
     def taken(self, bodies: Bodies, name: str) -> Bodies:
         """As `ByHand.taken`."""
 
+    def completed(self, state: Any, bodies: Bodies) -> Bodies:
+        """As `ByHand.completed`."""
+
 
 class ByHand:
     """What a person's hands find in a game, where it is nothing special."""
@@ -136,6 +139,10 @@ class ByHand:
     def taken(self, bodies: Bodies, name: str) -> Bodies:
         """The table after somebody took a body off, and all that stands on it."""
         return without(bodies, *carries(bodies, name))
+
+    def completed(self, _state: Any, bodies: Bodies) -> Bodies:
+        """The table with what belongs there in a state, and nobody brings along with a move."""
+        return bodies
 
 
 def _as_laid(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
@@ -318,9 +325,13 @@ class Players:
                 yield
             elif not self._play.same(ledger.state, self.state):
                 yield from self._follow()
-            elif self._play.engine.outcome(self.state) is not None or mover(self.state) in (
-                self.people
-            ):
+            elif self._play.engine.outcome(self.state) is not None:
+                yield
+            elif mover(self.state) in self.people:
+                due = self._play.completed(self.state, self.bodies)
+                if due.keys() - self.bodies.keys():
+                    yield from self._lay(due)
+                    self._remember()
                 yield
             elif self.people and lay is not None and lay != self.bodies:
                 yield from self._lay(self._with_dice(lay))

@@ -6,7 +6,7 @@ All of it is pure; a body that changes is a new one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,8 +28,8 @@ the same object.
 """
 GAP_MM = 0.5
 """Least gap between bodies that a hand puts down and the others."""
-STEP_MM, REACH_MM, DIRECTIONS = 2.5, 150.0, 16
-"""Where room is looked for: in rings so far apart, up to this distance, so many places a ring."""
+NEAREST_MM, FARTHEST_MM, RINGS, DIRECTIONS = 2.5, 200.0, 24, 16
+"""Where room is looked for: in so many rings of places, the nearest and farthest so far away."""
 SCATTER_MM = 18.0
 """Standard deviation of where a thrown piece comes to rest."""
 LEVEL_MM = 0.05
@@ -116,7 +116,7 @@ def laid_down(piece: ScenePiece, setup: Setup) -> ScenePiece:
 
 def thrown(bodies: Bodies, piece: ScenePiece, setup: Setup, rng: np.random.Generator) -> ScenePiece:
     """The piece as it comes to rest after a throw at where it is: scattered, in any pose."""
-    z_mm = setup_level_mm(middle_mm(piece), bodies, setup)
+    z_mm = level_mm_at(middle_mm(piece), bodies, setup)
     spot = rng.normal(middle_mm(piece), SCATTER_MM)
     solid = random_pose(size_of(piece, setup), spot, rng)
     return replace(piece, solid=Solid(solid.vertices_mm + np.array([0.0, 0.0, z_mm])))
@@ -196,6 +196,7 @@ def put(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> Bodies | 
     None where there is no room.
     """
     rest = without(bodies, *wanted)
+    others = _Others(list(rest.values()))
     first = next(iter(wanted.values()))
     if (
         stacks
@@ -209,18 +210,19 @@ def put(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> Bodies | 
         step = np.array([*(cell_middle_mm(setup.board, cell) or ()), 0.0])
         step[:2] -= middle_mm(first)
         slid = {name: moved(body, step) for name, body in wanted.items()}
-        if _fits(slid.values(), rest.values()):
+        if others.leave_room(slid.values()):
             return {**rest, **slid}
+    ground = {name: body for name, body in rest.items() if isinstance(body, Slab)}
     for away in _places():
-        level_mm = setup_level_mm(middle_mm(first) + away, rest, setup)
+        level_mm = level_mm_at(middle_mm(first) + away, ground, setup)
         step = np.array([*away, 0.0 if isinstance(first, Slab) else level_mm - _low_mm(first)])
         tried = {name: moved(body, step) for name, body in wanted.items()}
-        if _fits(tried.values(), rest.values()):
+        if others.leave_room(tried.values()):
             return {**rest, **tried}
     return None
 
 
-def setup_level_mm(place_mm: Array, bodies: Bodies, setup: Setup) -> float:
+def level_mm_at(place_mm: Array, bodies: Bodies, setup: Setup) -> float:
     """The height of what a piece at a place (2,) stands on: the board, a tile, or the table."""
     if isinstance(setup.board, Tiles):
         tiles = [body for body in bodies.values() if isinstance(body, Slab)]
@@ -247,21 +249,39 @@ def _stacked(piece: ScenePiece, rest: Bodies, setup: Setup) -> ScenePiece | None
     edge = top.vertices_mm[1] - top.vertices_mm[0]
     over = replace(piece, solid=on_top(size, top.solid, _heading_deg(edge)))
     others = [body for body in rest.values() if body is not top and not _same_stack(body, top)]
-    return over if _fits([over], others) else None
+    return over if _Others(others).leave_room([over]) else None
 
 
 def _same_stack(body: Body, top: ScenePiece) -> bool:
     return isinstance(body, ScenePiece) and is_over(top, body)
 
 
-def _fits(some: Iterable[Body], others: Collection[Body]) -> bool:
-    return not any(share_space(one, other) for one in some for other in others)
+class _Others:
+    """Bodies that may be in the way; most are told to be far without looking at their shape."""
+
+    def __init__(self, bodies: Sequence[Body]) -> None:
+        self._bodies = bodies
+        self._middles = np.array([middle_mm(body) for body in bodies]).reshape(-1, 2)
+        self._reach = np.array([_reach_mm(body) for body in bodies])
+
+    def leave_room(self, wanted: Iterable[Body]) -> bool:
+        """Whether none of the bodies shares space with one of these."""
+        return not any(share_space(one, other) for one in wanted for other in self._near(one))
+
+    def _near(self, one: Body) -> list[Body]:
+        apart = np.hypot(*(self._middles - middle_mm(one)).T) - self._reach - _reach_mm(one)
+        return [self._bodies[int(index)] for index in np.flatnonzero(apart < GAP_MM)]
+
+
+def _reach_mm(body: Body) -> float:
+    """The radius of a body about its middle, seen from above."""
+    return float(np.hypot(*(body.vertices_mm[:, :2] - middle_mm(body)).T).max())
 
 
 def _places() -> Iterator[Array]:
     """Ways (2,) from a place to others, the nearest first."""
     yield np.zeros(2)
-    for radius in np.arange(STEP_MM, REACH_MM, STEP_MM):
+    for radius in np.geomspace(NEAREST_MM, FARTHEST_MM, RINGS):
         for turn in 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
             yield radius * np.array([math.cos(turn), math.sin(turn)])
 

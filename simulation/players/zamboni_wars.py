@@ -148,6 +148,11 @@ class ZamboniPlay(ByHand):
             lambda body: "cover" if isinstance(body, SceneDie) and body.worded else "",
         )
 
+    def completed(self, state: State, bodies: Bodies) -> Bodies:
+        """As `ByHand.completed`: the cover dice when they come on the board."""
+        lie = any(name.startswith("cover ") for name in bodies)
+        return bodies if lie else self._covered(bodies, state.dice) or bodies
+
     def taken(self, bodies: Bodies, name: str) -> Bodies:
         """As `ByHand.taken`: the outermost piece of a nest, the rest stays nearly where it lay."""
         nest = bodies[name]

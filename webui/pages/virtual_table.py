@@ -20,7 +20,7 @@ from webui.svg.virtual_table import draw_body, grouped
 Place = Annotated[float, msgspec.Meta(ge=-10_000, le=10_000)]
 Text = Annotated[str, msgspec.Meta(max_length=60)]
 Pace = Literal["play", "slow", "pause", "step"]
-Act = Literal["hold", "drop", "turn", "stand", "lie", "stack", "take", "roll", "put back"]
+Act = Literal["hold", "drop", "turn", "stand", "lie", "stack", "take", "roll", "put back", "clear"]
 
 
 class Touch(msgspec.Struct, forbid_unknown_fields=True):

@@ -202,8 +202,9 @@ svg.addEventListener("keydown", (event) => {
 table.addEventListener("click", async (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  const { do: what, turn, sit, leave, pace, reserve, name } = button.dataset;
-  if (what) act(what, what === "put back" ? "" : chosen, turn ? { turn_deg: Number(turn) } : {});
+  const { do: what, turn, sit, leave, pace, reserve, name, restart } = button.dataset;
+  if (what) act(what, button.closest("menu") ? chosen : "", turn ? { turn_deg: Number(turn) } : {});
+  else if (restart) await send(restart, { command: "next_game" });
   else if (reserve !== undefined && event.detail === 0) {
     const box = svg.viewBox.baseVal; // by a key: on to the middle of the table
     act("drop", name, { x_mm: box.x + box.width / 2, y_mm: -(box.y + box.height / 2) });

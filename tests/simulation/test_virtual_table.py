@@ -1,0 +1,204 @@
+"""The virtual table: whatever people do with the pieces, none is lost and no two share space."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines import GAMES
+from simulation.players.laying import carries, is_over, middle_mm, share_space, stands, without
+from simulation.render.scene import ScenePiece
+from simulation.tables import board_players, demo_table
+from simulation.virtual_table import VirtualTable
+from table.clearance import clearance
+from table.errors import InputError
+
+ACTS = ("drop", "drop", "drop", "stand", "lie", "turn", "stack", "take", "roll", "put back")
+SHARES = st.floats(0, 1)
+
+
+class Session:
+    """A session before its first ruling, in which nobody has said anything."""
+
+    def __init__(self, table):
+        state = GAMES[table.setup.game.name].set_up(
+            table.setup.game.colours, table.rulings, table.setup.board
+        )
+        self.ledger = SimpleNamespace(
+            state=state, seq=1, game_seq=1, question=None, paused=True, players=state.players
+        )
+
+    def view(self):
+        return SimpleNamespace(phase="paused", question=None, state={}, seq=1)
+
+    def records(self, _after=0):
+        return ()
+
+
+@cache
+def table_of(game, seed):
+    """The table of a game and seed, made once."""
+    return demo_table(game, seed)
+
+
+@cache
+def begun(game, seed):
+    """Where the bodies of a game on a board lie when it begins."""
+    table = table_of(game, seed)
+    play = board_players()[game].play(table.setup, np.random.default_rng(seed))
+    act = play.begin(Session(table).ledger.state)
+    return act.bodies if act else {}
+
+
+def laid_out(game, seed=3):
+    """A virtual table with the pieces of a game, a person in the first seat, and its players."""
+    table = table_of(game, seed)
+    players = table.seated(Session(table), table.setup)
+    virtual = VirtualTable(players, Session(table), table.setup, np.random.default_rng(seed))
+    if game in board_players():
+        players.bodies = begun(game, seed)
+    virtual.sit(table.setup.game.colours[0])
+    virtual.scene_at(0)
+    return virtual, players, table.setup
+
+
+def everything(virtual):
+    now = virtual.look()
+    return len(now.bodies) + len(now.reserve)
+
+
+def nested(one, other):
+    """Whether one piece is a shell over the other."""
+    both = isinstance(one, ScenePiece) and isinstance(other, ScenePiece)
+    return both and (is_over(one, other) or is_over(other, one))
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+@settings(max_examples=10, deadline=None)
+@given(
+    touches=st.lists(
+        st.tuples(st.sampled_from(ACTS), st.integers(0, 500), SHARES, SHARES, st.floats(-360, 360)),
+        max_size=8,
+    )
+)
+def test_no_two_pieces_share_space_and_none_is_lost(game, touches):
+    virtual, players, _ = laid_out(game)
+    count, untouched = everything(virtual), dict(players.bodies)
+    for at_ms, (what, number, across, away, turn_deg) in enumerate(touches, 1):
+        now = virtual.look()
+        names = [body.name for body in (*now.bodies, *now.reserve)]
+        x, y = virtual.low_mm + (virtual.high_mm - virtual.low_mm) * (across, away)
+        with suppress(InputError):
+            virtual.act(what, names[number % len(names)], float(x), float(y), turn_deg)
+        virtual.scene_at(300 * at_ms)
+        assert everything(virtual) == count
+    lying = players.bodies
+    for name in [name for name, body in lying.items() if untouched.get(name) is not body]:
+        one = lying[name]
+        for other in without(lying, name).values():
+            assert nested(one, other) or not share_space(one, other)
+            if isinstance(one, ScenePiece) and isinstance(other, ScenePiece):
+                assert nested(one, other) or clearance(one.solid, other.solid).mm > 0
+
+
+def test_a_piece_comes_to_lie_where_it_is_dropped_or_beside_what_is_there():
+    virtual, players, _ = laid_out("icebreaker")
+    ships = [name for name in players.bodies if name.startswith("ship")]
+    virtual.act("take", "ice E5")
+    virtual.act("drop", ships[0], 5.0, 3.0, 30.0)
+    assert middle_mm(players.bodies[ships[0]]) == pytest.approx((5.0, 3.0), abs=12)
+    x, y = middle_mm(players.bodies[ships[0]])
+    virtual.act("drop", ships[1], float(x), float(y))
+    assert np.hypot(*(middle_mm(players.bodies[ships[1]]) - (x, y))) > 5
+
+
+def test_whoever_puts_a_ship_on_an_iceberg_takes_that():
+    virtual, players, _ = laid_out("icebreaker")
+    ice = middle_mm(players.bodies["ice E5"])
+    ship = next(name for name in players.bodies if name.startswith("ship"))
+    virtual.act("drop", ship, *map(float, ice))
+    assert "ice E5" not in players.bodies
+    assert "ice E5" in [body.name for body in virtual.look().reserve]
+    assert middle_mm(players.bodies[ship]) == pytest.approx(ice)
+
+
+def test_a_tile_slides_with_what_stands_on_it():
+    virtual, players, _ = laid_out("icefloe")
+    pyramid = next(name for name in players.bodies if name.startswith("pyramid"))
+    under = next(
+        name
+        for name, body in players.bodies.items()
+        if name.startswith("tile") and pyramid in carries(players.bodies, name)
+    )
+    tile, stood = middle_mm(players.bodies[under]), middle_mm(players.bodies[pyramid])
+    virtual.act("drop", under, 0.0, 0.0)  # the middle place is empty
+    step = middle_mm(players.bodies[under]) - tile
+    assert np.hypot(*step) > 20
+    assert middle_mm(players.bodies[pyramid]) - stood == pytest.approx(step)
+
+
+def test_a_piece_is_thrown_from_the_hand_and_stacked_on_the_target():
+    virtual, players, _ = laid_out("ice_boule")
+    for name in ("yellow in hand 1", "red in hand 1"):
+        virtual.act("drop", name, 300.0, 200.0)
+        assert name in players.bodies
+    if not stands(players.bodies["yellow in hand 1"]):
+        virtual.act("stand", "yellow in hand 1")
+    virtual.act("stack", "red in hand 1")
+    assert is_over(players.bodies["red in hand 1"], players.bodies["yellow in hand 1"])
+    virtual.act("drop", "yellow in hand 1", 200.0, 100.0)
+    assert is_over(players.bodies["red in hand 1"], players.bodies["yellow in hand 1"])
+
+
+def test_the_outermost_piece_is_taken_off_a_nest():
+    virtual, players, setup = laid_out("zamboni_wars")
+    nest = players.bodies[setup.game.colours[1]]
+    virtual.act("take", setup.game.colours[1])
+    assert players.bodies[setup.game.colours[1]].solid.base_mm < nest.solid.base_mm
+
+
+@pytest.mark.parametrize(
+    ("touch", "said"),
+    [
+        (("fly", "ship A1"), "expected one of hold"),
+        (("drop", "ship Z9"), "expected a piece that is there"),
+        (("drop", "ship A1", float("nan")), "expected a place within"),
+        (("drop", "ship A1", 1e9, 0.0), "expected a place within"),
+        (("roll", "ship A1"), "expected the die"),
+        (("stack", "ship A1"), "nothing that this can stand on"),
+        (("put back",), "has not agreed"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_a_line(touch, said):
+    virtual, players, _ = laid_out("icebreaker")
+    before = players.bodies
+    with pytest.raises(InputError, match=said) as refused:
+        virtual.act(*touch)
+    assert "\n" not in refused.value.message
+    assert players.bodies is before
+
+
+def test_nobody_touches_the_table_before_taking_a_seat():
+    virtual, *_ = laid_out("icebreaker")
+    virtual.sit("red", here=False)
+    with pytest.raises(InputError, match="Take a seat"):
+        virtual.act("take", "ice E5")
+    with pytest.raises(InputError, match="expected a player"):
+        virtual.sit("mauve")
+
+
+def test_a_hand_is_seen_over_what_is_held_until_the_page_is_gone():
+    virtual, players, _ = laid_out("icebreaker")
+    virtual.act("hold", "ship A1", 0.0, 0.0)
+    scene = virtual.scene_at(100)
+    assert scene.limbs
+    assert players.bodies["ship A1"] not in scene.pieces
+    assert virtual.scene_at(4000).limbs
+    assert not virtual.scene_at(60_000).limbs
+    assert players.bodies["ship A1"] in virtual.scene_at(60_300).pieces

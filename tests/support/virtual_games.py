@@ -1,0 +1,261 @@
+"""How a person plays each game by hand on the virtual table: the next lawful act, and a wrong one.
+
+Each is told the engine's state, and what the panel shows, and drags, taps or says something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from engines import GAMES
+from engines.icefloe.moves import Movement, Slide
+from engines.zamboni_wars.board import FACINGS
+from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from tests.support.virtual_hand import VirtualHand
+
+Acts = Callable[[VirtualHand, Any, str, Random], bool]
+"""Does what comes next for a player; False where it is not theirs."""
+
+Tell = Callable[[str], Any]
+"""Is told what the panel says."""
+LOOK_MS, QUESTION, RETRY, PATIENCE = 300, 12, 40, 200
+"""How often the panel is read, and after how many readings without news a question is answered, an
+act is repeated, and a game is stuck.
+"""
+NOTCH_DEG = 15
+"""A notch of the wheel turns a piece so far."""
+
+
+def no_one(_text: str) -> None:
+    """Tells nobody."""
+
+
+def act(hand: VirtualHand, me: str, chance: Random) -> bool:
+    """Do the next lawful act of a player; False where the others are to act."""
+    view = hand.view()
+    game = view["game"]
+    if view["state"]["phase"] not in ("move", "remove") and game == "icefloe":
+        return _vote(hand, view, me, chance)
+    state = GAMES[game].State.parse(view["state"]["state"])
+    return LAWFUL[game](hand, state, me, chance)
+
+
+def play(hand: VirtualHand, me: str, chance: Random, acts: int, tell: Tell = no_one) -> int:
+    """Play on by the rules until a player has done so many acts, or the game is over.
+
+    Returns the number of acts. Raises AssertionError where nothing happens any more.
+    """
+    done = told = idle = 0
+    while done < acts and idle < PATIENCE:
+        view = hand.view()
+        for row in reversed(view["verdicts"]):
+            if row["seq"] > told:
+                tell(f"{row['verdict']}: {row['said']}")
+        idle = 0 if view["seq"] != told else idle + 1
+        told = view["seq"]
+        if view["outcome"]:
+            return done
+        hand.page.wait_for_timeout(LOOK_MS)
+        if view["phase"] == "asking" and idle > QUESTION:
+            answer(hand, view["question"], tell)
+        elif view["phase"] == "playing" and hand.idle() and idle % RETRY == 1:
+            done += act(hand, me, chance)
+    view = hand.view()
+    assert idle < PATIENCE, (view["live"]["said"], view["state"]["state"], hand.pieces())
+    return done
+
+
+def answer(hand: VirtualHand, question: dict[str, Any], tell: Tell = no_one) -> None:
+    """Answer a question with its first choice."""
+    label = question["choices"][0]["label"]
+    tell(f"asked: {question['said']} answered: {label}")
+    hand.command(command="answer", question=question["seq"], label=label)
+
+
+def err(hand: VirtualHand, me: str, chance: Random) -> None:
+    """Do something with the pieces that the rules forbid."""
+    view = hand.view()
+    game = view["game"]
+    WRONG[game](hand, GAMES[game].State.parse(view["state"]["state"]), me, chance)
+
+
+def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
+    target = hand.setup.game.target
+    lies = [name for name in hand.pieces() if name.startswith(f"{target} ")]
+    if state.target is None:
+        if state.starter != me:
+            return False
+        if len(hand.pieces()) > 1:
+            hand.press("#clear")
+        elif lies:
+            if "stand" in hand.may(lies[0]):
+                hand.tap(lies[0], "stand")
+        else:
+            hand.drag(hand.spare(str(target)), chance.uniform(200, 400), chance.uniform(200, 300))
+        return True
+    if state.next != me:
+        return False
+    at = hand.pieces()[lies[0]]
+    hand.drag(hand.spare(me), at["x"] + chance.gauss(0, 45), at["y"] + chance.gauss(0, 45))
+    return True
+
+
+def _boule_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
+    """Somebody else's piece is thrown."""
+    other = next(player for player in state.players if player != me)
+    hand.drag(hand.spare(other), 300, 120)
+
+
+def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
+    low, high = hand.setup.outline_mm().min(axis=0), hand.setup.outline_mm().max(axis=0)
+    if state.next == me:
+        if state.round_over or (state.thrown == 0 and hand.pieces()):
+            hand.press("#clear")
+        x, y = (chance.uniform(a + 45, b - 45) for a, b in zip(low, high, strict=True))
+        hand.drag(hand.spare(me), x, y)
+        return True
+    if state.next is None and state.attacker == me:
+        targets = {move.colour: move.number for move in GAMES["ice_storm"].legal_moves(state)}
+        colour = chance.choice(sorted(targets))
+        piece = next(
+            one for one in state.pieces if one.colour == colour and one.number == targets[colour]
+        )
+        hand.tap(_lying_in(hand, colour, [str(square) for square in piece.place.squares]), "take")
+        return True
+    return False
+
+
+def _storm_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
+    """Somebody else throws."""
+    other = next(player for player in state.players if player != me)
+    hand.drag(hand.spare(other), *hand.setup.outline_mm().mean(axis=0))
+
+
+def _lying_in(hand: VirtualHand, colour: str, cells: list[str]) -> str:
+    """The piece of a colour that is nearest to these cells."""
+    middle = np.mean([hand.cell(cell) for cell in cells], axis=0)
+    pieces = hand.pieces()
+    return min(
+        (name for name in pieces if name.startswith(f"{colour} ")),
+        key=lambda name: float(np.hypot(*(middle - [pieces[name]["x"], pieces[name]["y"]]))),
+    )
+
+
+def _icebreaker(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
+    if state.next != me:
+        return False
+    start, end = str(chance.choice(list(GAMES["icebreaker"].legal_moves(state)))).split("-")
+    hand.drag(f"ship {start}", *hand.cell(end))
+    return True
+
+
+def _icebreaker_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> None:
+    """A ship goes too far."""
+    start = str(next(iter(GAMES["icebreaker"].legal_moves(state)))).partition("-")[0]
+    x, y = hand.cell(start)
+    far = {
+        name.removeprefix("ice "): one
+        for name, one in hand.pieces().items()
+        if name.startswith("ice") and np.hypot(one["x"] - x, one["y"] - y) > 100
+    }
+    hand.drag(f"ship {start}", *hand.cell(chance.choice(sorted(far))))
+
+
+def _icefloe(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
+    if state.phase == "move":
+        if state.next != me:
+            return False
+        moves = [
+            move
+            for move in GAMES["icefloe"].legal_moves(state)
+            if isinstance(move, Slide)
+            or (isinstance(move, Movement) and move.origin != move.target)
+        ]
+        move = chance.choice(moves)
+        if isinstance(move, Slide):
+            floe = state.board.at(move.origin)
+            hand.drag(f"tile {floe.tile}", *hand.cell(move.target))
+            return True
+        x, y = hand.cell(move.target)
+        near = [hand.pieces()[f"pyramid {name}"] for name in state.board.at(move.target).pyramids]
+        away = 9.0 if near and near[0]["x"] < x else -9.0 if near else 0.0
+        hand.drag(f"pyramid {move.pyramid}", x + away, y + away)
+        sunk = GAMES["icefloe"].play(state, move).sunk
+        if sunk and sunk != state.sunk:
+            hand.tap(f"tile {sunk}", "take")
+        return True
+    hand.tap(f"tile {state.tile}", "take")
+    return True
+
+
+def _vote(hand: VirtualHand, view: dict[str, Any], me: str, chance: Random) -> bool:
+    """Say one of the things that the panel lets a player say; votes are secret from the state."""
+    said = [
+        one["said"]
+        for one in view["state"]["may_say"]
+        if one["said"].get("player") == me and not one.get("aside")
+        for _ in range(8 if one["said"].get("done") else 1)
+    ]
+    if said:
+        hand.command(command="hear", heard=chance.choice(said))
+    return bool(said)
+
+
+def _icefloe_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> None:
+    """A tile is taken off that nobody voted for."""
+    hand.tap(f"tile {chance.choice([floe.tile for floe in state.board.empty])}", "take")
+
+
+def _zamboni(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
+    if state.to_move != me:
+        return False
+    match state.phase:
+        case Moving():
+            drives = [
+                move
+                for move in GAMES["zamboni_wars"].legal_moves(state)
+                if (move.space, move.facing) != (state.mover.space, state.mover.facing)
+            ]
+            drive = chance.choice(drives)
+            pushed = [die for die in state.dice if drive.dice and die not in drive.dice]
+            free = [die for die in drive.dice if die not in state.dice]
+            for start, end in zip(pushed, free, strict=True):
+                hand.drag(f"cover {start}", *hand.cell(str(end)))
+            turns = FACINGS.index(state.mover.facing) - FACINGS.index(drive.facing)
+            notches = 45 * ((turns + 4) % 8 - 4) // NOTCH_DEG
+            if drive.space == state.mover.space:
+                hand.tap(me, "turn", abs(notches), f"{NOTCH_DEG * np.sign(notches):g}")
+            else:
+                hand.drag(me, *hand.cell(str(drive.space)), notches)
+        case Hit(target):
+            hand.tap(target, "take")
+        case Aiming(target) if state.left[target].layers == 1:
+            hand.command(command="hear", heard={"player": me, "die": 1})
+        case _:
+            hand.tap("die", "roll")
+    return True
+
+
+def _zamboni_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
+    """Somebody else's nest is taken apart."""
+    hand.tap(next(player for player in state.left if player != me), "take")
+
+
+LAWFUL: dict[str, Acts] = {
+    "ice_boule": _boule,
+    "ice_storm": _storm,
+    "icebreaker": _icebreaker,
+    "icefloe": _icefloe,
+    "zamboni_wars": _zamboni,
+}
+WRONG: dict[str, Callable[[VirtualHand, Any, str, Random], None]] = {
+    "ice_boule": _boule_wrong,
+    "ice_storm": _storm_wrong,
+    "icebreaker": _icebreaker_wrong,
+    "icefloe": _icefloe_wrong,
+    "zamboni_wars": _zamboni_wrong,
+}

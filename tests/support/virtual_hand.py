@@ -1,0 +1,173 @@
+"""A person at the virtual table of `rinkside demo`, with a mouse in a real browser."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import playwright.sync_api
+
+from simulation.tables import demo_table
+from table.cells import cell_middle_mm
+
+PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
+WAIT_MS = 30_000
+"""A generous limit for a slow machine; nothing is measured by it."""
+PIECES = """() => [...document.querySelectorAll('#lying [data-name], #reserve [data-name]')].map(
+  ({dataset}) => ({name: dataset.name, may: dataset.may?.split(' '), lies: !('reserve' in dataset),
+                   x: Number(dataset.x), y: -Number(dataset.y)}))"""
+IN_WINDOW = """([x, y]) => {
+  const svg = document.getElementById('virtual');
+  svg.scrollIntoView({block: 'center', behavior: 'instant'});
+  const at = new DOMPoint(x, -y).matrixTransform(svg.getScreenCTM());
+  return [at.x, at.y];
+}"""
+COMMAND = """(body) => fetch('/api/v1/command', {
+  method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}
+}).then((answer) => answer.text())"""
+
+
+class VirtualHand:
+    """Plays the game of a seed by dragging and tapping, and reads what the panel says."""
+
+    def __init__(self, page: playwright.sync_api.Page, game: str, seed: int) -> None:
+        self.page, self.setup = page, demo_table(game, seed).setup
+        page.set_default_timeout(WAIT_MS)
+
+    # ---- what is there
+
+    def view(self) -> dict[str, Any]:
+        """The state of the session, as programs read it."""
+        return self.page.evaluate("() => fetch('/api/v1/state').then((answer) => answer.json())")
+
+    def pieces(self, lies: bool = True) -> dict[str, dict[str, Any]]:
+        """What lies on the table by name, or what is beside it."""
+        return {one["name"]: one for one in self.page.evaluate(PIECES) if one["lies"] == lies}
+
+    def may(self, name: str) -> list[str]:
+        """What may be done with a piece on the table."""
+        return list(self.pieces()[name]["may"])
+
+    def spare(self, colour: str) -> str:
+        """A piece of a colour that is not on the table."""
+        return next(name for name in self.pieces(lies=False) if name.startswith(f"{colour} "))
+
+    def cell(self, name: str) -> tuple[float, float]:
+        """The middle of a cell, mm."""
+        middle = cell_middle_mm(self.setup.board, name)
+        assert middle is not None, name
+        return middle
+
+    def until(self, true: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        """The view once this is true of it; fails if it never is."""
+        for _ in range(WAIT_MS // 200):
+            if true(view := self.view()):
+                return view
+            self.page.wait_for_timeout(200)
+        last = view["verdicts"][0]["said"] if view["verdicts"] else ""
+        raise AssertionError(f"it never came so; now {view['phase']}, {view['state']}; {last}")
+
+    def idle(self) -> bool:
+        """Whether no simulated player is at the table."""
+        return self.page.locator("#virtual-controls.is-busy").count() == 0
+
+    def until_turn(self, player: str) -> None:
+        """Wait until it is this player's turn, and nobody else is at the table."""
+        self.until(
+            lambda view: (
+                view["phase"] == "playing"
+                and player
+                in [view["state"].get(key) for key in ("next", "to_move", "attacker", "starter")]
+            )
+        )
+        self.page.wait_for_selector("#virtual-controls:not(.is-busy)", state="attached")
+
+    # ---- what is done
+
+    def screen(self, x_mm: float, y_mm: float) -> tuple[float, float]:
+        """A place of the table in the window."""
+        point = self.page.evaluate(IN_WINDOW, [x_mm, y_mm])
+        return point[0], point[1]
+
+    def drag(self, name: str, x_mm: float, y_mm: float, notches: int = 0) -> None:
+        """Drag a piece to a place, and turn it by notches of the wheel on the way."""
+        there = self.screen(x_mm, y_mm)
+        piece = self.pieces().get(name)
+        if piece:
+            start = self.screen(piece["x"], piece["y"])
+        else:
+            box = self.page.locator(f'#reserve [data-name="{name}"]').bounding_box()
+            assert box is not None, name
+            start = box["x"] + 18, box["y"] + box["height"] / 2
+        mouse = self.page.mouse
+        mouse.move(*start)
+        mouse.down()
+        mouse.move(*np.add(start, there) / 2, steps=4)
+        for _ in range(abs(notches)):
+            mouse.wheel(0, -100 if notches > 0 else 100)
+        mouse.move(*there, steps=4)
+        with self.page.expect_response(
+            lambda answer: (
+                answer.url.endswith("/virtual")
+                and re.search(r'"do":"(drop|take)"', answer.request.post_data or "") is not None
+            )
+        ):
+            mouse.up()
+        self.looked()
+
+    def tap(self, name: str, do: str, times: int = 1, turn: str = "") -> None:
+        """Tap a piece, and then a button of its menu."""
+        piece = self.pieces()[name]
+        if not self.page.locator(f'#lying .is-chosen[data-name="{name}"]').count():
+            self.page.mouse.click(*self.screen(piece["x"], piece["y"]))
+        turned = f'[data-turn="{turn}"]' if turn else ""
+        for _ in range(times):
+            with self.page.expect_response(lambda answer: answer.request.method == "POST"):
+                self.page.click(f'#piece-menu [data-do="{do}"]{turned}')
+            self.looked()
+
+    def press(self, selector: str) -> None:
+        """Press a button of the page, and wait until the server has heard."""
+        with self.page.expect_response(lambda answer: answer.request.method == "POST"):
+            self.page.click(selector)
+        self.looked()
+
+    def looked(self) -> None:
+        """Wait until the page has drawn the table once more."""
+        with self.page.expect_response(
+            lambda answer: answer.url.endswith("/virtual") and answer.request.method == "GET"
+        ):
+            pass
+
+    def command(self, **document: Any) -> None:
+        """Tell the referee something, as the buttons of the panel do."""
+        answer = self.page.evaluate(COMMAND, document)
+        assert "error" not in answer, answer
+
+
+@contextmanager
+def virtual_hand(
+    chromium: playwright.sync_api.Browser, game: str, seed: int
+) -> Iterator[VirtualHand]:
+    """The host's browser at the demo of a game; both end with the context."""
+    with subprocess.Popen(
+        [*PROGRAM, "demo", "--game", game, "--seed", str(seed), "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            link = [process.stdout.readline() for _ in range(3)][-1].split()[-1]
+            context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+            page = context.new_page()
+            page.goto(link)
+            page.wait_for_selector("#virtual-controls button")
+            yield VirtualHand(page, game, seed)
+            context.close()
+        finally:
+            process.terminate()

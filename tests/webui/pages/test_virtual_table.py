@@ -1,0 +1,58 @@
+"""People play on the virtual table in a real browser: the whole of `rinkside demo`, by hand."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from engines import GAMES
+from tests.support.virtual_games import err, play
+from tests.support.virtual_hand import virtual_hand
+
+pytestmark = pytest.mark.slow
+
+SEED = 3
+WRONG = ("refused", "out_of_sync", "ambiguous", "waiting", "noted")
+"""What the referee says of an act that does not count."""
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_a_few_acts_a_wrong_one_an_undo_and_on(game, chromium):
+    chance = Random(5)
+    with virtual_hand(chromium, game, SEED) as hand:
+        me = hand.setup.game.colours[0]
+        hand.press(f'[data-sit="{me}"]')
+        assert play(hand, me, chance, acts=2) == 2
+        hand.until_turn(me)
+        before = hand.view()
+        err(hand, me, chance)
+        told = hand.until(lambda view: view["seq"] > before["seq"])
+        assert told["verdicts"][0]["verdict"] in WRONG
+        assert told["scores"] == before["scores"]
+        hand.press("#put-back")
+        assert play(hand, me, chance, acts=1) == 1
+        hand.page.click("#undo")
+        hand.until(lambda view: any(row["kind"] == "undone" for row in view["verdicts"]))
+        assert play(hand, me, chance, acts=2) == 2
+
+
+def test_a_hostile_touch_is_refused_in_a_line(chromium):
+    with virtual_hand(chromium, "icebreaker", SEED) as hand:
+        for body in (
+            '{"do": "drop", "piece": "ship A1", "x_mm": NaN}',
+            '{"do": "drop", "piece": "ship A1", "x_mm": 1e300}',
+            '{"do": "explode"}',
+            '{"do": "take", "piece": "no such piece"}',
+            "[" * 1000,
+            "x" * 1_000_000,
+        ):
+            answer = hand.page.evaluate(
+                "(body) => fetch('/virtual', {method: 'POST', body, headers:"
+                " {'Content-Type': 'application/json'}}).then(async (answer) =>"
+                " [answer.status, (await answer.json()).error.said])",
+                body,
+            )
+            assert 400 <= answer[0] < 500
+            assert answer[1]
+            assert "\n" not in answer[1]
