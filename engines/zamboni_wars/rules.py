@@ -306,11 +306,8 @@ def violation(state: State, move: Move) -> Violation | None:
             )
             return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", message)
         case _:
-            return Violation(
-                _OUT_OF_TIME[type(move)],
-                SEQUENCE,
-                sentences(msg("'{raw}' is not possible now.", raw=move), turn(state)),
-            )
+            code, message = _OUT_OF_TIME[type(move)]
+            return Violation(code, SEQUENCE, sentences(message, turn(state)))
 
 
 def legal_moves(state: State) -> LegalMoves:
@@ -368,13 +365,13 @@ def turn(state: State) -> Message:
 
 
 _OUT_OF_TIME = {
-    Roll: "zamboni.roll.time",
-    Drive: "zamboni.move.time",
-    Fire: "zamboni.fire.time",
-    Hold: "zamboni.hold.time",
-    Die: "zamboni.die.time",
-    Take: "zamboni.take.time",
-    EarlyRoll: "zamboni.die.time",
+    Roll: ("zamboni.roll.time", msg("Nobody rolls for movement now.")),
+    Drive: ("zamboni.move.time", msg("No Zamboni moves now.")),
+    Fire: ("zamboni.fire.time", msg("Nobody fires now.")),
+    Hold: ("zamboni.hold.time", msg("There is no shot to give up now.")),
+    Die: ("zamboni.die.time", msg("No shot is rolled for now.")),
+    Take: ("zamboni.take.time", msg("A piece was taken, but there is no hit now.")),
+    EarlyRoll: ("zamboni.die.time", msg("No shot is rolled for now.")),
 }
 
 

@@ -341,6 +341,7 @@ class Players:
 
     def _act(self) -> Steps:
         """Do what comes next, or a mistake before it; people see to what is theirs."""
+        self._remember()
         if self._rng.random() < self._mistakes * (not self.people) and (
             wrong := self._play.mistake(self.state, self.bodies)
         ):
@@ -370,6 +371,7 @@ class Players:
         if begin.moves:
             self._people.say(Declare(moves=begin.moves, decided_by=WHO))
             self.state = self._session.ledger.state
+        self._remember()
 
     def _follow(self) -> Steps:
         """Follow people: those at the table, and those who changed the record at the panel.
@@ -401,7 +403,6 @@ class Players:
     def _do(self, act: Act) -> Steps:
         """Do an act, wait for the ruling, and put back what does not stand."""
         before, mark, self.busy = self.bodies, self._session.ledger.seq, True
-        self._remember()
         after = self.state
         for move in act.moves if act.lawful else ():
             after = self._play.engine.play(after, self._play.engine.parse_move(move))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,58 +12,12 @@ from hypothesis import strategies as st
 from engines import GAMES
 from simulation.players.laying import carries, is_over, middle_mm, share_space, stands, without
 from simulation.render.scene import ScenePiece
-from simulation.tables import board_players, demo_table
-from simulation.virtual_table import VirtualTable
 from table.clearance import clearance
 from table.errors import InputError
+from tests.support.virtual_tables import FRAME_MS, SET_UP_MS, laid_out
 
 ACTS = ("drop", "drop", "drop", "stand", "lie", "turn", "stack", "take", "roll", "put back")
 SHARES = st.floats(0, 1)
-
-
-class Session:
-    """A session before its first ruling, in which nobody has said anything."""
-
-    def __init__(self, table):
-        state = GAMES[table.setup.game.name].set_up(
-            table.setup.game.colours, table.rulings, table.setup.board
-        )
-        self.ledger = SimpleNamespace(
-            state=state, seq=1, game_seq=1, question=None, paused=True, players=state.players
-        )
-
-    def view(self):
-        return SimpleNamespace(phase="paused", question=None, state={}, seq=1)
-
-    def records(self, _after=0):
-        return ()
-
-
-@cache
-def table_of(game, seed):
-    """The table of a game and seed, made once."""
-    return demo_table(game, seed)
-
-
-@cache
-def begun(game, seed):
-    """Where the bodies of a game on a board lie when it begins."""
-    table = table_of(game, seed)
-    play = board_players()[game].play(table.setup, np.random.default_rng(seed))
-    act = play.begin(Session(table).ledger.state)
-    return act.bodies if act else {}
-
-
-def laid_out(game, seed=3):
-    """A virtual table with the pieces of a game, a person in the first seat, and its players."""
-    table = table_of(game, seed)
-    players = table.seated(Session(table), table.setup)
-    virtual = VirtualTable(players, Session(table), table.setup, np.random.default_rng(seed))
-    if game in board_players():
-        players.bodies = begun(game, seed)
-    virtual.sit(table.setup.game.colours[0])
-    virtual.scene_at(0)
-    return virtual, players, table.setup
 
 
 def everything(virtual):
@@ -96,7 +48,7 @@ def test_no_two_pieces_share_space_and_none_is_lost(game, touches):
         x, y = virtual.low_mm + (virtual.high_mm - virtual.low_mm) * (across, away)
         with suppress(InputError):
             virtual.act(what, names[number % len(names)], float(x), float(y), turn_deg)
-        virtual.scene_at(300 * at_ms)
+        virtual.scene_at(SET_UP_MS + FRAME_MS * at_ms)
         assert everything(virtual) == count
     lying = players.bodies
     for name in [name for name, body in lying.items() if untouched.get(name) is not body]:
@@ -172,7 +124,6 @@ def test_the_outermost_piece_is_taken_off_a_nest():
         (("drop", "ship A1", 1e9, 0.0), "expected a place within"),
         (("roll", "ship A1"), "expected the die"),
         (("stack", "ship A1"), "nothing that this can stand on"),
-        (("put back",), "has not agreed"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_line(touch, said):
@@ -182,6 +133,15 @@ def test_what_cannot_be_done_is_refused_in_a_line(touch, said):
         virtual.act(*touch)
     assert "\n" not in refused.value.message
     assert players.bodies is before
+
+
+def test_everything_is_put_back_as_the_referee_recorded_it():
+    virtual, players, _ = laid_out("icebreaker")
+    before = players.bodies
+    virtual.act("drop", "ship A1", 0.0, 0.0)
+    virtual.act("take", "ice E5")
+    virtual.act("put back")
+    assert players.bodies == before
 
 
 def test_nobody_touches_the_table_before_taking_a_seat():
@@ -196,9 +156,9 @@ def test_nobody_touches_the_table_before_taking_a_seat():
 def test_a_hand_is_seen_over_what_is_held_until_the_page_is_gone():
     virtual, players, _ = laid_out("icebreaker")
     virtual.act("hold", "ship A1", 0.0, 0.0)
-    scene = virtual.scene_at(100)
+    scene = virtual.scene_at(SET_UP_MS + 100)
     assert scene.limbs
     assert players.bodies["ship A1"] not in scene.pieces
-    assert virtual.scene_at(4000).limbs
-    assert not virtual.scene_at(60_000).limbs
-    assert players.bodies["ship A1"] in virtual.scene_at(60_300).pieces
+    assert virtual.scene_at(SET_UP_MS + 4000).limbs
+    assert not virtual.scene_at(SET_UP_MS + 60_000).limbs
+    assert players.bodies["ship A1"] in virtual.scene_at(SET_UP_MS + 60_300).pieces

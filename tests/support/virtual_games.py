@@ -38,35 +38,46 @@ def act(hand: VirtualHand, me: str, chance: Random) -> bool:
     """Do the next lawful act of a player; False where the others are to act."""
     view = hand.view()
     game = view["game"]
-    if view["state"]["phase"] not in ("move", "remove") and game == "icefloe":
+    if game == "icefloe" and view["state"]["phase"] not in ("move", "remove"):
         return _vote(hand, view, me, chance)
     state = GAMES[game].State.parse(view["state"]["state"])
     return LAWFUL[game](hand, state, me, chance)
 
 
-def play(hand: VirtualHand, me: str, chance: Random, acts: int, tell: Tell = no_one) -> int:
+def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tell = no_one) -> int:
     """Play on by the rules until a player has done so many acts, or the game is over.
 
-    Returns the number of acts. Raises AssertionError where nothing happens any more.
+    With None for `acts`, until it is the player's turn at the table.
+
+    Returns the number of acts, each of which the referee has put on record. Raises
+    AssertionError where nothing happens any more.
     """
     done = told = idle = 0
-    while done < acts and idle < PATIENCE:
+    acted = False
+    while (acts is None or done < acts) and idle < PATIENCE:
         view = hand.view()
         for row in reversed(view["verdicts"]):
             if row["seq"] > told:
                 tell(f"{row['verdict']}: {row['said']}")
-        idle = 0 if view["seq"] != told else idle + 1
-        told = view["seq"]
-        if view["outcome"]:
+        news = view["seq"] != told
+        done, acted = done + (news and acted), acted and not news
+        idle, told = 0 if news else idle + 1, view["seq"]
+        if view["outcome"] or (acts is None and hand.idle() and _may_move(view, me)):
             return done
         hand.page.wait_for_timeout(LOOK_MS)
         if view["phase"] == "asking" and idle > QUESTION:
             answer(hand, view["question"], tell)
         elif view["phase"] == "playing" and hand.idle() and idle % RETRY == 1:
-            done += act(hand, me, chance)
+            acted = act(hand, me, chance) or acted
     view = hand.view()
     assert idle < PATIENCE, (view["live"]["said"], view["state"]["state"], hand.pieces())
     return done
+
+
+def _may_move(view: dict[str, Any], me: str) -> bool:
+    """Whether a player is to move pieces now."""
+    due = [view["state"].get(key) for key in ("next", "to_move", "attacker")]
+    return view["phase"] == "playing" and me in due
 
 
 def answer(hand: VirtualHand, question: dict[str, Any], tell: Tell = no_one) -> None:
@@ -201,7 +212,7 @@ def _vote(hand: VirtualHand, view: dict[str, Any], me: str, chance: Random) -> b
         for _ in range(8 if one["said"].get("done") else 1)
     ]
     if said:
-        hand.command(command="hear", heard=chance.choice(said))
+        hand.command(command="hear", said=chance.choice(said))
     return bool(said)
 
 
@@ -234,9 +245,11 @@ def _zamboni(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         case Hit(target):
             hand.tap(target, "take")
         case Aiming(target) if state.left[target].layers == 1:
-            hand.command(command="hear", heard={"player": me, "die": 1})
-        case _:
+            hand.command(command="hear", said={"player": me, "die": 1})
+        case _ if "die" in hand.pieces():
             hand.tap("die", "roll")
+        case _:
+            return False  # the simulated players bring it
     return True
 
 

@@ -76,17 +76,6 @@ class VirtualHand:
         """Whether no simulated player is at the table."""
         return self.page.locator("#virtual-controls.is-busy").count() == 0
 
-    def until_turn(self, player: str) -> None:
-        """Wait until it is this player's turn, and nobody else is at the table."""
-        self.until(
-            lambda view: (
-                view["phase"] == "playing"
-                and player
-                in [view["state"].get(key) for key in ("next", "to_move", "attacker", "starter")]
-            )
-        )
-        self.page.wait_for_selector("#virtual-controls:not(.is-busy)", state="attached")
-
     # ---- what is done
 
     def screen(self, x_mm: float, y_mm: float) -> tuple[float, float]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-import numpy as np
 from flask import (
     Blueprint,
     Response,
@@ -36,9 +35,9 @@ from webui.security.incoming import json_document
 from webui.security.login import visitor
 from webui.security.permissions import sayings
 from webui.security.requests import Refusal, number
-from webui.svg.board import any_lies, draw, points
-from webui.svg.overlay import draw_over
-from webui.svg.virtual_table import view_box
+from webui.svg.board import any_lies, draw
+from webui.svg.overlay import Overlay, draw_over
+from webui.svg.virtual_table import draw_surroundings
 
 SEEN = "seen"
 """The whole of a virtual table as the camera sees it."""
@@ -68,9 +67,7 @@ def pages(
     @routes.post("/command")
     def command() -> AnyResponse:
         try:
-            _refuse_late_undo(session, request.form)
-            for document in _commands(request.form, session):
-                obey(session, document)
+            _obey_form(session)
         except Refusal as refusal:
             response: Response = make_response(
                 page(session.view(), live.latest, _shown(), refusal.message)
@@ -91,12 +88,9 @@ def pages(
         seen = view.observation if now.observation is None else documented(now.observation)
         view = _without_what_is_gone(view, seen)
         touches = virtual is not None and may_touch(visitor())
-        corner, cards = live.setup.dice_corner, live.setup.fiducials.markers
         return render_template(
             "virtual_table.html" if touches and not shown else "panel.html",
-            virtual_box=view_box(live.setup),
-            dice_corner=points(np.array(corner.outline_mm)) if corner else "",
-            cards=[points(np.array(card.corners_mm)) for card in cards] if touches else (),
+            around=draw_surroundings(live.setup),
             whole=SEEN if touches else "",
             view=view,
             live=now,
@@ -104,11 +98,7 @@ def pages(
             notice=notice,
             seen=seen,
             drawing=draw(live.setup, seen, view.ranking, shown == "near", view),
-            overlay=(
-                draw_over(live.setup, now.observation, view.options, view.trace)
-                if shown == "photo" and now.observation
-                else None
-            ),
+            overlay=_overlay(live, now, view) if shown == "photo" else None,
             target=live.setup.game.target,
             lens=live.setup.camera,
             instance=instance,
@@ -121,6 +111,20 @@ def pages(
         )
 
     return routes
+
+
+def _obey_form(session: SessionPort) -> None:
+    """Do what the form that was sent says; raises Refusal."""
+    _refuse_late_undo(session, request.form)
+    for document in _commands(request.form, session):
+        obey(session, document)
+
+
+def _overlay(live: LivePort, now: RefereeStatus, view: SessionView) -> Overlay | None:
+    """What is drawn over the picture; None before there is one."""
+    if now.observation is None:
+        return None
+    return draw_over(live.setup, now.observation, view.options, view.trace)
 
 
 def _without_what_is_gone(view: SessionView, seen: ObservationDocument | None) -> SessionView:

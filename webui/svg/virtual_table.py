@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from table.solids import Solid, convex_hull
 from table.table_config import Setup
 from webui.interfaces import VirtualBody
@@ -48,11 +50,27 @@ def grouped(reserve: Iterable[VirtualBody]) -> list[tuple[DrawnBody, int]]:
     return [(draw_body(alike[0]), len(alike)) for alike in counts.values()]
 
 
-def view_box(setup: Setup) -> tuple[float, float, float, float]:
-    """The view box of the table with all that may lie beside its board."""
-    corner = setup.dice_corner.outline_mm if setup.dice_corner else ()
-    cards = [point for marker in setup.fiducials.markers for point in marker.corners_mm]
-    return draw_box([*setup.outline_mm().tolist(), *cards, *corner])
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What lies about the board: SVG points of the corner cards and of the dice corner.
+
+    `dice_corner` is empty where there is none; `box` is the view box with all of it.
+    """
+
+    box: tuple[float, float, float, float]
+    cards: tuple[str, ...]
+    dice_corner: str
+
+
+def draw_surroundings(setup: Setup) -> Surroundings:
+    """The surroundings of the board on a table."""
+    corner = np.array(setup.dice_corner.outline_mm if setup.dice_corner else ()).reshape(-1, 2)
+    cards = [np.array(marker.corners_mm) for marker in setup.fiducials.markers]
+    return Surroundings(
+        draw_box(np.vstack([setup.outline_mm(), *cards, corner]).tolist()),
+        tuple(points(card) for card in cards),
+        points(corner) if len(corner) else "",
+    )
 
 
 def _byte(light: float) -> int:

@@ -98,10 +98,7 @@ def test_why_a_move_is_illegal_is_a_template_with_its_values():
     assert (
         str(refused.value)
         == refused.value.message
-        == (
-            "'fire green': 'fire green' is not possible now. Red rolls for movement."
-            " (Turn Sequence)"
-        )
+        == ("'fire green': Nobody fires now. Red rolls for movement. (Turn Sequence)")
     )
 
 

@@ -19,6 +19,7 @@ from referee.live.game_setup import SettingUp
 from referee.live.live_measurement import RulerNow
 from referee.statistics.history import HistoryCache
 from tests.support.home_standins import StandInHome, StandInSetUp
+from tests.support.virtual_tables import laid_out
 from webui.api.openapi import BASE
 from webui.interfaces import HomeNow, TableInUse
 from webui.security.codes import Codes
@@ -243,3 +244,9 @@ def test_no_page_has_violations(
         if who == "seat":
             app.extensions["seats"].take(access.visitor(ticket), "blue")
     assert violations(page, url + path) == []
+
+
+def test_the_virtual_table_has_no_violations(session, live, page, served):
+    virtual, *_ = laid_out("icebreaker")
+    app = webui.create_app(session, live, virtual=virtual)
+    assert violations(page, served(app) + "/") == []

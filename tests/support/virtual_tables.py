@@ -1,0 +1,67 @@
+"""A virtual table on which nobody rules, as its players have set it up."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+
+from engines import GAMES
+from simulation.tables import demo_table
+from simulation.virtual_table import VirtualTable
+
+FRAME_MS, SET_UP_MS = 400, 40_000
+"""Time between two pictures, and until players give up waiting for a ruling on what they set up."""
+
+
+class Session:
+    """A session before its first ruling, in which nobody has said anything."""
+
+    def __init__(self, table):
+        state = GAMES[table.setup.game.name].set_up(
+            table.setup.game.colours, table.rulings, table.setup.board
+        )
+        self.ledger = SimpleNamespace(
+            state=state,
+            seq=1,
+            game_seq=1,
+            question=None,
+            paused=False,
+            players=state.players,
+            standing=(),
+        )
+
+    def view(self):
+        """As Ice Boule's players read it."""
+        return SimpleNamespace(phase="paused", question=None, state={}, seq=1)
+
+    def command(self, _command):
+        """Nobody hears it."""
+
+    def records(self, _after=0):
+        return ()
+
+
+@cache
+def table_of(game, seed):
+    """The table of a game and seed, made once."""
+    return demo_table(game, seed)
+
+
+def laid_out(game, seed=3):
+    """A virtual table that its players have set up, with a person in the first seat."""
+    table = table_of(game, seed)
+    session = Session(table)
+    players = table.seated(session, table.setup)
+    virtual = VirtualTable(players, session, table.setup, np.random.default_rng(seed))
+    for colour in table.setup.game.colours:
+        virtual.sit(colour)
+    for at_ms in range(0, SET_UP_MS, FRAME_MS):
+        virtual.scene_at(at_ms)
+    assert not players.busy
+    session.ledger.paused = True
+    for colour in table.setup.game.colours[1:]:
+        virtual.sit(colour, here=False)
+    virtual.scene_at(SET_UP_MS)
+    return virtual, players, table.setup
