@@ -22,6 +22,7 @@ from cli.terminal import in_language, ready, say, speak
 from table.errors import InputError
 from table.languages import CODES, Language
 from table.messages import msg
+from vision.memory import share_one_pool
 
 # Vision solves thousands of small systems: threads for each of them cost more than they bring.
 # Read when NumPy is loaded.
@@ -235,5 +236,6 @@ def main(ctx: click.Context, /, verbose: int, **home: Any) -> None:
 
 def run() -> None:
     """The program as it is installed: a process of its own."""
+    share_one_pool()
     log_native_output()
     main()

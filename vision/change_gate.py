@@ -21,6 +21,7 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame, Image
 from vision.geometry.camera_model import outline_px, shift_over_board
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
+from vision.memory import give_back
 from vision.observe import observe
 from vision.pipeline import TableReader
 
@@ -152,10 +153,17 @@ class Watch:
             if isinstance(before, Observation):
                 return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
             return Unusable(frame.seq, frame.at_ms, NOT_AT_REST)
-        seen = _with_note(observe(frame, setup, reference, self._reader), before, setup)
+        seen = _with_note(self._observed(frame, setup, reference), before, setup)
         self._read, self._more = (thumb, setup, seen), READ_AGAIN
         self._still_since_ms = last[1] if last is not None else frame.at_ms
         return self._told(seen, frame)
+
+    def _observed(
+        self, frame: Frame, setup: Setup, reference: Frame | None
+    ) -> Observation | Unusable:
+        seen = observe(frame, setup, reference, self._reader)
+        give_back()
+        return seen
 
     def _read_again(
         self, before: Observation, frame: Frame, setup: Setup, reference: Frame | None
@@ -165,7 +173,7 @@ class Watch:
         Pieces in doubt are taken from the other reading.
         """
         self._more -= 1
-        again = observe(frame, setup, reference, self._reader)
+        again = self._observed(frame, setup, reference)
         if not isinstance(again, Observation) or again.hand or _things(again) < _things(before):
             return before
         surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)

@@ -29,6 +29,7 @@ from vision.cameras.base import CameraLost, CameraPort
 from vision.cameras.frame import Frame
 from vision.cameras.reconnect import CannotGoOn, frame_jpeg, frames
 from vision.change_gate import NOT_AT_REST
+from vision.memory import give_back
 
 LAST_MS = 2**53
 """Later than any time of a recording."""
@@ -379,6 +380,7 @@ class Referee:
         if self._stability.not_judged is settled.seen:
             now = SettledTable(moment.frame, settled.seen, self._session.ledger, settled.still_hand)
             self._judge.ask_in_time(now)
+        give_back()
 
     # --- what several states do ---
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
-from scipy.stats import norm, qmc
+from scipy.special import ndtr, ndtri
 
 from table.solids import EDGES, FACES, Array
 from vision.geometry.piece_pose import LEAST_TILT_DEG, STEPS, Hypothesis, looks_at, vertices_mm
@@ -293,7 +293,11 @@ def _believed(scores: Array, known: Array) -> tuple[float, Array]:
 
 @cache
 def _normal_draws(p: int) -> Array:
-    """Quasi-random points (DRAWS, p) of the standard normal distribution."""
-    return np.asarray(
-        norm.ppf(qmc.Sobol(p, scramble=True, rng=np.random.default_rng(1)).random(DRAWS))
-    )
+    """Quasi-random points (DRAWS, p) of the standard normal distribution, p up to 4.
+
+    They are scrambled Sobol points. `tests/vision/pose/test_edge_alignment.py` has their recipe;
+    the library that draws them takes 22 MB of memory, so that they are read from a file.
+    """
+    with resources.files("vision").joinpath("data/sobol.npz").open("rb") as file:
+        points: Array = np.load(file)[str(p)]
+    return np.asarray(ndtri(points / 2.0**30))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 import numpy as np
 import pytest
+from scipy.stats import qmc
 
 from table.pieces import load_piece_set
 from vision.geometry.piece_pose import Hypothesis
@@ -108,3 +111,11 @@ def test_the_draws_agree_with_every_place_of_a_grid(pose, photo_of):
     assert np.abs(mean / spread).max() < 0.35
     by_grid = np.sqrt(weight @ (steps - mean) ** 2)
     np.testing.assert_allclose(spread, by_grid, rtol=0.35)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+def test_the_points_that_are_shipped_are_scrambled_sobol_points(p):
+    with resources.files("vision").joinpath("data/sobol.npz").open("rb") as file:
+        shipped = np.load(file)[str(p)]
+    drawn = qmc.Sobol(p, scramble=True, rng=np.random.default_rng(1)).random(len(shipped))
+    assert (drawn * 2**30 == shipped).all()
