@@ -49,7 +49,6 @@ at all.
 """
 PIXELS_TOGETHER = 24.0
 """Number of pixels that count as one, because shadows and gloss are wide."""
-DRAWS = 256
 HEATS = 0.5 ** np.arange(0, 14)
 LEAST_COUNT, ROUNDS = 0.02, 14
 """Annealing: in each round the votes' weight is the largest that keeps this share of the draws
@@ -293,7 +292,7 @@ def _believed(scores: Array, known: Array) -> tuple[float, Array]:
 
 @cache
 def _normal_draws(p: int) -> Array:
-    """Quasi-random points (DRAWS, p) of the standard normal distribution, p up to 4.
+    """Quasi-random points (256, p) of the standard normal distribution, p up to 4.
 
     They are scrambled Sobol points. `tests/vision/pose/test_edge_alignment.py` has their recipe;
     the library that draws them takes 22 MB of memory, so that they are read from a file.
