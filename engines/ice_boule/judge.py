@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from engines.ice_boule.announcements import target_left
 from engines.ice_boule.between_ends import judge_target
@@ -27,6 +26,7 @@ from table.messages import Message, all_of, msg, phrase, sentences
 from table.observation import Observation
 
 LEFT = Choice(msg("It left the play area: the end is void"), (str(Void()),))
+BACK = Choice(msg("It is still in play, or we put it back"), ())
 """Said of the target."""
 
 
@@ -67,6 +67,9 @@ def judge(
             [verdict, *(judge_throw(match_table(state, other, known)) for other in others)],
             [whole, *others],
         )
+    if _may_have_left(state, seen, before) and isinstance(verdict, Accepted | Ambiguous):
+        still = tuple(_in_play(state, verdict))
+        return _asked_where_it_is(state, (LEFT, *still, BACK))
     if whole is seen or not isinstance(verdict, Accepted | Ambiguous):
         return verdict
     verdict = replace(verdict, table=verdict.table or whole)
@@ -141,29 +144,52 @@ def _target_gone(
     Only a target that is seen to lie outside makes the end void at once (ruling ice_boule.4). It
     may be hidden, and play goes on: then people say how the throw came out.
     """
-    outside, were = (
-        sum(piece.colour == state.target for piece in table.off_board) if table else 0
-        for table in (seen, before)
-    )
-    if before and outside > were:
+    if _lies_outside(state, seen, before):
         return target_left(state)
-    asked = partial(
-        Ambiguous,
-        code="boule.target.gone",
-        message=_unseen(state),
-        rests_on="ruling ice_boule.4",
-        player=state.next,
-    )
-    back = Choice(msg("It is still in play, or we put it back"), ())
     whole = guessed(state, seen, known)
     if whole is None:
-        return _never_seen(state, seen, known, asked(choices=(LEFT, back)))
+        return _never_seen(state, seen, known, _asked_where_it_is(state, (LEFT, BACK)))
     verdict = judge_throw(match_table(state, as_toppled(state, whole, known)[0], known))
     targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
     if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
         return verdict  # that nobody sees it was asked already
     still = tuple(_in_play(state, verdict))
-    return asked(choices=(LEFT, *still, back), table=whole if still else None)
+    return replace(_asked_where_it_is(state, (LEFT, *still, BACK)), table=whole if still else None)
+
+
+def _asked_where_it_is(state: State, choices: tuple[Choice, ...]) -> Ambiguous:
+    return Ambiguous(
+        code="boule.target.gone",
+        message=_unseen(state),
+        rests_on="ruling ice_boule.4",
+        player=state.next,
+        choices=choices,
+    )
+
+
+def _lies_outside(state: State, seen: Observation, before: Observation | None) -> bool:
+    """Whether a piece of the target's colour has come to lie outside the play area."""
+    outside, were = (
+        sum(piece.colour == state.target for piece in table.off_board) if table else 0
+        for table in (seen, before)
+    )
+    return before is not None and outside > were
+
+
+def _may_have_left(state: State, seen: Observation, before: Observation | None) -> bool:
+    """Whether the target lies outside, and not under the piece that seems to stand on it.
+
+    A throw that takes the target's place looks, from straight above, as if it stood on it.
+    """
+    covered, was = (
+        table is not None
+        and any(
+            piece.on is not None and table.pieces[piece.on].colour == state.target
+            for piece in table.pieces
+        )
+        for table in (seen, before)
+    )
+    return covered and not was and _lies_outside(state, seen, before)
 
 
 def _never_seen(

@@ -388,7 +388,7 @@ def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...
     """
     played = [parse_move(move) for move in moves]
     void = any(isinstance(move, Void) for move in played)
-    if void or left:
+    if void or (left and moves):
         return (1 if void and left else -NEVER,)
     layouts = [
         move.layout

@@ -520,6 +520,19 @@ def test_eyes_that_guess_the_target_under_it_need_no_answer(tables, game):
     assert thrown.moves == ("throw blue large on: blue on",)
 
 
+@pytest.mark.parametrize("sure", [1.0, 0.52])
+def test_a_piece_in_the_place_of_the_target_that_lies_outside_is_asked_about(tables, game, sure):
+    """It pushed the target off the play area, and seems to stand on it."""
+    upper = tables.on("blue", game.pieces[0], 0, pose_probability=sure)
+    asked = game.see(game.pieces[0], upper, off=[tables.piece("green", 900.0, 0.0)])
+    assert isinstance(asked, Ambiguous)
+    assert asked.message.startswith("The green target cannot be seen in the play area.")
+    moves = [choice.moves for choice in asked.choices]
+    assert moves[0] == ("void",)
+    assert ("throw blue large on: blue on",) in moves
+    assert moves[-1] == ()
+
+
 def test_a_doubt_about_a_hidden_target_is_asked(tables, game):
     """Another thing that might be the target, or a place that its shell does not explain."""
     green_outside = tables.piece("green", 900.0, 0.0)
