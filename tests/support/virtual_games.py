@@ -22,7 +22,7 @@ Acts = Callable[[VirtualHand, Any, str, Random], bool]
 
 Tell = Callable[[str], Any]
 """Is told what the panel says."""
-LOOK_MS, QUESTION, RETRY, PATIENCE = 300, 12, 40, 200
+LOOK_MS, QUESTION, RETRY, PATIENCE = 300, 12, 120, 500
 """How often the panel is read, and after how many readings without news a question is answered, an
 act is repeated, and a game is stuck.
 """
@@ -94,6 +94,14 @@ def err(hand: VirtualHand, me: str, chance: Random) -> None:
     WRONG[game](hand, GAMES[game].State.parse(view["state"]["state"]), me, chance)
 
 
+def _throw(hand: VirtualHand, colour: str, x_mm: float, y_mm: float) -> bool:
+    """Throw a piece of a colour from beside the table; False where there is none."""
+    name = hand.spare(colour)
+    if name is not None:
+        hand.drag(name, x_mm, y_mm)
+    return name is not None
+
+
 def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
     target = hand.setup.game.target
     lies = [name for name in hand.pieces() if name.startswith(f"{target} ")]
@@ -106,19 +114,19 @@ def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
             if "stand" in hand.may(lies[0]):
                 hand.tap(lies[0], "stand")
         else:
-            hand.drag(hand.spare(str(target)), chance.uniform(200, 400), chance.uniform(200, 300))
+            _throw(hand, str(target), chance.uniform(200, 400), chance.uniform(200, 300))
         return True
     if state.next != me:
         return False
     at = hand.pieces()[lies[0]]
-    hand.drag(hand.spare(me), at["x"] + chance.gauss(0, 45), at["y"] + chance.gauss(0, 45))
-    return True
+    return _throw(hand, me, at["x"] + chance.gauss(0, 45), at["y"] + chance.gauss(0, 45))
 
 
 def _boule_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
-    """Somebody else's piece is thrown."""
+    """Somebody else's piece is thrown, or a piece is taken off where they have none left."""
     other = next(player for player in state.players if player != me)
-    hand.drag(hand.spare(other), 300, 120)
+    if not _throw(hand, other, 300, 120):
+        hand.tap(next(name for name in hand.pieces() if name.startswith(f"{other} ")), "take")
 
 
 def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
@@ -127,8 +135,7 @@ def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         if state.round_over or (state.thrown == 0 and hand.pieces()):
             hand.press("#clear")
         x, y = (chance.uniform(a + 45, b - 45) for a, b in zip(low, high, strict=True))
-        hand.drag(hand.spare(me), x, y)
-        return True
+        return _throw(hand, me, x, y)
     if state.next is None and state.attacker == me:
         targets = {move.colour: move.number for move in GAMES["ice_storm"].legal_moves(state)}
         colour = chance.choice(sorted(targets))
@@ -143,7 +150,7 @@ def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
 def _storm_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
     """Somebody else throws."""
     other = next(player for player in state.players if player != me)
-    hand.drag(hand.spare(other), *hand.setup.outline_mm().mean(axis=0))
+    _throw(hand, other, *hand.setup.outline_mm().mean(axis=0))
 
 
 def _lying_in(hand: VirtualHand, colour: str, cells: list[str]) -> str:
@@ -199,6 +206,8 @@ def _icefloe(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         if sunk and sunk != state.sunk:
             hand.tap(f"tile {sunk}", "take")
         return True
+    if f"tile {state.tile}" not in hand.pieces():
+        return False
     hand.tap(f"tile {state.tile}", "take")
     return True
 

@@ -53,9 +53,10 @@ class VirtualHand:
         """What may be done with a piece on the table."""
         return list(self.pieces()[name]["may"])
 
-    def spare(self, colour: str) -> str:
+    def spare(self, colour: str) -> str | None:
         """A piece of a colour that is not on the table."""
-        return next(name for name in self.pieces(lies=False) if name.startswith(f"{colour} "))
+        beside = (name for name in self.pieces(lies=False) if name.startswith(f"{colour} "))
+        return next(beside, None)
 
     def cell(self, name: str) -> tuple[float, float]:
         """The middle of a cell, mm."""
