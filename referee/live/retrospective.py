@@ -155,8 +155,11 @@ class Explanation:
         """How well the table seen now follows from this, and all moves up to it.
 
         ALLOWED (4): by something allowed.  3: it shows nothing new.  2: as one of several things.
-        1: as something refused.  0: not at all.
+        1: as something refused.  0: not at all, or the game would be over by an answer that
+        nobody gave: no table speaks against that.
         """
+        if not self.sure and self.ledger.engine.outcome(self.ledger.state) is not None:
+            return 0, ()
         verdict = self._judge(now, board)
         moves = tuple(
             move

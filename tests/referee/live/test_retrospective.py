@@ -193,6 +193,29 @@ def unseen(log, started, games, film_of):
         session.close()
 
 
+class Ends(Unseen):
+    """The game is over with the second peg; what lies there then is nobody's concern."""
+
+    def outcome(self, state):
+        return self.game.outcome(state) or ("It is a draw." if len(state.pegs) == 2 else None)
+
+    def judge(self, state, table, before, board):
+        if self.outcome(state):
+            return Waiting(code="pegs.over", message="It is over.", as_recorded=True)
+        return super().judge(state, table, before, board)
+
+
+def test_no_game_ends_by_an_answer_that_nobody_gave(
+    log, started, games, film_of, hold, piece, red, blue
+):
+    """Else any table that cannot be explained would be explained by the end of the game."""
+    third, fourth = piece("red", 250, 50), piece("blue", 350, 50)
+    film = film_of(*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, third, fourth))
+    with closing(Session.begin(log, started, games={"pegs": Ends(games["pegs"])})) as session:
+        Referee(film, setup_of(), film.observe, session).run()
+        assert ruled(session) == [(500, ("red",), False)]
+
+
 def test_nothing_follows_where_the_table_now_is_not_explained(unseen, hold, piece, red, blue):
     """Two more came since: nobody knows which was first."""
     third, fourth = piece("red", 250, 50), piece("blue", 350, 50)
