@@ -6,18 +6,25 @@ from random import Random
 
 import pytest
 
-from engines import GAMES
 from tests.support.virtual_games import err, play
 from tests.support.virtual_hand import virtual_hand
 
 pytestmark = pytest.mark.slow
 
 SEED = 3
-WRONG = ("refused", "out_of_sync", "ambiguous", "waiting", "noted")
+WRONG = ("refused", "out_of_sync", "ambiguous", "waiting", "noted", "cannot_see")
 """What the referee says of an act that does not count."""
 
 
-@pytest.mark.parametrize("game", sorted(GAMES))
+@pytest.mark.parametrize("game", ["ice_boule", "ice_storm"])
+def test_a_few_throws(game, chromium):
+    with virtual_hand(chromium, game, SEED) as hand:
+        me = hand.setup.game.colours[0]
+        hand.press(f'[data-sit="{me}"]')
+        assert play(hand, me, Random(5), acts=2) == 2
+
+
+@pytest.mark.parametrize("game", ["icebreaker", "icefloe", "zamboni_wars"])
 def test_a_few_acts_a_wrong_one_an_undo_and_on(game, chromium):
     chance = Random(5)
     with virtual_hand(chromium, game, SEED) as hand:
