@@ -86,13 +86,12 @@ class LyingBody:
 
 @dataclass(frozen=True, slots=True)
 class VirtualNow:
-    """The table at a moment; `stamp` changes with it.
+    """The table at a moment.
 
     `reserve` are bodies that are not on the table, `people` the colours that people play, `busy`
     is true while a simulated player acts.
     """
 
-    stamp: int
     bodies: tuple[LyingBody, ...]
     reserve: tuple[LyingBody, ...]
     people: frozenset[str]
@@ -117,7 +116,7 @@ class VirtualTable:
         self._known: Bodies = players.bodies
         self._here: frozenset[str] = frozenset()
         self._phones: frozenset[str] = frozenset()
-        self._read, self._stamp = 0, 0
+        self._read = 0
         self._pace: Pace = "play"
         self._acted = False
         """Whether a simulated player acts for the one `step` that was asked for."""
@@ -159,7 +158,6 @@ class VirtualTable:
             bodies, players = self._players.bodies, self._players
             upwards = sorted(bodies, key=lambda name: float(bodies[name].vertices_mm[:, 2].max()))
             return VirtualNow(
-                self._stamp,
                 tuple(self._drawn(name, bodies[name], self._may(name)) for name in upwards),
                 tuple(self._drawn(name, body, ()) for name, body in self._reserve.items()),
                 players.people,
@@ -223,7 +221,6 @@ class VirtualTable:
         """Let the simulated players play, play slowly, pause, or act once and pause."""
         with self._lock:
             self._pace = pace
-            self._stamp += 1
 
     def _let_players_act(self, passed_ms: int) -> None:
         """Let the players' clock run; none of them begins an act while a hand is at the table."""
@@ -246,9 +243,7 @@ class VirtualTable:
         self._players_ms += round(passed_ms * (SLOW_RATE if self._pace == "slow" else 1))
 
     def _seat(self) -> None:
-        if self._players.people != (people := self._here | self._phones):
-            self._players.people = people
-            self._stamp += 1
+        self._players.people = self._here | self._phones
 
     def _follow(self) -> None:
         """Take what players have put on the table out of the reserve, and put there what they took.
@@ -270,7 +265,6 @@ class VirtualTable:
                     del pool[alike]
                     break
         self._reserve, self._known = {**reserve, **gone}, now
-        self._stamp += 1
 
     def _with_hand(self, scene: Scene) -> Scene:
         """The scene with the hand of whoever plays by the page, and what it holds."""
@@ -451,7 +445,6 @@ class VirtualTable:
 
     def _reach(self, place_mm: Array) -> None:
         self._hand = np.array([*place_mm, HAND_MM]), self._at_ms + LINGER_MS
-        self._stamp += 1
 
 
 def _counters_under(bodies: Bodies, place_mm: Array) -> list[str]:

@@ -166,6 +166,16 @@ def _impossible(seen: Observation, places: Sequence[int], before: Observation) -
     )
 
 
+def came_to_lie_outside(state: State, seen: Observation, before: Observation | None) -> bool:
+    """Whether one more piece of the target's colour lies outside the play area than before."""
+    if before is None:
+        return False
+    now, were = (
+        sum(piece.colour == state.target for piece in table.off_board) for table in (seen, before)
+    )
+    return now > were
+
+
 def _doubtful(target: SeenPiece) -> SeenPiece:
     """The target, uncertain as it may have been pushed by what came to stand on it."""
     return replace(
@@ -187,9 +197,6 @@ def _explains_all(
     )
     if not coloured or (upper.pose_probability < SURE and upper.on is None):
         return False
-    off, was_off = (
-        sum(piece.colour == state.target for piece in table.off_board) for table in (seen, before)
-    )
     unsure = [
         piece
         for piece in seen.pieces
@@ -197,7 +204,7 @@ def _explains_all(
     ]
     came = [piece for piece in unsure if all(moved(was, piece) for was in before.pieces)]
     return (
-        off <= was_off
+        not came_to_lie_outside(state, seen, before)
         and not came
         and not seen.unread_mm
         and _beside_its_place_mm(upper, target, seen.camera.eye_mm) < STILL_MM

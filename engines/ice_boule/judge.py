@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engines.ice_boule.announcements import target_left
 from engines.ice_boule.between_ends import judge_target
-from engines.ice_boule.hidden_target import guessed, never_seen, with_target
+from engines.ice_boule.hidden_target import came_to_lie_outside, guessed, never_seen, with_target
 from engines.ice_boule.matching import GUESSED_MM, match_table
 from engines.ice_boule.moves import Throw, Void, parse_move
 from engines.ice_boule.rules import outcome
@@ -27,7 +27,7 @@ from table.observation import Observation
 
 LEFT = Choice(msg("It left the play area: the end is void"), (str(Void()),))
 BACK = Choice(msg("It is still in play, or we put it back"), ())
-"""Said of the target."""
+"""The first and the last choice where nobody knows where the target is."""
 
 
 def judge(
@@ -68,8 +68,7 @@ def judge(
             [whole, *others],
         )
     if _may_have_left(state, seen, before) and isinstance(verdict, Accepted | Ambiguous):
-        still = tuple(_in_play(state, verdict))
-        return _asked_where_it_is(state, (LEFT, *still, BACK))
+        return _asked_where_it_is(state, whole, verdict)
     if whole is seen or not isinstance(verdict, Accepted | Ambiguous):
         return verdict
     verdict = replace(verdict, table=verdict.table or whole)
@@ -144,36 +143,31 @@ def _target_gone(
     Only a target that is seen to lie outside makes the end void at once (ruling ice_boule.4). It
     may be hidden, and play goes on: then people say how the throw came out.
     """
-    if _lies_outside(state, seen, before):
+    if came_to_lie_outside(state, seen, before):
         return target_left(state)
     whole = guessed(state, seen, known)
     if whole is None:
-        return _never_seen(state, seen, known, _asked_where_it_is(state, (LEFT, BACK)))
+        return _never_seen(state, seen, known, _asked_where_it_is(state))
     verdict = judge_throw(match_table(state, as_toppled(state, whole, known)[0], known))
     targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
     if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
         return verdict  # that nobody sees it was asked already
-    still = tuple(_in_play(state, verdict))
-    return replace(_asked_where_it_is(state, (LEFT, *still, BACK)), table=whole if still else None)
+    return _asked_where_it_is(state, whole, verdict)
 
 
-def _asked_where_it_is(state: State, choices: tuple[Choice, ...]) -> Ambiguous:
+def _asked_where_it_is(
+    state: State, whole: Observation | None = None, verdict: Verdict | None = None
+) -> Ambiguous:
+    """The question where the target is: if it is still there, the verdict is on the whole table."""
+    still = () if verdict is None else tuple(_in_play(state, verdict))
     return Ambiguous(
         code="boule.target.gone",
         message=_unseen(state),
         rests_on="ruling ice_boule.4",
         player=state.next,
-        choices=choices,
+        choices=(LEFT, *still, BACK),
+        table=whole if still else None,
     )
-
-
-def _lies_outside(state: State, seen: Observation, before: Observation | None) -> bool:
-    """Whether a piece of the target's colour has come to lie outside the play area."""
-    outside, were = (
-        sum(piece.colour == state.target for piece in table.off_board) if table else 0
-        for table in (seen, before)
-    )
-    return before is not None and outside > were
 
 
 def _may_have_left(state: State, seen: Observation, before: Observation | None) -> bool:
@@ -189,7 +183,7 @@ def _may_have_left(state: State, seen: Observation, before: Observation | None) 
         )
         for table in (seen, before)
     )
-    return covered and not was and _lies_outside(state, seen, before)
+    return covered and not was and came_to_lie_outside(state, seen, before)
 
 
 def _never_seen(

@@ -158,7 +158,7 @@ class Explanation:
         1: as something refused.  0: not at all, or the game would be over by an answer that
         nobody gave: no table speaks against that.
         """
-        if not self.sure and self.ledger.engine.outcome(self.ledger.state) is not None:
+        if not self.sure and self.ledger.outcome is not None:
             return 0, ()
         verdict = self._judge(now, board)
         moves = tuple(

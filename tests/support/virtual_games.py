@@ -88,7 +88,7 @@ def answer(hand: VirtualHand, question: dict[str, Any], tell: Tell = no_one) -> 
 
 
 def err(hand: VirtualHand, me: str, chance: Random) -> None:
-    """Do something with the pieces that the rules forbid."""
+    """Do something with the pieces that the rules forbid, in a game without throws."""
     view = hand.view()
     game = view["game"]
     WRONG[game](hand, GAMES[game].State.parse(view["state"]["state"]), me, chance)
@@ -122,13 +122,6 @@ def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
     return _throw(hand, me, at["x"] + chance.gauss(0, 45), at["y"] + chance.gauss(0, 45))
 
 
-def _boule_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
-    """Somebody else's piece is thrown, or a piece is taken off where they have none left."""
-    other = next(player for player in state.players if player != me)
-    if not _throw(hand, other, 300, 120):
-        hand.tap(next(name for name in hand.pieces() if name.startswith(f"{other} ")), "take")
-
-
 def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
     low, high = hand.setup.outline_mm().min(axis=0), hand.setup.outline_mm().max(axis=0)
     if state.next == me:
@@ -145,12 +138,6 @@ def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         hand.tap(_lying_in(hand, colour, [str(square) for square in piece.place.squares]), "take")
         return True
     return False
-
-
-def _storm_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
-    """Somebody else throws."""
-    other = next(player for player in state.players if player != me)
-    _throw(hand, other, *hand.setup.outline_mm().mean(axis=0))
 
 
 def _lying_in(hand: VirtualHand, colour: str, cells: list[str]) -> str:
@@ -275,8 +262,6 @@ LAWFUL: dict[str, Acts] = {
     "zamboni_wars": _zamboni,
 }
 WRONG: dict[str, Callable[[VirtualHand, Any, str, Random], None]] = {
-    "ice_boule": _boule_wrong,
-    "ice_storm": _storm_wrong,
     "icebreaker": _icebreaker_wrong,
     "icefloe": _icefloe_wrong,
     "zamboni_wars": _zamboni_wrong,

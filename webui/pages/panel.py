@@ -88,9 +88,10 @@ def pages(
         seen = view.observation if now.observation is None else documented(now.observation)
         view = _without_what_is_gone(view, seen)
         touches = virtual is not None and may_touch(visitor())
+        by_hand = touches and not shown
         return render_template(
-            "virtual_table.html" if touches and not shown else "panel.html",
-            around=draw_surroundings(live.setup),
+            "virtual_table.html" if by_hand else "panel.html",
+            around=draw_surroundings(live.setup) if by_hand else None,
             whole=SEEN if touches else "",
             view=view,
             live=now,

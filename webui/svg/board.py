@@ -220,9 +220,9 @@ def draw(
     )
 
 
-def draw_box(points_mm: Sequence[Sequence[float]]) -> tuple[float, float, float, float]:
-    """The view box (x, y, width, height) around points in mm, with a margin."""
-    return _box(np.array(points_mm, float), MARGIN_MM)
+def draw_box(points_mm: Array) -> tuple[float, float, float, float]:
+    """The view box (x, y, width, height) around points (n, 2) in mm, with a margin."""
+    return _box(points_mm, MARGIN_MM)
 
 
 def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:

@@ -67,7 +67,7 @@ def draw_surroundings(setup: Setup) -> Surroundings:
     corner = np.array(setup.dice_corner.outline_mm if setup.dice_corner else ()).reshape(-1, 2)
     cards = [np.array(marker.corners_mm) for marker in setup.fiducials.markers]
     return Surroundings(
-        draw_box(np.vstack([setup.outline_mm(), *cards, corner]).tolist()),
+        draw_box(np.vstack([setup.outline_mm(), *cards, corner])),
         tuple(points(card) for card in cards),
         points(corner) if len(corner) else "",
     )
