@@ -11,7 +11,7 @@ import random
 import socket
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -44,7 +44,7 @@ from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import LAST_LOOK_S, tell_codes
 from cli.service.manager import FedCamera, ServiceManager
 from cli.service.network_name import name_in_network
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import StopSignal, stopped_by_one_signal
 from hardware.factory import Devices
 from hardware.settings import PARTS
 from referee.devices.controller import Companion
@@ -473,7 +473,7 @@ class _Panel:
     access: Access
     devices: Devices
     log: Path
-    ending: Event
+    ending: StopSignal
     public_names: tuple[str, ...]
     door: Door | None
     manager: ServiceManager
@@ -528,10 +528,9 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
     worker = Thread(target=work, name="referee", daemon=True)
     companion = Companion(panel.devices, session, supervisor, supervisor.setup.board, complain)
     with short_collections():
-        worker.start()
-        companion.start()
-        # Ctrl-C may come before the panel is ready to take it.
-        with suppress(KeyboardInterrupt):
+        with panel.ending.watched():
+            worker.start()
+            companion.start()
             app = panel.app(session, supervisor)
             panel.open("The panel is", app)
             if panel.door is not None and panel.log == log_path(panel.door.data):

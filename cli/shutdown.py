@@ -9,19 +9,39 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+class StopSignal(threading.Event):
+    """Set by the first Ctrl-C or SIGTERM, which raises KeyboardInterrupt unless it is `watched`."""
+
+    is_watched = False
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Let a signal raise nothing here, as a loop looks at the event.
+
+        An exception may come anywhere, also where this thread has just taken a lock (an import has
+        one) that another thread then waits for in vain.
+        """
+        self.is_watched = True
+        try:
+            yield
+        finally:
+            self.is_watched = False
+
+
 @contextmanager
-def stopped_by_one_signal() -> Iterator[threading.Event]:
+def stopped_by_one_signal() -> Iterator[StopSignal]:
     """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either.
 
     A further signal must not interrupt the stop. The event is set as well, because Python drops an
     exception that comes while it runs a destructor.
     """
-    stopping = threading.Event()
+    stopping = StopSignal()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         if not stopping.is_set():
             stopping.set()
-            raise KeyboardInterrupt
+            if not stopping.is_watched:
+                raise KeyboardInterrupt
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

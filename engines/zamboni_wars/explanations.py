@@ -8,7 +8,7 @@ from dataclasses import replace
 from engines.occlusion import NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.matching import Nest, TableMatch
+from engines.zamboni_wars.matching import Difference, Nest, TableMatch
 from engines.zamboni_wars.moves import Drive, EarlyRoll, Fire, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
@@ -189,6 +189,37 @@ def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
         msg("Which is right?"),
     )
     return _ask(state, found, (), message, msg("It has not been taken off yet"))
+
+
+def ask_resized(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
+    """The question whether the nest that drove only looks as if a piece had been taken off it.
+
+    A wrong reading is likelier than a drive and a forbidden act at once. None where no drive
+    explains the rest of the table.
+    """
+    looks = [
+        pair.nest.piece.size
+        for pair in wrong.resized
+        if pair in wrong.moved
+        and pair.player == state.to_move
+        and pair.nest.layers < pair.zamboni.layers
+    ]
+    if not looks or not isinstance(state.phase, Moving):
+        return None
+    as_recorded = replace(
+        found,
+        nests=tuple(
+            replace(nest, sized=nest.sized and not nest.is_of(state.to_move))
+            for nest in found.nests
+        ),
+    )
+    message = msg(
+        "Is {player}'s Zamboni still {size}? It looks {size2} to the camera.",
+        player=state.to_move,
+        size=LAYER_SIZES[state.mover.layers],
+        size2=looks[0],
+    )
+    return _ask(state, as_recorded, (), message, NOTHING)
 
 
 def _ask(

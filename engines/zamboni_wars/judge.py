@@ -27,6 +27,7 @@ from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.explanations import (
     ask_doubted,
+    ask_resized,
     ask_strange,
     ask_taken,
     ask_unseen,
@@ -408,7 +409,7 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     if wrong.strange or wrong.recoloured or wrong.gone:
         return replace(_out_of_sync(state, wrong), asks=strange)
     if wrong.resized:
-        return _resized(state, wrong)
+        return ask_resized(state, found, wrong) or _resized(state, wrong)
     return _moved(state, found, wrong)
 
 

@@ -42,7 +42,8 @@ class Nest:
     `spaces` and `facings` are those that it may be meant to have, the likeliest first, at least one
     of each; `layers` follow from the size of the outermost piece. Where `sure` is False its colour
     is doubtful. Where `sized` is False its layers are doubtful, or it lies as it lay and was read
-    so before: then nobody has taken anything off it since.
+    so before: then nobody has taken anything off it since. Where `stood` is True a cover die, or
+    something unreadable, was in its space before.
     """
 
     colour: str
@@ -52,6 +53,7 @@ class Nest:
     layers: int
     sized: bool
     piece: SeenPiece
+    stood: bool = False
 
     @property
     def doubtful(self) -> bool:
@@ -186,7 +188,8 @@ class TableMatch:
     def believed(self, state: State) -> TableMatch:
         """The table without doubtful pieces where no nest of their colour can be.
 
-        Nobody has such a nest any more, or it is surely read elsewhere.
+        Nobody has such a nest any more, or it is surely read elsewhere. A cover die that is not
+        read may look like a nest of its colour: whoever does not drive has none in its space.
         """
         pieces = (*(nest.piece for nest in self.nests), *self.up)
         seen = {
@@ -199,15 +202,21 @@ class TableMatch:
             doubtful = piece.colour_probability >= SURE > size_probability(piece)
             return not doubtful or (piece.colour in state.left and piece.colour not in seen)
 
-        nests, up = (
-            tuple(nest for nest in self.nests if may_be(nest.piece)),
-            tuple(filter(may_be, self.up)),
-        )
+        _, unseen = self._dice(state)
+        covers = {
+            id(nest.piece)
+            for nest in self.nests
+            if nest.stood
+            and {*nest.spaces} & {*unseen}
+            and nest.colour != state.to_move
+            and not (nest.colour in state.left and nest.lies_as(state.left[nest.colour]))
+        }
+        believed = {id(piece) for piece in pieces if may_be(piece) and id(piece) not in covers}
         return replace(
             self,
-            nests=nests,
-            up=up,
-            unbelieved=tuple(piece for piece in pieces if not may_be(piece)),
+            nests=tuple(nest for nest in self.nests if id(nest.piece) in believed),
+            up=tuple(piece for piece in self.up if id(piece) in believed),
+            unbelieved=tuple(piece for piece in pieces if id(piece) not in believed),
         )
 
     def plainly(self, players: Collection[str]) -> TableMatch:
@@ -280,7 +289,7 @@ class TableMatch:
 
 def match_table(seen: Observation, before: Observation | None, board: Coasters) -> TableMatch:
     """Assign an observation to the spaces of a board; pieces outside them are out of play."""
-    nests, up = [], []
+    nests, up, stood = [], [], _dice_and_unread(before, board)
     for piece, *others in map(_ways_to_lie, seen.pieces):
         if piece.pose != "lying":
             up.append(piece)
@@ -298,13 +307,17 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
             )
             nests.append(
                 Nest(
-                    piece.colour, sure, spaces, facings, LAYERS_OF.get(piece.size, 0), sized, piece
+                    piece.colour,
+                    sure,
+                    spaces,
+                    facings,
+                    LAYERS_OF.get(piece.size, 0),
+                    sized,
+                    piece,
+                    not stood.isdisjoint(spaces),
                 )
             )
-    dice = [
-        _spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board)
-        for die in seen.dice or ()
-    ]
+    dice = _dice_in(seen, board)
     unread = {
         space
         for place in seen.unread_mm
@@ -317,6 +330,22 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
         frozenset(unread),
         None if seen.dice is None else tuple(filter(None, dice)),
     )
+
+
+def _dice_in(seen: Observation, board: Coasters) -> list[tuple[Space, ...]]:
+    """For each cover die that was read the spaces that it may be meant to be in."""
+    return [
+        _spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board)
+        for die in seen.dice or ()
+    ]
+
+
+def _dice_and_unread(before: Observation | None, board: Coasters) -> frozenset[Space]:
+    """The spaces where a cover die, or something unreadable, was before."""
+    if before is None:
+        return frozenset()
+    unread = (_spaces(place, 0.0, board) for place in before.unread_mm)
+    return frozenset(space for spaces in (*unread, *_dice_in(before, board)) for space in spaces)
 
 
 def _ways_to_lie(piece: SeenPiece) -> tuple[SeenPiece, ...]:

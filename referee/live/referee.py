@@ -18,7 +18,7 @@ from referee.live.standstill import StallTimer
 from referee.live.states import FrameFacts, LoopState, StateMachine, classify
 from referee.live.table_monitor import NO_RULINGS, TableMonitor, TableRequest
 from referee.sessions.event_store import LogFailed
-from referee.sessions.events import InputRecorded, QuestionAsked
+from referee.sessions.events import InputRecorded, QuestionAsked, Undone, VerdictReached
 from referee.sessions.state import SessionState
 from referee.sessions.status import LiveState, RefereeStatus, Status, status_after
 from table.errors import InputError
@@ -61,6 +61,12 @@ STALLS: Mapping[LoopState, Stall] = {
     LoopState.RESTLESS: Stall("cannot see", "table.restless", RESTLESS),
     LoopState.STILL_HAND: Stall("cannot see", "table.hand", STILL_HAND),
 }
+
+
+UNDONE = msg(
+    "That was undone. The referee rules again once the pieces have moved, or when you press"
+    " “Rule now”."
+)
 
 
 class Observe(Protocol):
@@ -355,6 +361,8 @@ class Referee:
         message: str = msg("Waiting for the next throw or move.")
         if last.message_seq == moment.ledger.seq:
             message = last.message
+        elif self._ruling_was_undone(moment.ledger):
+            message = UNDONE
         if last.open is None and self._dice is not None and self._dice.unread:
             message = self._dice.unread
         self._live.tell(status_after(last.open), message)
@@ -383,6 +391,14 @@ class Referee:
         give_back()
 
     # --- what several states do ---
+
+    def _ruling_was_undone(self, ledger: SessionState) -> bool:
+        """Whether people have just taken back what was ruled on the table as it lies."""
+        newest = self._session.records(ledger.seq - 1)[-1].event
+        if not isinstance(newest, Undone):
+            return False
+        undone = self._session.records(newest.undoes - 1)[0].event
+        return isinstance(undone, VerdictReached) and undone.observation is not None
 
     def _stall_at(self, frame: Frame, stall: Stall) -> None:
         """Tell why nothing is judged, and put it on record where that lasts.

@@ -46,6 +46,8 @@ SAY_MS = 500
 """Time to say a word."""
 SHAKE_MS = 800
 """Time for which a die is shaken before it is rolled."""
+SEEN_MS, SEEN_FRAMES = 1200, 4
+"""The players leave what they laid back alone for so long, and so many pictures."""
 PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
 """An act without a ruling is put back once both have passed."""
 
@@ -271,8 +273,11 @@ class Players:
         )
         self._game_seq = session.ledger.game_seq
         self.bodies: Bodies = {}
+        self._seen: Bodies = {}
         self.people: frozenset[str] = frozenset()
-        self.stacks, self.busy, self.waits = False, False, False
+        self.stacks, self.waits, self._acting = False, False, False
+        self._followed = 0
+        """The newest record whose table the players laid."""
         self.spares, self.taken = play.spares, play.taken
         self.throws = bool(play.spares())
         self._lay_at: dict[str, Bodies] = {}
@@ -280,10 +285,16 @@ class Players:
         self.arm = self._people.arm
         self._script = self._evening()
 
+    @property
+    def busy(self) -> bool:
+        """Whether one of them is doing something, or is about to lay back what was undone."""
+        return self._acting or bool(self.people and self._undone())
+
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
         self._people.look_up(at_ms)
         next(self._script)
+        self._seen = self.bodies
         bodies = self.bodies.values()
         pieces = tuple(body for body in bodies if isinstance(body, ScenePiece))
         slabs = tuple(body for body in bodies if isinstance(body, Slab))
@@ -307,8 +318,9 @@ class Players:
         yield
         yield from self._begin()
         while True:
-            self.busy = False
+            self._acting = False
             while self.waits:
+                self._note()
                 yield
             ledger, lay = self._session.ledger, self.recorded()
             if ledger.game_seq != self._game_seq:
@@ -323,7 +335,7 @@ class Players:
                 yield
             elif ledger.paused:
                 yield
-            elif not self._play.same(ledger.state, self.state):
+            elif self._undone() or not self._play.same(ledger.state, self.state):
                 yield from self._follow()
             elif self._play.engine.outcome(self.state) is not None:
                 yield
@@ -380,14 +392,27 @@ class Players:
         state, and nobody plays with them.
         """
         ledger = self._session.ledger
+        self._followed = ledger.seq
         bodies, newest = self._lay_at.get(str(ledger.state)), self._session.records(ledger.seq - 1)
         if bodies is not None and not (self.people and _played(newest)):
-            self.state = ledger.state
+            self.state, self._acting = ledger.state, True
             yield from self._lay(self._with_dice(bodies))
+            for _ in range(SEEN_FRAMES if self.people else 0):
+                yield  # what is not seen to change is not ruled on again
+            yield from self._people.wait(SEEN_MS if self.people else 0)
         elif self.people:
             self.state, self.bodies = ledger.state, self._play.named(self.bodies)
             self._remember()
         yield
+
+    def _undone(self) -> bool:
+        """Whether the players have yet to lay back what was undone or corrected at the panel."""
+        ledger = self._session.ledger
+        newest = self._session.records(ledger.seq - 1)
+        if not newest or _played(newest) or ledger.seq == self._followed:
+            return False
+        lay = self._lay_at.get(str(ledger.state))
+        return lay is not None and self._with_dice(lay) != self.bodies
 
     def recorded(self) -> Bodies | None:
         """The bodies as they lay when the referee last agreed; None before that."""
@@ -396,13 +421,23 @@ class Players:
     def _remember(self) -> None:
         self._lay_at[str(self.state)] = self.bodies
 
+    def _note(self) -> None:
+        """Remember the table that the referee saw when people reached a state.
+
+        By now somebody may have taken up the next piece; an undo lays the table back as it was
+        seen.
+        """
+        ledger = self._session.ledger
+        if ledger.game_seq == self._game_seq:
+            self._lay_at.setdefault(str(ledger.state), self._play.named(self._seen))
+
     def _with_dice(self, bodies: Bodies) -> Bodies:
         """These bodies, with the dice as they lie: laid back they would be another roll."""
         return {**bodies, **{name: self.bodies[name] for name in _rolled(bodies, self.bodies)}}
 
     def _do(self, act: Act) -> Steps:
         """Do an act, wait for the ruling, and put back what does not stand."""
-        before, mark, self.busy = self.bodies, self._session.ledger.seq, True
+        before, mark, self._acting = self.bodies, self._session.ledger.seq, True
         after = self.state
         for move in act.moves if act.lawful else ():
             after = self._play.engine.play(after, self._play.engine.parse_move(move))

@@ -1,7 +1,13 @@
 """One signal ends the program, wherever it comes."""
 
+import os
+import signal
 import subprocess
 import sys
+
+import pytest
+
+from cli.shutdown import stopped_by_one_signal
 
 DROPPED = """
 import os, signal
@@ -25,3 +31,14 @@ def test_a_signal_whose_exception_python_drops_still_says_that_it_came():
     )
     assert done.stdout == "True\n"
     assert "KeyboardInterrupt" in done.stderr, "it was dropped, and Python said so"
+
+
+def test_a_signal_interrupts_nothing_while_a_loop_looks_for_it():
+    """Else it could come where a lock has just been taken, and another thread waits for that."""
+    with stopped_by_one_signal() as stopping:
+        with stopping.watched():
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert stopping.wait(10)
+        os.kill(os.getpid(), signal.SIGINT)  # only the first counts
+    with stopped_by_one_signal(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

@@ -10,11 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines import GAMES
+from referee.sessions.events import Undone, VerdictReached
 from simulation.players.laying import carries, is_over, middle_mm, share_space, stands, without
 from simulation.render.scene import ScenePiece
+from table.cells import cell_middle_mm
 from table.clearance import clearance
 from table.errors import InputError
-from tests.support.virtual_tables import FRAME_MS, SET_UP_MS, laid_out
+from tests.support.virtual_tables import (
+    FRAME_MS,
+    SET_UP_MS,
+    laid_out,
+    laid_out_in_session,
+    table_of,
+)
 
 ACTS = ("drop", "drop", "drop", "stand", "lie", "turn", "stack", "take", "roll", "put back")
 SHARES = st.floats(0, 1)
@@ -142,6 +150,27 @@ def test_everything_is_put_back_as_the_referee_recorded_it():
     virtual.act("take", "ice E5")
     virtual.act("put back")
     assert players.bodies == before
+
+
+def test_an_undo_right_after_a_quick_hand_is_laid_back():
+    """Nobody has waited until the simulated players saw the act that is undone."""
+    virtual, players, session = laid_out_in_session("icebreaker")
+    rules, before, state = GAMES["icebreaker"], players.bodies, session.ledger.state
+    move = next(iter(rules.legal_moves(state)))
+    start, _, end = str(move).partition("-")
+    session.ledger.paused = False
+    virtual.act(
+        "drop", f"ship {start}", *cell_middle_mm(table_of("icebreaker", 3).setup.board, end)
+    )
+    assert players.bodies != before
+    accepted = VerdictReached(verdict="accepted", code="icebreaker.move", message="moved")
+    session.come_to(rules.play(state, move), accepted)
+    session.come_to(state, Undone(undoes=2, decided_by="players"))
+    assert players.busy
+    for at_ms in range(SET_UP_MS, SET_UP_MS + 8_000, FRAME_MS):
+        virtual.scene_at(at_ms)
+    assert players.bodies == before
+    assert not players.busy
 
 
 def test_nobody_touches_the_table_before_taking_a_seat():

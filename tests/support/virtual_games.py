@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from engines import GAMES
-from engines.icefloe.moves import Movement, Slide
+from engines.icefloe.moves import Movement, Removal, Slide
 from engines.zamboni_wars.board import FACINGS
 from engines.zamboni_wars.phases import Aiming, Hit, Moving
 from tests.support.virtual_hand import VirtualHand
@@ -53,22 +53,25 @@ def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tel
     AssertionError where nothing happens any more.
     """
     done = told = idle = 0
-    acted = False
+    acted_in = ""  # the engine's state in which the player has acted
     while (acts is None or done < acts) and idle < PATIENCE:
         view = hand.view()
         for row in reversed(view["verdicts"]):
             if row["seq"] > told:
                 tell(f"{row['verdict']}: {row['said']}")
         news = view["seq"] != told
-        done, acted = done + (news and acted), acted and not news
+        if acted_in and view["state"]["state"] != acted_in:
+            done, acted_in = done + 1, ""
         idle, told = 0 if news else idle + 1, view["seq"]
-        if view["outcome"] or (acts is None and hand.idle() and _may_move(view, me)):
+        if view["outcome"] or (
+            acts is None and not acted_in and hand.idle() and _may_move(view, me)
+        ):
             return done
         hand.page.wait_for_timeout(LOOK_MS)
         if view["phase"] == "asking" and idle > QUESTION:
             answer(hand, view["question"], tell)
         elif view["phase"] == "playing" and hand.idle() and idle % RETRY == 1:
-            acted = act(hand, me, chance) or acted
+            acted_in = view["state"]["state"] if act(hand, me, chance) else acted_in
     view = hand.view()
     assert idle < PATIENCE, (view["live"]["said"], view["state"]["state"], hand.pieces())
     return done
@@ -97,9 +100,7 @@ def err(hand: VirtualHand, me: str, chance: Random) -> None:
 def _throw(hand: VirtualHand, colour: str, x_mm: float, y_mm: float) -> bool:
     """Throw a piece of a colour from beside the table; False where there is none."""
     name = hand.spare(colour)
-    if name is not None:
-        hand.drag(name, x_mm, y_mm)
-    return name is not None
+    return name is not None and hand.drag(name, x_mm, y_mm)
 
 
 def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
@@ -154,8 +155,7 @@ def _icebreaker(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
     if state.next != me:
         return False
     start, end = str(chance.choice(list(GAMES["icebreaker"].legal_moves(state)))).split("-")
-    hand.drag(f"ship {start}", *hand.cell(end))
-    return True
+    return hand.drag(f"ship {start}", *hand.cell(end))
 
 
 def _icebreaker_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> None:
@@ -183,12 +183,12 @@ def _icefloe(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         move = chance.choice(moves)
         if isinstance(move, Slide):
             floe = state.board.at(move.origin)
-            hand.drag(f"tile {floe.tile}", *hand.cell(move.target))
-            return True
+            return hand.drag(f"tile {floe.tile}", *hand.cell(move.target))
         x, y = hand.cell(move.target)
         near = [hand.pieces()[f"pyramid {name}"] for name in state.board.at(move.target).pyramids]
         away = 9.0 if near and near[0]["x"] < x else -9.0 if near else 0.0
-        hand.drag(f"pyramid {move.pyramid}", x + away, y + away)
+        if not hand.drag(f"pyramid {move.pyramid}", x + away, y + away):
+            return False
         sunk = GAMES["icefloe"].play(state, move).sunk
         if sunk and sunk != state.sunk:
             hand.tap(f"tile {sunk}", "take")
@@ -213,8 +213,11 @@ def _vote(hand: VirtualHand, view: dict[str, Any], me: str, chance: Random) -> b
 
 
 def _icefloe_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> None:
-    """A tile is taken off that nobody voted for."""
-    hand.tap(f"tile {chance.choice([floe.tile for floe in state.board.empty])}", "take")
+    """A tile is taken off that nobody may take."""
+    moves = GAMES["icefloe"].legal_moves(state)
+    lawful = {f"tile {move.tile}" for move in moves if isinstance(move, Removal)}
+    tiles = {name for name in hand.pieces() if name.startswith("tile")}
+    hand.tap(chance.choice(sorted(tiles - lawful)), "take")
 
 
 def _zamboni(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
@@ -237,7 +240,7 @@ def _zamboni(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
             if drive.space == state.mover.space:
                 hand.tap(me, "turn", abs(notches), f"{NOTCH_DEG * np.sign(notches):g}")
             else:
-                hand.drag(me, *hand.cell(str(drive.space)), notches)
+                return hand.drag(me, *hand.cell(str(drive.space)), notches)
         case Hit(target):
             hand.tap(target, "take")
         case Aiming(target) if state.left[target].layers == 1:

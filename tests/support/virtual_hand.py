@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,12 @@ from table.cells import cell_middle_mm
 PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
 WAIT_MS = 30_000
 """A generous limit for a slow machine; nothing is measured by it."""
+TRIES = 3
+"""How often somebody reaches for a piece that is moved meanwhile."""
+SAME_PX = 20
+"""A piece that is nearer than this lies in the place already."""
+GRIP_MS = 2_000
+"""How long a piece that was reached for may take to follow."""
 PIECES = """() => [...document.querySelectorAll('#lying [data-name], #reserve [data-name]')].map(
   ({dataset}) => ({name: dataset.name, may: dataset.may?.split(' '), lies: !('reserve' in dataset),
                    x: Number(dataset.x), y: -Number(dataset.y)}))"""
@@ -84,20 +90,34 @@ class VirtualHand:
         point = self.page.evaluate(IN_WINDOW, [x_mm, y_mm])
         return point[0], point[1]
 
-    def drag(self, name: str, x_mm: float, y_mm: float, notches: int = 0) -> None:
-        """Drag a piece to a place, and turn it by notches of the wheel on the way."""
-        there = self.screen(x_mm, y_mm)
+    def _grip(self, name: str) -> tuple[float, float]:
+        """Where a piece on the table or beside it is taken, in the window."""
         piece = self.pieces().get(name)
         if piece:
-            start = self.screen(piece["x"], piece["y"])
-        else:
-            box = self.page.locator(f'#reserve [data-name="{name}"]').bounding_box()
-            assert box is not None, name
-            start = box["x"] + 18, box["y"] + box["height"] / 2
-        mouse = self.page.mouse
-        mouse.move(*start)
-        mouse.down()
-        mouse.move(*np.add(start, there) / 2, steps=4)
+            return self.screen(piece["x"], piece["y"])
+        box = self.page.locator(f'#reserve [data-name="{name}"]').bounding_box()
+        assert box is not None, name
+        return box["x"] + 18, box["y"] + box["height"] / 2
+
+    def drag(self, name: str, x_mm: float, y_mm: float, notches: int = 0) -> bool:
+        """Drag a piece to a place, and turn it by notches of the wheel on the way.
+
+        False where it lies there already: what was undone has not been laid back yet.
+        """
+        self.leave()
+        there, mouse = self.screen(x_mm, y_mm), self.page.mouse
+        for _ in range(TRIES):
+            start = self._grip(name)
+            if np.hypot(*np.subtract(start, there)) < SAME_PX:
+                return False
+            mouse.move(*start)
+            mouse.down()
+            mouse.move(*np.add(start, there) / 2, steps=4)
+            with suppress(playwright.sync_api.TimeoutError):
+                self.page.wait_for_selector(".virtual.is-dragging", timeout=GRIP_MS)
+                break
+            mouse.up()  # it was moved meanwhile
+            self.leave()
         for _ in range(abs(notches)):
             mouse.wheel(0, -100 if notches > 0 else 100)
         mouse.move(*there, steps=4)
@@ -109,6 +129,7 @@ class VirtualHand:
         ):
             mouse.up()
         self.looked()
+        return True
 
     def tap(self, name: str, do: str, times: int = 1, turn: str = "") -> None:
         """Tap a piece, and then a button of its menu."""
@@ -120,6 +141,12 @@ class VirtualHand:
             with self.page.expect_response(lambda answer: answer.request.method == "POST"):
                 self.page.click(f'#piece-menu [data-do="{do}"]{turned}')
             self.looked()
+
+    def leave(self) -> None:
+        """Close the menu of a piece: its handle may lie over another one."""
+        chosen = self.page.locator("#lying .is-chosen")
+        if chosen.count():
+            chosen.press("Enter")
 
     def press(self, selector: str) -> None:
         """Press a button of the page, and wait until the server has heard."""

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from engines import GAMES
+from referee.sessions.events import Record
 from simulation.tables import demo_table
 from simulation.virtual_table import VirtualTable
 
@@ -31,6 +32,7 @@ class Session:
             players=state.players,
             standing=(),
         )
+        self.written = []
 
     def view(self):
         """As Ice Boule's players read it."""
@@ -39,8 +41,14 @@ class Session:
     def command(self, _command):
         """Nobody hears it."""
 
-    def records(self, _after=0):
-        return ()
+    def records(self, after=0):
+        return tuple(record for record in self.written if record.seq > after)
+
+    def come_to(self, state, event):
+        """The record says this now."""
+        self.ledger.seq += 1
+        self.ledger.state = state
+        self.written.append(Record(seq=self.ledger.seq, session=1, at_ms=0, event=event))
 
 
 @cache
@@ -51,6 +59,12 @@ def table_of(game, seed):
 
 def laid_out(game, seed=3):
     """A virtual table that its players have set up, with a person in the first seat."""
+    virtual, players, _ = laid_out_in_session(game, seed)
+    return virtual, players, table_of(game, seed).setup
+
+
+def laid_out_in_session(game, seed=3):
+    """As `laid_out`, with the session in place of the set-up."""
     table = table_of(game, seed)
     session = Session(table)
     players = table.seated(session, table.setup)
@@ -64,4 +78,4 @@ def laid_out(game, seed=3):
     for colour in table.setup.game.colours[1:]:
         virtual.sit(colour, here=False)
     virtual.scene_at(SET_UP_MS)
-    return virtual, players, table.setup
+    return virtual, players, session

@@ -20,10 +20,10 @@ let drag = null;
 async function look() {
   try {
     const answer = await fetch(svg.dataset.url, { headers: mark ? { "If-None-Match": mark } : {} });
-    if (answer.ok && !drag) {
-      mark = answer.headers.get("ETag");
-      exchange(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    }
+    const page = answer.ok && (await answer.text());
+    if (!page || drag) return; // a piece in the hand must not be exchanged under it
+    mark = answer.headers.get("ETag");
+    exchange(new DOMParser().parseFromString(page, "text/html"));
   } catch {
     // the panel says that it is not connected
   }
@@ -157,6 +157,8 @@ async function release(event) {
   if (drag.id !== event.pointerId) return;
   const { name, moved, turns, turn, ghost } = drag;
   const [there, lies] = [onTable(), place()];
+  drag = null; // the next piece may be taken before the server has answered
+  table.classList.remove("is-dragging");
   if (moved && event.type === "pointerup") {
     choose("");
     if (turns) await send(svg.dataset.url, { do: "turn", piece: name, turn_deg: turn });
@@ -164,8 +166,6 @@ async function release(event) {
     else if (!ghost) await send(svg.dataset.url, { do: "take", piece: name });
   } else if (!ghost && !turns) choose(chosen === name ? "" : name);
   ghost?.remove();
-  drag = null;
-  table.classList.remove("is-dragging");
   mark = "";
   await look();
 }

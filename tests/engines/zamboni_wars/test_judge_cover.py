@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engines import zamboni_wars as game
@@ -123,4 +124,30 @@ def test_before_the_roll_off_cover_dice_may_lie_anywhere(begin, real_table):
     assert (type(verdict), verdict.differences) == (
         OutOfSync,
         ("There is a cover die on b2, where none belongs, but one is missing on b5.",),
+    )
+
+
+@pytest.mark.parametrize("read_before", [True, False])
+def test_a_cover_die_that_looks_like_the_zamboni_that_was_taken_off_is_no_zamboni(
+    begin, real_table, read_before
+):
+    """The dice have a player's colour: of what is in the die's space only the die is on record."""
+    evening = begin(4)
+    evening.state = game.State.parse(
+        "players yellow blue; zambonis c6 E 3, f6 S 1; to_move yellow; phase hit blue; dice b2;"
+        " board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=on roll_off=each"
+        " fire=may."
+    )
+    table = real_table(evening.state, evening.rng)
+    before = table.seen()
+    if not read_before:
+        die = before.dice[0]
+        before = replace(before, dice=(), unread_mm=(np.array([die.x_mm, die.y_mm]),))
+    table.nests["blue"] = (*table.place(B2, "W", mm=1, deg=1), 1)
+    seen = replace(table.seen(), dice=())
+    verdict = game.judge(evening.state, seen, before, table.BOARD)
+    assert (type(verdict), verdict.moves) == (Accepted, ("take blue",))
+    assert "Not seen: the cover die on b2." in verdict.message
+    assert isinstance(game.judge(evening.state, table.seen(), before, table.BOARD), Refused), (
+        "the die is read too"
     )

@@ -206,3 +206,17 @@ def test_a_nest_that_was_surely_read_and_seems_to_lie_otherwise_now_is_asked_abo
     ]
     assert judge_red(stands, nest).asks is None
     assert judge_red(nest).asks is None
+
+
+def test_a_drive_in_which_a_piece_seems_to_have_been_taken_is_asked_about(at):
+    """A wrong reading of the size is likelier than a drive and a forbidden act at once."""
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    table = evening.table
+    table.drive("yellow", Space.parse("c6"), "E")
+    table.strip("yellow", 1)
+    asked = evening.judge()
+    assert isinstance(asked, Ambiguous)
+    assert asked.message == "Is yellow's Zamboni still large? It looks medium to the camera."
+    assert [choice.moves for choice in asked.choices] == [("c6 E",), ()]
+    table.strip("red")
+    assert evening.judge().code != asked.code, "no drive takes a piece off another Zamboni"

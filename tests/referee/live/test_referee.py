@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.live.referee import STILL_HAND, Referee
+from referee.live.referee import STILL_HAND, UNDONE, Referee
 from referee.sessions.commands import Answer, Correct, Declare, NextGame, Pause, Resume, Roll, Undo
 from referee.sessions.event_store import LogFailed
 from referee.sessions.events import QuestionAsked, VerdictReached
@@ -377,7 +377,7 @@ def test_what_it_says_is_not_what_people_have_overruled(referee, session, hold, 
 
     eyes = referee(*hold(0, red), note, partial(session.command, Undo()), *hold(1000, red), note)
     eyes.run()
-    assert message == ["red put one down.", "Waiting for the next throw or move."]
+    assert message == ["red put one down.", UNDONE]
 
 
 def test_the_status_follows_the_table(referee, seen, red):

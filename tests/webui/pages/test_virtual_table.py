@@ -41,6 +41,7 @@ def test_a_few_acts_a_wrong_one_an_undo_and_on(game, chromium):
         assert play(hand, me, chance, acts=1) == 1
         hand.page.click("#undo")
         hand.until(lambda view: any(row["kind"] == "undone" for row in view["verdicts"]))
+        hand.looked()
         assert play(hand, me, chance, acts=2) == 2
 
 
