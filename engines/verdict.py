@@ -98,13 +98,7 @@ class Waiting(Unsettled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannotSee(Unsettled):
-    """The table cannot be judged as it was seen; `message` tells why.
-
-    It is falsy, as every failed estimate.
-    """
-
-    def __bool__(self) -> bool:
-        return False
+    """The table cannot be judged as it was seen; `message` tells why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
