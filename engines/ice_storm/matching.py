@@ -142,8 +142,8 @@ class TableMatch:
         square_mm, colour = self.board.square_mm, own[0].colour
         hides = np.array([self._hides(piece) for piece in own])
         fewer = np.where(hides, 0.0, HIDDEN_SQUARES * square_mm)
-        hidden = np.where(np.diag(hides), HIDDEN_SQUARES * square_mm, 2 * _NEVER_MM)
         thrown = colour == self.state.next and self.assumed_new is None and not self.nobody_threw
+        hidden = np.where(np.diag(hides) & thrown, HIDDEN_SQUARES * square_mm, 2 * _NEVER_MM)
         came = seen + self.came_out[colour] - len(own) - thrown
         replaced = max(came, int(thrown and seen <= len(own)), 0)
         return np.hstack(

@@ -52,6 +52,7 @@ from engines.ice_storm.two_throws import (
     SURELY_ANOTHERS,
     moved_and_misread,
     seen_twice,
+    several_misread,
     taken_back,
     two_in_turn,
 )
@@ -87,7 +88,8 @@ def judge_throw(match: TableMatch) -> Verdict:
     if len(match.new) == 2 and len(strangers) == 1:
         return two_in_turn(match, player)
     if strangers:
-        return _stranger(match, strangers[0], player)
+        misread = several_misread(match, player)
+        return misread or _stranger(match, strangers[0], player)
     if len(match.new) > 1 and (left := _left_lying(match)) is not None:
         return left
     if len(match.new) > 1:

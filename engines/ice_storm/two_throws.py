@@ -13,6 +13,7 @@ from itertools import product
 
 from engines.errors import Violation
 from engines.ice_storm.matching import TableMatch
+from engines.ice_storm.messages import named
 from engines.ice_storm.moves import Throw
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
 from engines.ice_storm.sizes import of_another_size
@@ -22,6 +23,7 @@ from engines.ice_storm.throw_readings import (
     counted,
     in_colour,
     leans_on_another,
+    readings_of,
     resting_places,
 )
 from engines.ice_storm.throw_verdicts import ask_colour, evidence_of, not_seen_outside, unclear
@@ -139,6 +141,35 @@ def moved_and_misread(
         else Choice(msg("It is {player}: take both back", player=colour), ())
     )
     return ask_colour(match, player, message, choices, pieces[0])
+
+
+def several_misread(match: TableMatch, player: str) -> Ambiguous | None:
+    """The question whether the new pieces of one colour are recorded ones of another, moved.
+
+    Asked where as many of the other colour are gone, and the player has one new piece: pieces of
+    one colour that fall over in one light are misread together.
+    """
+    strangers = [piece for piece in match.new if piece.colour != player]
+    colours, gone = {piece.colour for piece in strangers}, {piece.colour for piece in match.gone}
+    if not (len(colours) == len(gone) == 1 < len(strangers) == len(match.gone)):
+        return None
+    (colour,), (was,) = colours, gone
+    other = match
+    for piece in strangers:
+        other = other.with_reading(piece, replace(piece, colour=was, colour_probability=1.0))
+    if other.gone or [piece.colour for piece in other.new] != [player]:
+        return None
+    message = msg(
+        "There seem to be {n} new {colour} pieces. Were {pieces} moved instead?",
+        n=len(strangers),
+        colour=colour,
+        pieces=named(match.gone),
+    )
+    choices = [
+        Choice(text, counted(throw)) for text, throw in readings_of(other, player, other.new[0])
+    ]
+    choices.append(Choice(msg("No: they are {colour}; take them back", colour=colour), ()))
+    return ask_colour(match, player, message, choices, strangers[0])
 
 
 def seen_twice(match: TableMatch, player: str) -> TableMatch | None:

@@ -752,18 +752,3 @@ def leans_on_black(table, lie, sure):
     return replace(leaning, colour="green", pose_probability=sure), thrown(
         f"green1 {place}, black1 d3^, red1 g7", 3
     )
-
-
-def test_nobody_is_told_to_fix_the_table_where_a_doubtful_piece_may_hide_the_missing_one(
-    table, lie, play
-):
-    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
-    before, state = table.seen(), thrown("green1 d2, black1 g7", 2)
-    del table.pieces["green1"]
-    assert isinstance(play(state, before), OutOfSync)
-    leans = replace(
-        lie("red", 185, 75).piece(pose_probability=0.7), covariance=np.diag([50.0, 1300.0, 400.0])
-    )
-    unread = play(state, before, leans)
-    assert isinstance(unread, CannotSee)
-    assert unread.message == "Rinkside cannot read what is at (185, 75) mm. Show it more clearly."

@@ -1,0 +1,68 @@
+"""What the judge of Ice Storm makes of pieces that are hardly read, or in another colour."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from engines.verdict import Ambiguous, CannotSee, OutOfSync
+from tests.support.ice_storm import thrown
+
+
+def test_nobody_is_told_to_fix_the_table_where_a_doubtful_piece_may_hide_the_missing_one(
+    table, lie, play
+):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    before, state = table.seen(), thrown("green1 d2, black1 g7", 2)
+    del table.pieces["green1"]
+    assert isinstance(play(state, before), OutOfSync)
+    leans = replace(
+        lie("red", 185, 75).piece(pose_probability=0.7), covariance=np.diag([50.0, 1300.0, 400.0])
+    )
+    unread = play(state, before, leans)
+    assert isinstance(unread, CannotSee)
+    assert unread.message == "Rinkside cannot read what is at (185, 75) mm. Show it more clearly."
+
+
+def test_several_pieces_that_were_moved_and_are_misread_together_are_asked_about(table, lie, play):
+    """They fell over in one light: two recorded ones are gone, and two of one colour are new."""
+    table.pieces = {
+        "black1": lie("black", 320, 320),
+        "black2": lie("black", 75, 320),
+        "green1": lie("green", 175, 60),
+    }
+    before, state = table.seen(), thrown("green1 d2, black1 g7, black2 b7", 5)
+    table.pieces |= {
+        "black1": lie("green", 275, 220),
+        "black2": lie("green", 75, 220),
+        "red2": lie("red", 175, 320),
+    }
+    asked = play(state, before)
+    assert isinstance(asked, Ambiguous)
+    assert (
+        asked.message
+        == "There seem to be 2 new green pieces. Were black1 and black2 moved instead?"
+    )
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw red d7: black1 f5, black2 b5",),
+        (),
+    ]
+
+
+def test_a_piece_that_is_hardly_read_in_its_place_is_not_taken_for_the_one_knocked_away(
+    table, lie, play
+):
+    """Only who throws can have put another piece of the colour on the board."""
+    table.pieces = {
+        "black1": lie("black", 320, 320),
+        "black2": lie("black", 75, 320),
+        "green1": lie("green", 175, 60),
+    }
+    before, state = table.seen(), thrown("green1 d2, black1 g7, black2 b7", 5)
+    hardly = replace(
+        table.pieces.pop("black1").piece(pose_probability=0.89),
+        covariance=np.diag([1.0, 30.0, 1.0]),
+    )
+    table.pieces |= {"black2": lie("black", 75, 70), "red2": lie("red", 175, 320)}
+    assert play(state, before, hardly).moves == ("throw red d7: black2 b2",)
