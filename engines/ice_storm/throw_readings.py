@@ -199,10 +199,13 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
     """True if a piece leans on another or lies on one; None: too close to call.
 
     Nothing leans on nothing, and two pieces are not in one place: that decides where the picture
-    does not.
+    does not. Where the pose is not sure, a piece that may lean is near what its other reading
+    would lean on.
     """
     others = [other.solid for other in match.there if other is not piece]
-    near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
+    rivals = piece.rivals if piece.pose_probability < SURE else ()
+    solids = [piece.solid, *(rival.solid for rival in rivals if rival.pose == "leaning")]
+    near = any(clearance(one, other).mm <= LEAN_MM for one in solids for other in others)
     if piece.on is not None or any(overlap(piece.solid, other) for other in others):
         return True
     if piece.pose == "leaning":

@@ -66,3 +66,21 @@ def test_a_piece_that_is_hardly_read_in_its_place_is_not_taken_for_the_one_knock
     )
     table.pieces |= {"black2": lie("black", 75, 70), "red2": lie("red", 175, 320)}
     assert play(state, before, hardly).moves == ("throw red d7: black2 b2",)
+
+
+def test_a_piece_that_may_stand_or_lean_is_asked_about_if_its_other_reading_leans_on_something(
+    table, lie, play
+):
+    table.pieces = {"black1": lie("black", 320, 320), "green1": lie("green", 175, 60)}
+    before, state = table.seen(), thrown("green1 d2, black1 g7", 2)
+    leans = replace(lie("red", 192, 60, 90.0, "leaning").piece(), pose_probability=0.75)
+    stands = replace(
+        lie("red", 220, 60, pose="upright").piece(), pose_probability=0.87, rivals=(leans,)
+    )
+    asked = play(state, before, stands)
+    assert isinstance(asked, Ambiguous)
+    assert [choice.moves for choice in asked.choices][:2] == [(), ("throw red e2^",)]
+    sure = replace(stands, pose_probability=1.0)
+    assert play(state, before, sure).moves == ("throw red e2^",)
+    alone = replace(stands, rivals=(lie("red", 320, 60, 90.0, "leaning").piece(),))
+    assert play(state, before, alone).moves == ("throw red e2^",), "there is nothing to lean on"
