@@ -187,15 +187,7 @@ def _left(state: State) -> tuple[str, ...]:
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if ended := outcome(state):
-        return Violation(
-            "boule.over",
-            GOAL,
-            msg(
-                "'{raw}' is no longer possible: the game is over ({text}).",
-                raw=move,
-                text=ended.message,
-            ),
-        )
+        return Violation("boule.over", GOAL, msg("The game is over: {text}.", text=ended.message))
     match move:
         case Line() | LineMarked():
             return _line_violation(state, move)
@@ -333,9 +325,7 @@ def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
         return Violation(
             "boule.line.short",
             SETUP,
-            msg(
-                "'{raw}' is too short: a starting line runs between two different points.", raw=move
-            ),
+            msg("This starting line is too short: it runs between two different points."),
         )
     return None
 

@@ -193,23 +193,19 @@ def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     match move:
         case Throw():
-            return (
-                _over(state, move) or _turn_violation(state, move) or _throw_violation(state, move)
-            )
+            return _over(state) or _turn_violation(state, move) or _throw_violation(state, move)
         case Void():
-            return (
-                _over(state, move) or _turn_violation(state, move) or _void_violation(state, move)
-            )
+            return _over(state) or _turn_violation(state, move) or _void_violation(state, move)
         case Moved():
-            return _over(state, move) or _moved_violation(state, move)
+            return _over(state) or _moved_violation(state, move)
         case Low():
             return _low_violation(state, move)
         case Capture():
-            return _over(state, move) or _capture_violation(state, move)
+            return _over(state) or _capture_violation(state, move)
         case Pass():
-            return _over(state, move) or _pass_violation(state, move)
+            return _over(state) or _pass_violation(state, move)
         case Settle():
-            return _over(state, move) or _settle_violation(state, move)
+            return _over(state) or _settle_violation(state, move)
         case _:
             assert_never(move)
 
@@ -369,13 +365,10 @@ def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
     )
 
 
-def _over(state: State, move: Move) -> Violation | None:
+def _over(state: State) -> Violation | None:
     if (ended := outcome(state)) is None:
         return None
-    message = msg(
-        "'{raw}' is no longer possible: the game is over ({text}).", raw=move, text=ended.message
-    )
-    return Violation("storm.over", SCORING, message)
+    return Violation("storm.over", SCORING, msg("The game is over: {text}.", text=ended.message))
 
 
 def _turn_violation(state: State, move: Throw | Void) -> Violation | None:
@@ -464,12 +457,7 @@ def _void_violation(state: State, move: Void) -> Violation | None:
 def _moved_violation(state: State, move: Moved) -> Violation | None:
     if not _is_last(state, move):
         message = sentences(
-            msg(
-                "'{raw}' was tried, but the last throw ruled on was not {player}'s.",
-                raw=move,
-                player=move.player,
-            ),
-            turn(state),
+            msg("The last throw ruled on was not {player}'s.", player=move.player), turn(state)
         )
         return Violation("storm.moved.time", DEPLOYMENT, message)
     return _names_violation(state, move) or _off_violation(_ends(move))
@@ -548,9 +536,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
     if attacker is None:
         message = sentences(
             msg(
-                "'{raw}' was tried, but firing starts when all pieces of a round are thrown"
-                " and ends when nobody can fire.",
-                raw=move,
+                "Firing starts when all pieces of a round are thrown and ends when nobody can fire."
             ),
             turn(state),
         )
@@ -570,9 +556,9 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
         )
         which = tuple(str(Capture(piece.colour, piece.number)) for piece in found)
         message = msg(
-            "'{raw}' fits several pieces that {player} can take. Which one: {text}?",
-            raw=move,
+            "{player} can take several {colour} pieces. Which one: {text}?",
             player=attacker,
+            colour=move.colour,
             text=names,
         )
         return Violation("storm.attack.which", ATTACK, message, which)
@@ -600,24 +586,12 @@ def _no_such_piece(move: Capture) -> Message:
     """The sentence that no piece on the board is the one that a capture names."""
     name = f"{move.colour}{move.number}"
     if move.number and move.square:
-        return msg(
-            "'{raw}' was tried, but {piece} does not touch {cell}.",
-            raw=move,
-            piece=name,
-            cell=move.square,
-        )
+        return msg("{piece} does not touch {cell}.", piece=name, cell=move.square)
     if move.number:
-        return msg("'{raw}' was tried, but {piece} is not on the board.", raw=move, piece=name)
+        return msg("{piece} is not on the board.", piece=name)
     if move.square:
-        return msg(
-            "'{raw}' was tried, but no {colour} piece touches {cell}.",
-            raw=move,
-            colour=move.colour,
-            cell=move.square,
-        )
-    return msg(
-        "'{raw}' was tried, but no {colour} piece is on the board.", raw=move, colour=move.colour
-    )
+        return msg("No {colour} piece touches {cell}.", colour=move.colour, cell=move.square)
+    return msg("No {colour} piece is on the board.", colour=move.colour)
 
 
 def _meant(state: State, move: Capture) -> list[Piece]:
@@ -683,9 +657,7 @@ def _pass_violation(state: State, move: Pass) -> Violation | None:
     if attacker is None:
         message = sentences(
             msg(
-                "'{raw}' was tried, but firing starts when all pieces of a round are thrown"
-                " and ends when nobody can fire.",
-                raw=move,
+                "Firing starts when all pieces of a round are thrown and ends when nobody can fire."
             ),
             turn(state),
         )
@@ -694,14 +666,7 @@ def _pass_violation(state: State, move: Pass) -> Violation | None:
         return Violation(
             "storm.pass.turn",
             ATTACK,
-            sentences(
-                msg(
-                    "'{raw}' was tried, but it is {player}'s turn to fire.",
-                    raw=move,
-                    player=attacker,
-                ),
-                turn(state),
-            ),
+            sentences(msg("It is {player}'s turn to fire.", player=attacker), turn(state)),
         )
     if not state.may_pass:
         message = sentences(
@@ -720,10 +685,7 @@ def _settle_violation(state: State, move: Settle) -> Violation | None:
         return Violation(
             "storm.settle.time",
             DOUBT,
-            sentences(
-                msg("'{raw}' was tried, but touches are decided only when pieces fire.", raw=move),
-                turn(state),
-            ),
+            sentences(msg("Touches are decided only when pieces fire."), turn(state)),
         )
     piece = state.named(move.name)
     if piece is None or not piece.place.in_doubt:

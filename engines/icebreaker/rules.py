@@ -135,7 +135,7 @@ def violation(state: State, move: Move) -> Violation | None:
         return Violation(
             "ice.over",
             f"{OBJECT}; ruling icebreaker.3",
-            msg("{cell} was tried, but the game is over: {text}.", cell=move, text=ended.message),
+            msg("The game is over: {text}.", text=ended.message),
         )
     assert state.seat is not None, "it is somebody's turn until the end"
     return _cells_violation(state, state.seat, move) or _direction_violation(

@@ -261,13 +261,7 @@ def violation(state: State, move: Move) -> Violation | None:
     match state.phase, move:
         case Over(), _:
             return Violation(
-                "zamboni.over",
-                WINNING,
-                msg(
-                    "'{raw}' is no longer possible: the game is over ({text}).",
-                    raw=move,
-                    text=_ending(state),
-                ),
+                "zamboni.over", WINNING, msg("The game is over: {text}.", text=_ending(state))
             )
         case (RollOff() | Rolling(), Roll()) | (Shooting(), Die()):
             return None

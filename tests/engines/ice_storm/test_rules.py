@@ -208,7 +208,7 @@ BOARD = (
         (
             "red1 b1-b2>b2, yellow1 b8",
             "capture yellow2",
-            "'capture yellow2' was tried, but yellow2 is not on the board. Red can take yellow1.",
+            "yellow2 is not on the board. Red can take yellow1.",
         ),
         (
             "red1 b1-b2>b2, yellow1 b8?-c8>c8, blue1 h1-h2>h2",
@@ -222,7 +222,7 @@ BOARD = (
             BOARD,
             "capture yellow",
             (
-                "'capture yellow' fits several pieces that red can take. Which one: yellow1"
+                "Red can take several yellow pieces. Which one: yellow1"
                 " (b8) or yellow2 (c5?-d5>d5)?"
             ),
         ),
