@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -31,11 +31,12 @@ def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, .
         path.parent
     )  # the panel's, if it was ever shown; a folder that is only read gets none
     LogReader(path).close()  # said at once, and not on the first page
-    with closing(listen(host, port)) as listening:
+    with (
+        closing(listen(host, port)) as listening,
+        stopped_by_one_signal() as stopping,
+        stopping.watched(),
+    ):
         access = Access(Codes(codes if codes.exists() else None))
         tell_codes("The sessions are", listening, access)
-        with stopped_by_one_signal() as stopping, suppress(KeyboardInterrupt):
-            app = create_history_app(
-                HistoryCache(path), (socket.gethostname(), *public_names), access
-            )
-            serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
+        app = create_history_app(HistoryCache(path), (socket.gethostname(), *public_names), access)
+        serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))

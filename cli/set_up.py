@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from threading import Event, Thread
 
@@ -80,13 +80,13 @@ def set_up(
         hosts = (socket.gethostname(), *public_names)
         app = create_first_set_up_app(first, save, leave, access, hosts)
         watching = Thread(target=first.run, name="set-up", daemon=True)
-        watching.start()
-        if door:
-            add_door(app, door)
-            door.ready()
-        else:
-            tell_codes("The table is set up", listening, access)
-        with suppress(KeyboardInterrupt):
+        with stopping.watched():
+            watching.start()
+            if door:
+                add_door(app, door)
+                door.ready()
+            else:
+                tell_codes("The table is set up", listening, access)
             serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
         first.stop()
         watching.join(STOP_S)

@@ -221,10 +221,7 @@ BOARD = (
         (
             BOARD,
             "capture yellow",
-            (
-                "Red can take several yellow pieces. Which one: yellow1"
-                " (b8) or yellow2 (c5?-d5>d5)?"
-            ),
+            ("Red can take several yellow pieces. Which one: yellow1 (b8) or yellow2 (c5?-d5>d5)?"),
         ),
     ],
 )
