@@ -75,7 +75,7 @@ from referee.sessions.state import (
 )
 from referee.sessions.verdict_events import event_from_verdict
 from table.errors import InputError, message_of
-from table.messages import Message, in_a_row, msg, phrases, quoted, sentences
+from table.messages import Message, first_sentence, in_a_row, msg, phrases, quoted, sentences
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
@@ -334,6 +334,14 @@ class Session:
         event = self._heard({"player": roll.player, "die": values[0]})
         return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
 
+    def _undid(self, who: str, undoes: int) -> Message:
+        """The sentence that says who undid what: its first sentence, or its number without one."""
+        undone = [record.event for record in self.records(undoes - 1)[:1] if record.seq == undoes]
+        said = getattr(undone[0], "message", "") if undone else ""
+        if not said:
+            return msg("{who} undid record {n}.", who=who, n=undoes)
+        return msg("{who} undid this: {text}", who=who, text=first_sentence(said))
+
     def _event(self, command: Command) -> Event:
         match command:
             case Hear():
@@ -347,7 +355,7 @@ class Session:
                 return Undone(
                     undoes=undoes,
                     decided_by=command.decided_by,
-                    message=msg("{who} undid record {n}.", who=command.decided_by, n=undoes),
+                    message=self._undid(command.decided_by, undoes),
                 )
             case Declare():
                 message = msg(

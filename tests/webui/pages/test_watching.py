@@ -265,7 +265,7 @@ def test_two_hosts_at_once_do_not_undo_twice(table):
     one, other = here.open(here.host), here.open(here.host)
     other.context.set_offline(True)  # what it shows is old by the time it is pressed
     one.page.locator("#undo").click()
-    one.page.get_by_text("undid record 5").first.wait_for()
+    one.page.get_by_text("undid this:").first.wait_for()
     token = other.page.locator("[name=token]").first.get_attribute("value")
     seen = other.page.locator("[data-part=controls] [name=seen]").get_attribute("value")
     other.context.set_offline(False)
@@ -273,7 +273,7 @@ def test_two_hosts_at_once_do_not_undo_twice(table):
         f"{other.page.url}command", form={"command": "undo", "seen": seen, "token": token}
     )
     assert answer.status == 409
-    other.page.get_by_text("undid record 5").first.wait_for()
+    other.page.get_by_text("undid this:").first.wait_for()
     one.page.locator("#pause").click()
     other.page.locator("#resume").click()
     one.page.locator("#pause").wait_for()
