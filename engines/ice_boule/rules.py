@@ -323,9 +323,7 @@ def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
         return Violation("boule.line.time", SETUP, message)
     if isinstance(move, Line) and move.from_mm == move.to_mm:
         return Violation(
-            "boule.line.short",
-            SETUP,
-            msg("This starting line is too short: it runs between two different points."),
+            "boule.line.short", SETUP, msg("A starting line must run between two different points.")
         )
     return None
 

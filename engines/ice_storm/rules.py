@@ -531,16 +531,19 @@ def _low_violation(state: State, move: Low) -> Violation | None:
     return Violation("storm.low.time", LOW_HAND, message)
 
 
+def _no_attack(state: State) -> Violation:
+    """The violation where somebody fires or passes, and nobody's pieces fire now."""
+    message = sentences(
+        msg("Firing starts when all pieces of a round are thrown and ends when nobody can fire."),
+        turn(state),
+    )
+    return Violation("storm.attack.time", ATTACK, message)
+
+
 def _capture_violation(state: State, move: Capture) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
-        message = sentences(
-            msg(
-                "Firing starts when all pieces of a round are thrown and ends when nobody can fire."
-            ),
-            turn(state),
-        )
-        return Violation("storm.attack.time", ATTACK, message)
+        return _no_attack(state)
     can, meant = targets(state), _meant(state, move)
     if not meant:
         message = sentences(_no_such_piece(move), _allowed(can, attacker))
@@ -655,13 +658,7 @@ def _allowed(can: Mapping[Piece, bool], attacker: str) -> Message:
 def _pass_violation(state: State, move: Pass) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
-        message = sentences(
-            msg(
-                "Firing starts when all pieces of a round are thrown and ends when nobody can fire."
-            ),
-            turn(state),
-        )
-        return Violation("storm.attack.time", ATTACK, message)
+        return _no_attack(state)
     if move.player != attacker:
         return Violation(
             "storm.pass.turn",

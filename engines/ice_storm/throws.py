@@ -88,8 +88,7 @@ def judge_throw(match: TableMatch) -> Verdict:
     if len(match.new) == 2 and len(strangers) == 1:
         return two_in_turn(match, player)
     if strangers:
-        misread = several_misread(match, player)
-        return misread or _stranger(match, strangers[0], player)
+        return several_misread(match, player) or _stranger(match, strangers[0], player)
     if len(match.new) > 1 and (left := _left_lying(match)) is not None:
         return left
     if len(match.new) > 1:

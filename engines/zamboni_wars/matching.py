@@ -42,8 +42,8 @@ class Nest:
     `spaces` and `facings` are those that it may be meant to have, the likeliest first, at least one
     of each; `layers` follow from the size of the outermost piece. Where `sure` is False its colour
     is doubtful. Where `sized` is False its layers are doubtful, or it lies as it lay and was read
-    so before: then nobody has taken anything off it since. Where `stood` is True a cover die, or
-    something unreadable, was in its space before.
+    so before: then nobody has taken anything off it since. Where `was_occupied` is True a cover
+    die, or something unreadable, was in its space before.
     """
 
     colour: str
@@ -53,7 +53,7 @@ class Nest:
     layers: int
     sized: bool
     piece: SeenPiece
-    stood: bool = False
+    was_occupied: bool = False
 
     @property
     def doubtful(self) -> bool:
@@ -206,7 +206,7 @@ class TableMatch:
         covers = {
             id(nest.piece)
             for nest in self.nests
-            if nest.stood
+            if nest.was_occupied
             and {*nest.spaces} & {*unseen}
             and nest.colour != state.to_move
             and not (nest.colour in state.left and nest.lies_as(state.left[nest.colour]))
@@ -289,7 +289,7 @@ class TableMatch:
 
 def match_table(seen: Observation, before: Observation | None, board: Coasters) -> TableMatch:
     """Assign an observation to the spaces of a board; pieces outside them are out of play."""
-    nests, up, stood = [], [], _dice_and_unread(before, board)
+    nests, up, occupied = [], [], _occupied(before, board)
     for piece, *others in map(_ways_to_lie, seen.pieces):
         if piece.pose != "lying":
             up.append(piece)
@@ -314,7 +314,7 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
                     LAYERS_OF.get(piece.size, 0),
                     sized,
                     piece,
-                    not stood.isdisjoint(spaces),
+                    not occupied.isdisjoint(spaces),
                 )
             )
     dice = _dice_in(seen, board)
@@ -340,7 +340,7 @@ def _dice_in(seen: Observation, board: Coasters) -> list[tuple[Space, ...]]:
     ]
 
 
-def _dice_and_unread(before: Observation | None, board: Coasters) -> frozenset[Space]:
+def _occupied(before: Observation | None, board: Coasters) -> frozenset[Space]:
     """The spaces where a cover die, or something unreadable, was before."""
     if before is None:
         return frozenset()

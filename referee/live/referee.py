@@ -397,7 +397,7 @@ class Referee:
         newest = self._session.records(ledger.seq - 1)[-1].event
         if not isinstance(newest, Undone):
             return False
-        undone = self._session.records(newest.undoes - 1)[0].event
+        undone = self._session.records(newest.undoes - 1, 1)[0].event
         return isinstance(undone, VerdictReached) and undone.observation is not None
 
     def _stall_at(self, frame: Frame, stall: Stall) -> None:

@@ -335,10 +335,9 @@ class Session:
         return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
 
     def _undid(self, who: str, undoes: int) -> Message:
-        """The sentence that says who undid what: its first sentence, or its number without one."""
-        undone = [record.event for record in self.records(undoes - 1)[:1] if record.seq == undoes]
-        said = getattr(undone[0], "message", "") if undone else ""
-        if not said:
+        """Who undid what: the first sentence of the record, or its number if it says nothing."""
+        undone = next((one for one in self.records(undoes - 1, 1) if one.seq == undoes), None)
+        if undone is None or not (said := getattr(undone.event, "message", "")):
             return msg("{who} undid record {n}.", who=who, n=undoes)
         return msg("{who} undid this: {text}", who=who, text=first_sentence(said))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -288,7 +289,7 @@ class Players:
     @property
     def busy(self) -> bool:
         """Whether one of them is doing something, or is about to lay back what was undone."""
-        return self._acting or bool(self.people and self._undone())
+        return self._acting or self._undone()
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
@@ -397,19 +398,21 @@ class Players:
         if bodies is not None and not (self.people and _played(newest)):
             self.state, self._acting = ledger.state, True
             yield from self._lay(self._with_dice(bodies))
-            for _ in range(SEEN_FRAMES if self.people else 0):
-                yield  # what is not seen to change is not ruled on again
-            yield from self._people.wait(SEEN_MS if self.people else 0)
+            if self.people:  # what is not seen to change is not ruled on again
+                yield from repeat(None, SEEN_FRAMES)
+                yield from self._people.wait(SEEN_MS)
         elif self.people:
             self.state, self.bodies = ledger.state, self._play.named(self.bodies)
             self._remember()
         yield
 
     def _undone(self) -> bool:
-        """Whether the players have yet to lay back what was undone or corrected at the panel."""
+        """Whether the players have yet to lay back what people undid or corrected at the panel."""
         ledger = self._session.ledger
+        if not self.people or ledger.seq == self._followed:
+            return False
         newest = self._session.records(ledger.seq - 1)
-        if not newest or _played(newest) or ledger.seq == self._followed:
+        if not newest or _played(newest):
             return False
         lay = self._lay_at.get(str(ledger.state))
         return lay is not None and self._with_dice(lay) != self.bodies

@@ -66,7 +66,7 @@ def test_undo_on_the_page_is_on_disk_and_back_on_the_page(client, real):
     assert client.get("/api/v1/state").get_json()["scores"] == {"red": 1, "blue": 0}
     assert client.get("/api/v1/records?after=3").get_json()["records"][0]["fact"] == "undone"
     page = client.get("/").text
-    assert "Ann undid this: " in page
+    assert "Ann undid this: blue put one down." in page
     assert page.count('class="is-void"') == 1
     assert send(client, command="undo", seen="3").status_code == 409
     assert real.view().seq == 4

@@ -19,6 +19,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from simulation.players.policies import RandomPlayer
+from table.messages import Message, first_sentence
 from webui import create_app
 from webui.server import listen, serving
 
@@ -265,7 +266,9 @@ def test_two_hosts_at_once_do_not_undo_twice(table):
     one, other = here.open(here.host), here.open(here.host)
     other.context.set_offline(True)  # what it shows is old by the time it is pressed
     one.page.locator("#undo").click()
-    one.page.get_by_text("undid this:").first.wait_for()
+    (fifth,) = here.session.records(4, 1)
+    undid = f"undid this: {Message(first_sentence(fifth.event.message))}"
+    one.page.get_by_text(undid).first.wait_for()
     token = other.page.locator("[name=token]").first.get_attribute("value")
     seen = other.page.locator("[data-part=controls] [name=seen]").get_attribute("value")
     other.context.set_offline(False)
@@ -273,7 +276,7 @@ def test_two_hosts_at_once_do_not_undo_twice(table):
         f"{other.page.url}command", form={"command": "undo", "seen": seen, "token": token}
     )
     assert answer.status == 409
-    other.page.get_by_text("undid this:").first.wait_for()
+    other.page.get_by_text(undid).first.wait_for()
     one.page.locator("#pause").click()
     other.page.locator("#resume").click()
     one.page.locator("#pause").wait_for()
