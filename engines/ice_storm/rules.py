@@ -589,9 +589,9 @@ def _no_such_piece(move: Capture) -> Message:
     """The sentence that no piece on the board is the one that a capture names."""
     name = f"{move.colour}{move.number}"
     if move.number and move.square:
-        return msg("{piece} does not touch {cell}.", piece=name, cell=move.square)
+        return msg("The piece {piece} does not touch {cell}.", piece=name, cell=move.square)
     if move.number:
-        return msg("{piece} is not on the board.", piece=name)
+        return msg("There is no {piece} on the board.", piece=name)
     if move.square:
         return msg("No {colour} piece touches {cell}.", colour=move.colour, cell=move.square)
     return msg("No {colour} piece is on the board.", colour=move.colour)

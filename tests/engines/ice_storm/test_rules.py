@@ -208,7 +208,7 @@ BOARD = (
         (
             "red1 b1-b2>b2, yellow1 b8",
             "capture yellow2",
-            "yellow2 is not on the board. Red can take yellow1.",
+            "There is no yellow2 on the board. Red can take yellow1.",
         ),
         (
             "red1 b1-b2>b2, yellow1 b8?-c8>c8, blue1 h1-h2>h2",
