@@ -498,7 +498,8 @@ class TableMatch:
 
         An unsure pose may be read otherwise in another picture. A piece that was touched and still
         lies as the state says keeps its verdict, and so does one that no throw can have turned over
-        there, or that is not surely read so.
+        there, or that is not surely read so. Where the reading now is sure, the record follows it:
+        if the earlier one was wrong, this corrects it.
         """
         was = self.lay.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (
@@ -509,7 +510,7 @@ class TableMatch:
         doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
         if (
             was is not None
-            and (doubtful or not thrown)
+            and (now.pose_probability < SURE or not thrown)
             and was.pose != now.pose
             and as_good_as_there(was, now)
         ):

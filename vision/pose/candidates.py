@@ -275,7 +275,8 @@ def align_all(
         )
         for k in new
     ]
-    read = dict(zip(new, measured(asked, photo), strict=True))
+    earlier = _earlier_poses(best, new, known.values(), photo)
+    read = dict(zip(new, measured(asked, photo, earlier), strict=True))
     estimates = [
         (
             known[company]
@@ -290,6 +291,27 @@ def align_all(
         else _at_rest(estimates[k], [estimates[j] for j in near[k]])
         for k, company in enumerate(companies)
     }
+
+
+def _earlier_poses(
+    best: list[Hypothesis], new: list[int], known: Iterable[PieceEstimate], photo: Photo
+) -> dict[int, Hypothesis]:
+    """Confident poses of the photograph before, by their position in `new` (indices of `best`).
+
+    Each belongs to the piece that is seen nearest to it, if that one is to be measured again.
+    """
+    if not best:
+        return {}
+    seen_mm = np.array([seen_middle_mm(guess.solid, photo.camera.eye_mm) for guess in best])
+    poses = {}
+    for estimate in known:
+        pose, fit = estimate.best, estimate.tried[0].fit
+        away_mm = np.linalg.norm(seen_mm - seen_middle_mm(pose.solid, photo.camera.eye_mm), axis=1)
+        nearest = int(away_mm.argmin())
+        confident = fit is not None and fit > FITS
+        if confident and nearest in new and away_mm[nearest] < pose.size.base_mm:
+            poses[new.index(nearest)] = pose
+    return poses
 
 
 def _at_rest(estimate: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
@@ -383,15 +405,18 @@ def raise_where_verified(
     return [surer.get(one, one) for one in candidates]
 
 
-def measured(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypothesis, ...]]:
+def measured(
+    asked: list[Asked], photo: Photo, earlier: Mapping[int, Hypothesis] | None = None
+) -> list[tuple[PoseHypothesis, ...]]:
     """Measure the rivals of each place, which outlines (n, 2) px may hide, the most probable first.
 
+    `earlier` are poses of the photograph before, by place, which are tried where no rival fits.
     They are aligned with edges.  If the most probable one is then uncertain, it is refined, and if
     it still is, the regions beside the edges are used too.  Refinement runs twice, the second time
     from the result of the first: the smaller the correction, the better it is.
     """
     tried = verified_on_edges(asked, photo)
-    asked, tried = _also_otherwise(asked, tried, photo)
+    asked, tried = _also_otherwise(asked, tried, photo, earlier or {})
     unclear = [
         k
         for k, (best, *_) in enumerate(tried)
@@ -416,13 +441,17 @@ def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypoth
 
 
 def _also_otherwise(
-    asked: list[Asked], tried: list[tuple[PoseHypothesis, ...]], photo: Photo
+    asked: list[Asked],
+    tried: list[tuple[PoseHypothesis, ...]],
+    photo: Photo,
+    earlier: Mapping[int, Hypothesis],
 ) -> tuple[list[Asked], list[tuple[PoseHypothesis, ...]]]:
     """Add further readings to the rivals of each place, and their results.
 
-    If the best one lies: larger pieces that it may be a part of.  If it does not fit: pieces that
-    lie with their bases to the camera, if one of the rivals stands, and lying pieces found by
-    refinement about its middle.  Evidence from keypoints is not used for these.
+    If the best one lies: larger pieces that it may be a part of.  If it does not fit: the earlier
+    pose; if that does not fit either, pieces that lie with their bases to the camera, if one of the
+    rivals stands, and lying pieces found by refinement about its middle.  Evidence from keypoints
+    is not used for these.
     """
     more = {}
     for k, ((rivals, hidden_by), (best, *others)) in enumerate(zip(asked, tried, strict=True)):
@@ -432,7 +461,13 @@ def _also_otherwise(
                 InitialPose(guess, known, rivals[0].evidence - LARGER)
                 for guess, known in larger_alternatives(best.guess, best.fit, photo)
             ]
-        if best.fit is not None and best.fit < MISFIT:
+        before = [earlier[k]] if k in earlier and best.fit is not None and best.fit < MISFIT else []
+        if before and evidence(before, photo)[0] > FITS:
+            ways += [
+                InitialPose(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
+                for guess, known in refine_poses(before, photo)
+            ]
+        elif best.fit is not None and best.fit < MISFIT:
             stands = next((one for one in rivals if one.guess.pose == "upright"), None)
             ways += (
                 []

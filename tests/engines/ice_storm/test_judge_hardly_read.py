@@ -84,3 +84,16 @@ def test_a_piece_that_may_stand_or_lean_is_asked_about_if_its_other_reading_lean
     assert play(state, before, sure).moves == ("throw red e2^",)
     alone = replace(stands, rivals=(lie("red", 320, 60, 90.0, "leaning").piece(),))
     assert play(state, before, alone).moves == ("throw red e2^",), "there is nothing to lean on"
+
+
+def test_a_throw_that_overturns_a_piece_is_followed_where_only_the_earlier_pose_was_doubtful(
+    table, lie, play
+):
+    stood = lie("black", 320, 320, 10.0, pose="upright")
+    table.pieces = {"green1": lie("green", 175, 60)}
+    before = table.seen(stood.piece(pose_probability=0.95))
+    state = thrown("green1 d2, black1 g7^", 2)
+    table.pieces["red1"] = lie("red", 75, 320)
+    lies = lie("black", 313, 320, 0.0)
+    assert play(state, before, lies.piece()).moves == ("throw red b7: black1 g7",)
+    assert play(state, before, lies.piece(pose_probability=0.9)).moves == ("throw red b7",)

@@ -11,7 +11,7 @@ from simulation.generate.cases import random_case
 from simulation.generate.throws import Thrower
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, ScenePiece, look_at
-from simulation.tables import game_table
+from simulation.tables import demo_table, game_table
 from table.observation import SURE
 from training.boards import photographs
 from vision.cameras.frame import Frame
@@ -22,7 +22,7 @@ from vision.networks.detector import search, view_of
 from vision.networks.pose_verifier import evidence
 from vision.observe import observe
 from vision.pipeline import TableReader, propose_candidates
-from vision.pose.candidates import raise_where_verified
+from vision.pose.candidates import align_all, raise_where_verified
 from vision.pose.pose_search import larger_alternatives, lying_piece_at, search_lying_poses
 
 pytestmark = pytest.mark.slow
@@ -185,3 +185,26 @@ def test_a_nest_is_told_as_large_as_it_is_though_a_smaller_one_is_seen_in_it():
                 == pytest.approx(np.linalg.norm(corners[1] - corners[0]), abs=0.1)
                 for guess in here
             )
+
+
+def test_a_piece_whose_neighbour_is_taken_keeps_its_pose_where_nothing_else_fits():
+    """Keypoints misplace a red piece across a red and a grey square; the pose before still fits."""
+    table = demo_table("ice_storm", 32)
+    (size,) = table.setup.sizes
+    lies = Hypothesis(size, "lying", 182.8, 249.8, 310.0)
+    picture = Renderer(table.setup, table.place).picture(
+        Scene(table.stage, (ScenePiece(lies.solid, "red"),)), np.random.default_rng(1)
+    )
+    photo = Photo(picture, locate(picture, table.setup), table.setup)
+    (found,) = propose_candidates(search(view_of(photo), table.setup.colours), photo)
+    (before,) = align_all([found], photo, {}).values()
+    wrong = Hypothesis(size, "lying", 175.0, 242.0, -27.0)
+    misplaced = replace(found, rivals=[replace(found.rivals[0], guess=wrong)])
+    neighbour = replace(found)
+
+    (again,) = align_all([misplaced], photo, {(misplaced, neighbour): before}).values()
+
+    assert np.abs(again.best.away_from(lies)[:2]).max() < 1.0
+    assert (again.best.heading_deg - lies.heading_deg + 180.0) % 360.0 == pytest.approx(
+        180.0, abs=3.0
+    )
