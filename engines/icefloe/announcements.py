@@ -31,7 +31,7 @@ from engines.icefloe.moves import (
     Vote,
     parse_move,
 )
-from engines.icefloe.rules import legal_moves, outcome, play, violation, violation_called
+from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
 from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
 from table.json_data import Evidence
@@ -357,8 +357,7 @@ def _tile(text: str) -> str:
 
 def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
     """The verdict on a vote, which is shown to nobody before all are in."""
-    # Everybody reads why a vote is refused, and nobody what it was for.
-    wrong = violation_called(state, move, phrase("{player}'s vote", player=move.player))
+    wrong = violation(state, move)
     kind = choices is not (SUITS if state.value else VALUES)
     if (wrong is None and kind) or (wrong is not None and wrong.code == "icefloe.vote.kind"):
         wrong = Violation(

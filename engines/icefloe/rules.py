@@ -48,7 +48,6 @@ __all__ = [
     "set_up",
     "start",
     "violation",
-    "violation_called",
 ]
 
 _TO_COME, _NONE_TO_COME = (
@@ -191,22 +190,11 @@ def outcome(state: State) -> Outcome | None:
 
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
-    return violation_called(state, move, phrase("'{raw}'", raw=move))
-
-
-def violation_called(state: State, move: Move, called: Message) -> Violation | None:
-    """As `violation`, with the move named `called` where all moves of its kind are forbidden.
-
-    This keeps votes secret.
-    """
     if state.phase == "over":
-        message = sentences(
-            msg("{text} came after the end of the game.", text=called), messages.turn(state)
-        )
-        return Violation("icefloe.over", ballots.ENDING, message)
+        return Violation("icefloe.over", ballots.ENDING, messages.turn(state))
     return (
-        _stranger(state, move, called)
-        or _untimely(state, move, called)
+        _stranger(state, move)
+        or _untimely(state, move)
         or _resigned(state, move)
         or _violation(state, move)
     )
@@ -249,7 +237,7 @@ def _violation(state: State, move: Move) -> Violation | None:
             assert_never(move)
 
 
-def _stranger(state: State, move: Move, called: Message) -> Violation | None:
+def _stranger(state: State, move: Move) -> Violation | None:
     """The violation where a move names somebody who does not play."""
     strangers: list[Message | Word | str]
     match move:
@@ -265,9 +253,8 @@ def _stranger(state: State, move: Move, called: Message) -> Violation | None:
             assert_never(move)
     if strangers:
         message = msg(
-            "{text} is not possible: nobody plays {text2}. The players are {players}.",
-            text=called,
-            text2=strangers[0],
+            "Nobody plays {text}. The players are {players}.",
+            text=strangers[0],
             players=state.players,
         )
         return Violation("icefloe.player", "Player's Pieces", message)
@@ -293,7 +280,7 @@ def _resigned(state: State, move: Move) -> Violation | None:
     return None
 
 
-def _untimely(state: State, move: Move, called: Message) -> Violation | None:
+def _untimely(state: State, move: Move) -> Violation | None:
     code, phases, clause, message = _TIMES[type(move)]
     if state.phase in phases and (
         state.vote_to_come or not isinstance(move, Penalty | Objection | Finding)
@@ -301,8 +288,7 @@ def _untimely(state: State, move: Move, called: Message) -> Violation | None:
         return None
     if isinstance(move, Vote) and state.last_to_move:
         return None
-    untimely = msg("{text} is not possible now.", text=called)
-    return Violation(code, clause, sentences(untimely, message, messages.turn(state)))
+    return Violation(code, clause, sentences(message, messages.turn(state)))
 
 
 def play(state: State, move: Move) -> State:

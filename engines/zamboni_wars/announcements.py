@@ -247,7 +247,11 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
     moves = (str(still), *map(str, stands_for(after_early(state, still)[0], player, pips) or ()))
     message = sentences(
         msg("It was {player}'s turn to drive.", player=state.to_move),
-        msg("Did the Zamboni drive and end where it began, with '{raw}'?", raw=still),
+        msg(
+            "Did the Zamboni drive and end where it began, on {cell}, facing {cell2}?",
+            cell=still.space,
+            cell2=still.facing,
+        ),
     )
     choices = (
         Choice(msg("{player} ended the move where it began", player=state.to_move), moves),

@@ -47,6 +47,7 @@ from engines.zamboni_wars.rules import (
     after,
     after_early,
     early_dice,
+    ended_on,
     outcome,
     play,
     start,
@@ -57,7 +58,7 @@ from engines.zamboni_wars.state import LAYER_SIZES, State, fresh
 from engines.zamboni_wars.undisturbed import UndisturbedTable, as_they_lay, roller, touched
 from table.boards import Board, Coasters, kind_in_words
 from table.errors import InputError
-from table.messages import NOTHING, Message, any_of, msg, quoted, sentences
+from table.messages import NOTHING, Message, any_of, msg, phrases, quoted, sentences
 from table.observation import SURE, Observation, SeenPiece
 
 START, MOVE, HIT, SYNC, OVER = (
@@ -324,22 +325,27 @@ def _hit(state: State, target: str) -> Message:
     return msg("{player} hits {player2}: {n} layers left.", n=left.layers, **hit)
 
 
+def _in_words(player: str, way: tuple[Move, ...]) -> Message:
+    """Where a player's Zamboni ended, and what was taken off."""
+    return phrases(
+        *(
+            ended_on(player, move)
+            if isinstance(move, Drive)
+            else msg("{player}'s outermost piece is off", player=move.colour)
+            for move in way
+            if isinstance(move, Drive | Take)
+        )
+    )
+
+
 def _ask(
     state: State, explained: list[tuple[Move, ...]], still: bool, found: TableMatch
 ) -> Ambiguous:
     """The question where the picture leaves open what happened (ruling zamboni_wars.1)."""
     more = ways_in_doubt(state, found)
     ways = dict.fromkeys((*explained, *more))
-    ends = {
-        "', '".join(str(move) for move in way if isinstance(move, Drive | Take)): tuple(
-            map(str, way)
-        )
-        for way in ways
-    }
-    choices = [
-        Choice(msg("{player} ends the move with '{raw}'", player=state.to_move, raw=end), moves)
-        for end, moves in ends.items()
-    ]
+    ends = {_in_words(state.to_move, way): tuple(map(str, way)) for way in ways}
+    choices = [Choice(text, moves) for text, moves in ends.items()]
     if still:
         choices.append(Choice(msg("Nothing has happened yet"), ()))
     if more:

@@ -238,7 +238,15 @@ def _allowed(ends: Iterable[Drive], move: Drive) -> Message:
             end.space.row - move.space.row
         ) ** 2, end.facing != move.facing
 
-    return msg("The nearest allowed move is '{raw}'.", raw=min(ends, key=away))
+    end = min(ends, key=away)
+    fields = {"cell": end.space, "cell2": end.facing}
+    if not end.dice:
+        return msg("The nearest allowed end is {cell}, facing {cell2}.", **fields)
+    return msg(
+        "The nearest allowed end is {cell}, facing {cell2}, with the cover dice on {cells}.",
+        cells=end.dice,
+        **fields,
+    )
 
 
 def fire_violation(state: State, target: str) -> Violation | None:

@@ -477,7 +477,7 @@ def test_votes_are_secret_until_all_have_voted():
     )
     late = game.hear(state, {"player": "red", "vote_value": "5"})
     assert (late.code, late.tried) == ("icefloe.vote.time", ())
-    assert late.message.startswith("Red's vote is not possible now.")
+    assert late.message.startswith("Players vote after the movement.")
 
 
 def test_a_tie_is_the_torch_bearers():

@@ -2,6 +2,8 @@
 one.
 """
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,8 +98,11 @@ def test_every_refusal_points_at_what_is_allowed(table, option, roll):
     for space in SPACES[::7]:
         for facing in FACINGS[::3]:
             wrong = violation(state, Drive(space, facing))
-            if wrong and "The nearest allowed move is" in wrong.message:
-                offered = parse_move(wrong.message.split("'")[1])
+            if wrong and "The nearest allowed end is" in wrong.message:
+                end = wrong.message.partition("The nearest allowed end is ")[2].rstrip(".")
+                place, _, dice = end.replace(", facing", "").partition(", with the cover dice on ")
+                on = " ".join(["", "dice", *re.findall(r"[a-f][1-6]", dice)]) if dice else ""
+                offered = parse_move(place + on)
                 assert offered in ends
                 assert offered.facing == facing or (offered.space, facing) not in [
                     (end.space, end.facing) for end in ends
