@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-evening bench-panel pictures rules tuning words messages diagram loop clean
+.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -92,6 +92,15 @@ bench-latency: $(VENV)/ready-dev  ## time verdicts from the last movement to the
 bench-camera: $(VENV)/ready-dev  ## time what a picture of the Raspberry Pi's camera costs and write the end of docs/CAMERAS.md
 	@$(BIN)/python -m benchmarks camera
 
+bench-machines: $(VENV)/ready-dev  ## install and play on Debian trixie, also emulated for arm64, and write docs/MACHINES.md; needs root, debootstrap and qemu-user-static
+	@$(BIN)/python -m benchmarks machines
+
+try-trixie: $(VENV)/ready-dev  ## the same for this machine's architecture alone, with every test, into build/machines
+	@$(BIN)/python -m benchmarks machines --only "$$(dpkg --print-architecture)" --tests true --out build/machines/native
+
+try-arm64: $(VENV)/ready-dev  ## the same for arm64 alone, into build/machines
+	@$(BIN)/python -m benchmarks machines --only arm64 --out build/machines/arm64
+
 bench-evening: $(VENV)/ready-dev  ## referee eight simulated hours and write what memory and disk they take into docs/LOG.md
 	@$(BIN)/python -m benchmarks evening
 
@@ -133,6 +142,9 @@ words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step 
 
 messages: $(VENV)/ready-dev  ## write docs/MESSAGES.md, every sentence in three languages side by side
 	@$(BIN)/python -m tools.messages_page
+
+docs: $(VENV)/ready-dev  ## build the documentation as a site into build/site, offline
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "build/site/index.html is ready"
 
 diagram: $(VENV)/ready-dev  ## draw who imports whom into docs/architecture.md
 	@$(BIN)/python -m tests.support.import_graph

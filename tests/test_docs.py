@@ -3,8 +3,11 @@ README and docs.
 """
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -21,7 +24,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").glob("**/*.md")),
 ]
 TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
 EVERYTHING = "\n".join(TEXTS.values())
@@ -90,6 +93,29 @@ def test_examples_of_files_are_good(tmp_path: Path) -> None:
     (inputs,) = blocks(TEXTS["FORMATS.md"], "jsonl")
     (tmp_path / "inputs.jsonl").write_text(inputs)
     assert [heard.at_ms for heard in read_inputs(tmp_path / "inputs.jsonl")] == [5200]
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    for page in [site / "index.html", *site.glob("guide/*.html")]:
+        loaded = re.findall(
+            r'<(?:script|img)[^>]* src="([^"]+)"|<link rel="stylesheet"[^>]* href="([^"]+)"',
+            page.read_text(encoding="utf-8"),
+        )
+        assert loaded
+        assert not [one for pair in loaded for one in pair if "//" in one]
 
 
 def test_the_changelog_knows_this_version() -> None:

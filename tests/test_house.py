@@ -360,6 +360,7 @@ READ_THEIR_OWN = {
     "engines/zamboni_wars/board.py",
     "vision/cameras/testing/fake_rpicam.py",
     "vision/networks/runtime.py",
+    "webui/pages/help.py",
     "webui/svg/palette.py",
 }
 """The one place, and who reads files of the program itself."""

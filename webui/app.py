@@ -13,6 +13,7 @@ from webui.api.openapi import BASE
 from webui.api.routes import api
 from webui.interfaces import LivePort, SessionPort, VirtualTablePort
 from webui.pages.correction import fix
+from webui.pages.help import help_pages
 from webui.pages.history import history_pages
 from webui.pages.host import Devices, host
 from webui.pages.panel import pages
@@ -58,6 +59,7 @@ def create_app(
     if virtual is not None:
         app.register_blueprint(virtual_table(live, virtual))
     app.register_blueprint(ruling(session))
+    app.register_blueprint(help_pages())
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     if histories is not None:
         app.register_blueprint(history_pages(histories))

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 from table.errors import InputError, message_of
 from table.messages import msg
 from webui.interfaces import Activity, HomePort
+from webui.pages.help import help_pages
 from webui.security.incoming import LARGER_BODIES, MOST_UPLOAD_BYTES
 from webui.security.permissions import Access
 from webui.security.requests import Refusal, error
@@ -39,6 +40,8 @@ def create_home_app(
     app = bare_app(hosts, api=False)
     guarded(app, access)
     app.register_blueprint(_routes(home, MEASURE if others and MEASURE in others else ""))
+    app.register_blueprint(help_pages())
+    app.jinja_env.globals["is_home"] = True
     app.register_error_handler(NotFound, _go_home)
     if others and MEASURE in others:
         app.config[LARGER_BODIES] = {MEASURE: MOST_UPLOAD_BYTES}

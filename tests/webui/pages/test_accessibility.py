@@ -54,6 +54,8 @@ PAGES = {
         "/sessions/<seq:session>": ("/sessions/1 host",),
         "/sessions/<seq:session>/statistics": ("/sessions/1/statistics host",),
         "/statistics": ("/statistics?simulated=1 host",),
+        "/help": ("/help nobody",),
+        "/help/<name>": ("/help/buy nobody",),
     },
     "create_history_app": {
         "/": ("/ nobody",),
@@ -77,6 +79,8 @@ PAGES = {
         "/": ("/ nobody", "/ host", "/ table-less", "/ starting"),
         "/devices": ("/devices host",),
         "/join": (),
+        "/help": (),
+        "/help/<name>": ("/help/build host",),
     },
     "create_first_set_up_app": {
         "/": ("/ nobody", "/ host", "/ game", "/ print", "/ lay", "/ check"),

@@ -1,0 +1,86 @@
+"""The guide of docs/guide, for people who play: served without the internet, at /help."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from flask import Blueprint, abort, render_template, url_for
+from flask.blueprints import BlueprintSetupState
+from markupsafe import Markup
+from werkzeug.wrappers import Response
+
+GUIDE = Path(__file__).parents[1] / "guide"
+PAGES = (
+    "first-game",
+    "measure",
+    "troubleshooting",
+    "buy",
+    "build",
+    "install",
+    "ice-boule",
+    "ice-storm",
+    "zamboni-wars",
+    "icebreaker",
+    "icefloe",
+)
+"""Names of the files, in the order in which they are listed."""
+DRAWINGS = frozenset(path.stem for path in GUIDE.glob("*.svg"))
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)]*)\)")
+
+
+def help_pages() -> Blueprint:
+    """The pages of the guide; a page that has them gets a link to them."""
+    routes = Blueprint("help", __name__)
+
+    @routes.record_once
+    def offered(state: BlueprintSetupState) -> None:
+        state.app.jinja_env.globals["has_help"] = True
+
+    @routes.get("/help")
+    @routes.get("/help/<name>")
+    def page(name: str = PAGES[0]) -> str:
+        if name not in PAGES:
+            abort(404)
+        titles = {one: heading(one) for one in PAGES}
+        return render_template("help.html", name=name, titles=titles, text=as_html(name))
+
+    @routes.get("/help/<name>.svg")
+    def drawing(name: str) -> Response:
+        if name not in DRAWINGS:
+            abort(404)
+        return Response((GUIDE / f"{name}.svg").read_bytes(), mimetype="image/svg+xml")
+
+    return routes
+
+
+@cache
+def heading(name: str) -> str:
+    """The title of a page of the guide."""
+    return _source(name).partition("\n")[0].removeprefix("# ")
+
+
+def as_html(name: str) -> Markup:
+    """A page of the guide without its title."""
+    from markdown_it import MarkdownIt
+
+    text = LINK.sub(_link, _source(name).partition("\n")[2])
+    drawn = re.sub(r"!\[([^\]]*)\]\(([\w-]+\.svg)\)", rf"![\1]({url_for('help.page')}/\2)", text)
+    html: str = MarkdownIt("commonmark", {"html": False}).enable("table").render(drawn)
+    return Markup(
+        html.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
+    )
+
+
+def _source(name: str) -> str:
+    return (GUIDE / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _link(found: re.Match[str]) -> str:
+    """Links to the guide and within a page lead there; other documentation is only named."""
+    said, target = found.groups()
+    name, dot, anchor = target.partition(".md")
+    if dot and name in PAGES:
+        return f"[{said}]({url_for('help.page', name=name)}{anchor})"
+    return found.group() if target.startswith("#") else said
