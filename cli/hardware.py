@@ -50,6 +50,10 @@ PRIMARIES = ("red", "green", "blue")
 VERDICT_COLOURS: dict[Signal, str] = {"refused": "red", "accepted": "green", "paused": "blue"}
 """Signals that light one wire of a verdict's lamp, or one above the others."""
 
+SETTLING_FRAMES, PICTURE_QUALITY = 10, 80
+"""Pictures that a camera takes until its light is right, and the quality of the one that is kept.
+"""
+
 FIRMWARE = {
     "pico": ("pico.py", "main.py"),
     "uno": ("rinkside_board/rinkside_board.ino", "rinkside_board/rinkside_board.ino"),
@@ -105,6 +109,27 @@ def list_hardware(path: Path | None) -> None:
     _list_ports()
     if wrong:
         raise SystemExit(1)
+
+
+@hardware.command("picture")
+@click.argument("camera")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The file to write: OUT.jpg."
+)
+def take_picture(camera: str, out: Path) -> None:
+    """Take one picture with CAMERA, such as rpicam:0 or v4l2:0, to see what it sees."""
+    from vision.cameras.base import CameraLost, open_camera
+    from vision.cameras.image_files import encode_jpeg
+
+    with closing(open_camera(camera, None)) as port:
+        try:
+            frames = [frame for _ in range(SETTLING_FRAMES) if (frame := port.read()) is not None]
+        except CameraLost as lost:
+            raise InputError(msg("{raw}: {text}", raw=camera, text=lost.message)) from lost
+    if not frames:
+        raise InputError(msg("expected a picture from {raw}, got none", raw=camera))
+    write_whole(out, encode_jpeg(frames[-1].image, PICTURE_QUALITY))
+    say(f"wrote {out}")
 
 
 def _table(*headings: str) -> Table:

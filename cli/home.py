@@ -12,6 +12,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -56,6 +57,8 @@ PROBE_S, ANSWER_S, MOST_SILENT = 15.0, 20.0, 4
 """A game is asked for a page every PROBE_S. After MOST_SILENT questions without an answer in
 ANSWER_S it is taken to hang, and ended.
 """
+PICTURE_S = 20.0
+"""Longest wait for a camera's picture on the page of devices."""
 POWER_OFF = ("systemctl", "poweroff")
 HOME_STATUS = msg("The home page is open; no game is running.")
 """What `systemctl status` shows while no game runs."""
@@ -157,6 +160,8 @@ class Home:
             self._starting = ("resume", "")
         self._cancelled = False
         self._notice = ""
+        self._cameras: set[str] = set()
+        self._taking = threading.Lock()
         self._table: tuple[tuple[int, int], Setup] | None = None
         self.wanted_off = False
 
@@ -176,8 +181,10 @@ class Home:
     def devices(self) -> Sequence[DeviceFound]:
         """As `HomePort.devices`."""
         cameras = [
-            DeviceFound("camera", f"{found.name}, {found.spec}") for found in found_cameras()
+            DeviceFound("camera", f"{found.name}, {found.spec}", camera=found.spec)
+            for found in found_cameras()
         ]
+        self._cameras = {one.camera for one in cameras}
         if self._options.settings is None:
             return cameras
         from cli.device_report import connected
@@ -192,6 +199,25 @@ class Home:
             *cameras,
             *(DeviceFound(one.part, f"{one.kind} {one.where}", one.wrong) for one in parts),
         ]
+
+    def picture(self, camera: str) -> bytes | None:
+        """As `HomePort.picture`.  A program of its own takes it, as OpenCV would stay in memory."""
+        if camera not in self._cameras:
+            return None
+        with self._taking, tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "picture.jpg"
+            command = [*PROGRAM, "hardware", "picture", camera]
+            try:
+                subprocess.run(
+                    [*command, "--out", str(path)],
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=PICTURE_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return None
+            return path.read_bytes() if path.exists() else None
 
     def start(self, activity: Activity, game: str = "") -> None:
         """As `HomePort.start`."""

@@ -355,6 +355,7 @@ READ_THEIR_OWN = {
     "table/pieces.py",
     "calibration/lens/presets.py",
     "cli/hardware.py",
+    "cli/home.py",
     "cli/photo.py",
     "engines/rule_texts.py",
     "engines/zamboni_wars/board.py",

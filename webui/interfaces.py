@@ -230,6 +230,9 @@ class HomePort(Protocol):
     def devices(self) -> Sequence[DeviceFound]:
         """Cameras, lamps, dice and other parts; looks for them, which takes seconds."""
 
+    def picture(self, camera: str) -> bytes | None:
+        """A JPEG of what a camera sees that `devices` found; None where it gives none."""
+
     def start(self, activity: Activity, game: str = "") -> None:
         """Start something; raises InputError where something else is starting."""
 
@@ -242,11 +245,15 @@ class HomePort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DeviceFound:
-    """A camera or another part: what it is, where, and what is wrong with it (empty: it works)."""
+    """A camera or another part: what it is, where, and what is wrong with it (empty: it works).
+
+    `camera` is what --camera takes, for a camera.
+    """
 
     part: str
     name: str
     trouble: str = ""
+    camera: str = ""
 
 
 class FirstSetUpPort(Protocol):

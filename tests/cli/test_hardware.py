@@ -19,6 +19,7 @@ from hardware.lamp_levels import lanterns
 from hardware.lamp_thread import LampThread
 from hardware.settings import PARTS
 from hardware.testing.fakes import FakeButtons, FakeCalliper
+from vision.cameras.jpeg import decode_jpeg
 
 
 @pytest.fixture
@@ -418,3 +419,20 @@ def test_the_program_of_a_board_is_written_under_the_name_that_its_tools_ask_for
         assert known in (tmp_path / board / name).read_text()
     code, message = rinkside("hardware", "firmware", "pico", str(tmp_path / "pico"))
     assert (code, "main.py" in message, "already exists" in message) == (2, True, True)
+
+
+def test_one_picture_shows_what_a_camera_sees(tmp_path):
+    out = tmp_path / "look.jpg"
+    done = CliRunner().invoke(main, ["hardware", "picture", "simulated:mat:7", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert decode_jpeg(out.read_bytes(), "the picture").shape[2] == 3
+
+
+def test_a_camera_without_a_picture_is_one_line(tmp_path):
+    (tmp_path / "empty").mkdir()
+    out = tmp_path / "look.jpg"
+    for camera in (f"folder:{tmp_path / 'empty'}", f"v4l2:{tmp_path / 'none'}", "lens:0"):
+        done = CliRunner().invoke(main, ["hardware", "picture", camera, "--out", str(out)])
+        assert done.exit_code != 0
+        assert len(done.output.strip().splitlines()) == 1, done.output
+    assert not out.exists()

@@ -7,17 +7,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+import threading
 import urllib.error
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from cli.home import Home, HomeOptions
 from cli.home_settings import RUNNING_NAME, forget_running, remember_running, running_session
 from cli.main import main
+from cli.service.manager import ServiceManager
 from simulation.players.ice_boule_table import demo_setup
 from table.table_config import save_table
 from tests.support.home_process import WAIT_S, HomeProcess, gone
+from vision.cameras.found import FoundCamera
 
 pytestmark = pytest.mark.slow
 DEMO = {"activity": "demo", "game": "icebreaker"}
@@ -144,13 +149,13 @@ def test_after_a_power_cut_the_game_goes_on_by_itself_and_nothing_is_lost(
     tmp_path: Path, what_dies: str
 ) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:7") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:mat:7") as home:
         game = begin_a_game(home)
         session, seq = records(home)
         for process in (home.process.pid, *([game] if what_dies == "all" else [])):
             os.kill(process, signal.SIGKILL)
         assert gone(game)
-    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", "--resume") as home:
         home.until("data-stream")
         again, seq_now = records(home)
         assert (again, int(seq_now) >= int(seq)) == (session, True)
@@ -158,17 +163,17 @@ def test_after_a_power_cut_the_game_goes_on_by_itself_and_nothing_is_lost(
 
 def test_a_game_that_people_ended_does_not_go_on_by_itself(tmp_path: Path) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", "--resume") as home:
         begin_a_game(home)
         home.get("/end-game", {"then": "home"})
         assert "Continue the game" not in home.until("Choose game and players")
-    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", "--resume") as home:
         assert "Continue the game" not in home.until("Choose game and players")
 
 
 def test_a_game_that_cannot_go_on_is_offered_with_the_reason(tmp_path: Path) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:7") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:mat:7") as home:
         begin_a_game(home)
         home.process.kill()
     with HomeProcess(tmp_path, "--camera", "v4l3:0", "--resume") as home:
@@ -179,7 +184,7 @@ def test_a_game_that_cannot_go_on_is_offered_with_the_reason(tmp_path: Path) -> 
 
 def test_a_game_whose_referee_hangs_is_ended_and_goes_on(tmp_path: Path) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:7", program=HANGS) as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", program=HANGS) as home:
         first = begin_a_game(home)
         session, _ = records(home)
         (tmp_path / "hang").touch()
@@ -217,3 +222,20 @@ def test_what_was_played_is_remembered_until_it_is_forgotten(tmp_path: Path) -> 
     forget_running(tmp_path)
     forget_running(tmp_path)
     assert running_session(tmp_path) is None
+
+
+def test_the_page_of_devices_shows_what_a_camera_sees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = FoundCamera("simulated:mat:7", "a table"), FoundCamera("v4l2:/dev/none", "unplugged")
+    monkeypatch.setattr("cli.home.found_cameras", lambda: found)
+    options = HomeOptions("127.0.0.1", 0, (), tmp_path, None, None, False, False)
+    with socket.socket() as listening:
+        home = Home(options, tmp_path, listening, threading.Event(), ServiceManager())
+        assert home.picture("simulated:mat:7") is None, "it was not found yet"
+        assert [one.camera for one in home.devices()] == ["simulated:mat:7", "v4l2:/dev/none"]
+        picture = home.picture("simulated:mat:7")
+        assert picture is not None
+        assert picture.startswith(b"\xff\xd8")
+        assert home.picture("v4l2:/dev/none") is None
+        assert home.picture("folder:/etc") is None

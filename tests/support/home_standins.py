@@ -22,7 +22,14 @@ class StandInHome:
         return ("ice_boule", "icebreaker")
 
     def devices(self):
-        return (DeviceFound("camera", "HD Webcam", ""), DeviceFound("lamps", "wled", "no answer"))
+        return (
+            DeviceFound("camera", "HD Webcam", "", "v4l2:0"),
+            DeviceFound("lamps", "wled", "no answer"),
+        )
+
+    def picture(self, camera):
+        self.asked.append(("picture", camera))
+        return b"\xff\xd8 picture" if camera == "v4l2:0" else None
 
     def start(self, activity, game=""):
         if game == "halma":

@@ -66,6 +66,13 @@ def _routes(home: HomePort, measure: str) -> Blueprint:
     def devices() -> str:
         return shown("devices.html", devices=home.devices())
 
+    @routes.get("/devices/picture.jpg")
+    def picture() -> Response:
+        jpeg = home.picture(request.args.get("camera", ""))
+        if jpeg is None:
+            raise Refusal(404, "no_picture", msg("No picture from the camera."))
+        return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+
     @routes.post("/start")
     def start() -> Response:
         activity = request.form.get("activity", "")

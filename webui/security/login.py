@@ -52,6 +52,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code
     "home.devices": ("host",),  # opens them
+    "home.picture": ("host",),
     "door.page": ("host",),
     "first.thumbnail": ("host",),  # of a table that is set up from nothing
     "first.camera": ("host",),

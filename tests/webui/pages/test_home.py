@@ -101,6 +101,16 @@ def test_why_a_game_ended_by_itself_is_told(host, home):
     assert "It stopped unexpectedly: camera &lt;video0&gt; not found" in host.get("/").text
 
 
+def test_a_camera_is_shown_with_what_it_sees_to_the_host_alone(host, home, access):
+    assert 'src="/devices/picture.jpg?camera=v4l2:0"' in host.get("/devices").text
+    picture = host.get("/devices/picture.jpg?camera=v4l2:0")
+    assert (picture.mimetype, picture.data) == ("image/jpeg", b"\xff\xd8 picture")
+    assert host.get("/devices/picture.jpg?camera=v4l2:9").status_code == 404
+    watcher = create_home_app(home, access).test_client()
+    assert watcher.get("/devices/picture.jpg?camera=v4l2:0", headers=PAGE).status_code == 403
+    assert home.asked == [("picture", "v4l2:0"), ("picture", "v4l2:9")]
+
+
 def test_devices_are_listed_with_what_is_wrong(host):
     page = host.get("/devices").text
     assert "HD Webcam" in page
