@@ -19,6 +19,7 @@ from engines.statistics import Hit, Step, Thrown
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict
 from table.boards import Board
 from table.game_facts import NO_TABLE_FACTS, TableFacts
+from table.messages import Message
 from table.observation import Observation
 from table.observation_document import MeasurementDocument
 from table.table_config import Setup
@@ -258,6 +259,10 @@ def _no_sound(_code: str, _document: Document) -> Sound:
     return ""
 
 
+def _no_headline(_player: str | None, _code: str, _document: Document) -> Message | None:
+    return None
+
+
 def _nothing_declared(_document: Document) -> tuple[Declaration, ...]:
     return ()
 
@@ -279,6 +284,10 @@ class Presentation:
     sound: Callable[[str, Document], Sound] = _no_sound
     """The sound of something that was ruled, by its code and the state after it; empty for the
     usual one.
+    """
+    headline: Callable[[str | None, str, Document], Message | None] = _no_headline
+    """What something accepted comes to, in a few words, by player, code and the state after it;
+    None: the first sentence of its message says it.
     """
     declarations: Callable[[Document], tuple[Declaration, ...]] = _nothing_declared
     """What only people may have seen, for the host's page."""

@@ -187,6 +187,29 @@ def first_sentence(text: str) -> Listing:
     return Listing((content,), SENTENCES)
 
 
+def split_first(text: str) -> tuple[Message, Message]:
+    """The first sentence of a message, and the others; these are empty if there are none."""
+    content = _content(text)
+    if isinstance(content, Plain):
+        first, _, rest = content.text.partition(". ")
+        return (
+            (Message(Plain(f"{first}.")), Message(Plain(rest)))
+            if rest
+            else (as_message(text), NOTHING)
+        )
+    items = _sentences(content)
+    return Message(Listing(items[:1], SENTENCES)), (
+        Message(Listing(items[1:], SENTENCES)) if items[1:] else NOTHING
+    )
+
+
+def _sentences(value: Value) -> tuple[Value, ...]:
+    """The sentences of a value that joins some, however deep; itself if it joins none."""
+    if not (isinstance(value, Listing) and value.joint == SENTENCES):
+        return (value,)
+    return tuple(one for item in value.items for one in _sentences(item))
+
+
 def as_sentence(part: str) -> Message:
     """A part of a sentence as a sentence of its own, with a capital letter and a full stop."""
     return msg("{text}.", text=as_message(part))

@@ -12,11 +12,21 @@ from typing import Any
 from msgspec.structs import asdict
 
 from referee.presentation.session_view import Decision, SessionView
-from referee.presentation.shown_games import verb
+from referee.presentation.shown_games import headline, verb
 from referee.sessions.misreadings import KEY
 from referee.sessions.verdict_events import LIKELIEST
 from table.measured_text import shown_mm, shown_time
-from table.messages import SENTENCES, Joint, Listing, Message, Number, as_message, phrase, phrases
+from table.messages import (
+    SENTENCES,
+    Joint,
+    Listing,
+    Message,
+    Number,
+    as_message,
+    phrase,
+    phrases,
+    split_first,
+)
 from table.observation_document import Gap
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
@@ -35,9 +45,27 @@ VERDICTS = {
 }
 
 
+NAMED_FIRST = {"refused": phrase("Not allowed"), "out_of_sync": phrase("The table does not match")}
+"""Kinds of verdicts that are their own headline."""
+
+
 def shown_verdict(verdict: Decision) -> Message:
     """What kind of verdict it is, in a word or two."""
     return VERDICTS[verdict.verdict]
+
+
+def layers(verdict: Decision, view: SessionView) -> tuple[str, str]:
+    """A verdict as a headline, read from afar, and a line that says why; the latter may be empty.
+
+    `view` is of the state after the verdict, the newest one.
+    """
+    text = as_message(before_the_list(verdict))
+    if verdict.verdict in NAMED_FIRST:
+        return NAMED_FIRST[verdict.verdict], text
+    short = headline(view.game, verdict.player, verdict.code, view.state)
+    if verdict.verdict == "accepted" and short is not None:
+        return short, text
+    return split_first(text)
 
 
 def shown_verb(view: SessionView) -> str:

@@ -13,8 +13,8 @@ from referee.presentation.shown_games import declarations, options_in_order, tit
 from referee.sessions.events import SeatFreed, SeatTaken
 from table.measured_text import shown_date, shown_mm
 from webui.filters import (
-    before_the_list,
     evidence_rows,
+    layers,
     shown_at,
     shown_gap,
     shown_points,
@@ -67,7 +67,7 @@ def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
     )
     app.jinja_env.filters.update(
         unbroken=unbroken,
-        before_the_list=before_the_list,
+        layers=layers,
         game=title,
         verb=shown_verb,
         in_order=options_in_order,

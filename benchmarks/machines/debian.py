@@ -1,7 +1,8 @@
 """A Debian system in a folder, of any release and architecture, in which commands are run.
 
 It is made by debootstrap and entered by chroot, as root. Programs of another architecture run under
-qemu-user-static, which the kernel starts by binfmt_misc.
+qemu-user-static, which the kernel starts by binfmt_misc; versions before 8 show programs the wrong
+/proc/cpuinfo, on which onnxruntime crashes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ COPIED = ("etc/resolv.conf", str(CERTIFICATES))
 BOUND = ("proc", "sys", "dev")
 HOME = "opt/rinkside"
 """The checkout, in the folder."""
+CPU = "cortex-a72"
+"""The processor that is emulated for arm64: that of a Raspberry Pi 4, without the vector
+instructions (SVE) that qemu offers by itself.
+"""
 NEEDED = ("debootstrap", "chroot", "unshare", "git")
 
 
@@ -52,7 +57,13 @@ def inside(root: Path, command: str) -> list[str]:
     """
     plain = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8"}
     network = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
-    known = {**plain, **network, "PIP_CERT": f"/{CERTIFICATES}"}
+    known = {
+        **plain,
+        **network,
+        "PIP_CERT": f"/{CERTIFICATES}",
+        "QEMU_CPU": CPU,
+        "PIP_NO_COMPILE": "1",
+    }
     words = [f"{name}={value}" for name, value in known.items()]
     mounts = "".join(f'mount --rbind /{name} "$0/{name}" && ' for name in BOUND)
     enter = [mounts + 'exec chroot "$0" sh -c "$1"', str(root), f"cd /{HOME} && {command}"]

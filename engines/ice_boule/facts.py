@@ -28,7 +28,7 @@ from engines.ice_boule.serialization import IceBouleDocument
 from engines.ice_boule.statistics import throws
 from engines.verdict import CannotSee
 from table.game_facts import Measuring, TableFacts
-from table.messages import msg
+from table.messages import Message, msg
 from table.observation import Observation
 from table.observation_document import MeasurementDocument
 
@@ -43,6 +43,16 @@ def _declarations(document: Document) -> tuple[Declaration, ...]:
     return (
         (Declaration("void", msg("The target left the play area")),) if document.get("next") else ()
     )
+
+
+def _headline(_player: str | None, code: str, document: Document) -> Message | None:
+    """The points of an end that is just over, or else who leads after a throw."""
+    end = document.get("end")
+    if end and end["kind"] == "won":
+        return msg("{player} +{n}", player=end["winner"], n=end["points"])
+    if document.get("leading") and code != "boule.target":
+        return msg("{player} leads", player=document["leading"])
+    return None
 
 
 def _next_button(document: Document) -> Mapping[str, Any] | None:
@@ -92,6 +102,7 @@ FACTS = GameFacts(
     presentation=Presentation(
         verbs={"target": msg("throws the target"), "throw": msg("throws")},
         on_board=_on_board,
+        headline=_headline,
         declarations=_declarations,
         options_in_order=True,
     ),

@@ -9,13 +9,14 @@ from engines import GAMES, facts_of
 from engines.game import Declaration, NamedPiece, OnBoard, Rules, SimultaneousTexts, facts
 from engines.game_document import GameDocument
 from table.json_data import JsonObject
-from table.messages import phrase
+from table.messages import Message, phrase
 
 __all__ = [
     "NamedPiece",
     "OnBoard",
     "declarations",
     "documents",
+    "headline",
     "on_board",
     "options_in_order",
     "said_by_next",
@@ -45,6 +46,11 @@ def verb(game: str, phase: str | None) -> str:
     In games without phases players are to move.
     """
     return (BEGINS | dict(facts_of(game).presentation.verbs)).get(phase or "", MOVES)
+
+
+def headline(game: str, player: str | None, code: str, state: Mapping[str, Any]) -> Message | None:
+    """What something accepted comes to, in a few words, by the document of the state after it."""
+    return facts_of(game).presentation.headline(player, code, state)
 
 
 def together(game: str, phase: str | None) -> SimultaneousTexts | None:

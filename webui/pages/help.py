@@ -12,20 +12,9 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 GUIDE = Path(__file__).parents[1] / "guide"
-PAGES = (
-    "first-game",
-    "measure",
-    "troubleshooting",
-    "buy",
-    "build",
-    "install",
-    "ice-boule",
-    "ice-storm",
-    "zamboni-wars",
-    "icebreaker",
-    "icefloe",
-)
-"""Names of the files, in the order in which they are listed."""
+FIRST = ("first-game", "measure", "troubleshooting", "buy", "build", "install")
+PAGES = (*FIRST, *sorted({path.stem for path in GUIDE.glob("*.md")} - set(FIRST)))
+"""Names of the files, in the order in which they are listed: at the end a page for each game."""
 DRAWINGS = frozenset(path.stem for path in GUIDE.glob("*.svg"))
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)]*)\)")
 
