@@ -100,8 +100,12 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
         view={"verdicts": [verdict], "next": "yellow", "scores": {"blue": 12, "yellow": 5}},
     )
     browser.until(
-        "document.querySelector('#verdict .said').textContent.includes('Blue takes <the> lead.')"
+        "document.querySelector('#verdict .why').textContent.includes('Blue takes <the> lead.')"
     )
+    assert browser.run("document.querySelector('#verdict .headline').textContent").split()[1:] == [
+        "Yellow",
+        "leads",
+    ]
     browser.until(
         "document.querySelector('#spoken').textContent.includes('Blue takes <the> lead.')"
     )
