@@ -66,6 +66,15 @@ def _nothing_new(found: TableMatch) -> Verdict:
         return _vanished(found)
     if found.carried and not state.undeclared:
         return _carried(found)
+    if found.seen.unread_mm and not state.undeclared:
+        # It may be the piece that was thrown: people are told, and the record says it.
+        return CannotSee(
+            code="boule.unread",
+            message=sentences(*map(cannot_be_read, found.seen.unread_mm), turn(state)),
+            rests_on=PLAY,
+            player=player,
+            evidence=found.evidence(),
+        )
     # Nobody throws before all have said a size, and no distance hangs on the target yet.
     return Waiting(
         code="boule.throw",

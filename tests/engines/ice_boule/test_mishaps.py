@@ -380,12 +380,12 @@ def test_who_throws_is_told_what_could_not_be_read(tables, game):
     """It may be the piece that was thrown; what could not be read before is not told again."""
     game.add(tables.beside("blue", 20.0))
     blind = replace(game.before, unread_mm=(np.array([150.0, 150.4]),))
-    waiting = judge(game.state, blind, game.before)
-    assert isinstance(waiting, Waiting)
+    unread = judge(game.state, blind, game.before)
+    assert isinstance(unread, CannotSee)
     assert (
-        waiting.message
-        == "Yellow throws next. Rinkside cannot read what is at (150, 150) mm. Show it more"
-        " clearly."
+        unread.message
+        == "Rinkside cannot read what is at (150, 150) mm. Show it more clearly. Yellow throws"
+        " next."
     )
     assert judge(game.state, blind, blind).message == "Yellow throws next."
 
