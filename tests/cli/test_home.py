@@ -149,13 +149,13 @@ def test_after_a_power_cut_the_game_goes_on_by_itself_and_nothing_is_lost(
     tmp_path: Path, what_dies: str
 ) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:mat:7") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:7") as home:
         game = begin_a_game(home)
         session, seq = records(home)
         for process in (home.process.pid, *([game] if what_dies == "all" else [])):
             os.kill(process, signal.SIGKILL)
         assert gone(game)
-    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", "--resume") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
         home.until("data-stream")
         again, seq_now = records(home)
         assert (again, int(seq_now) >= int(seq)) == (session, True)
@@ -163,17 +163,17 @@ def test_after_a_power_cut_the_game_goes_on_by_itself_and_nothing_is_lost(
 
 def test_a_game_that_people_ended_does_not_go_on_by_itself(tmp_path: Path) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", "--resume") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
         begin_a_game(home)
         home.get("/end-game", {"then": "home"})
         assert "Continue the game" not in home.until("Choose game and players")
-    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", "--resume") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:7", "--resume") as home:
         assert "Continue the game" not in home.until("Choose game and players")
 
 
 def test_a_game_that_cannot_go_on_is_offered_with_the_reason(tmp_path: Path) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:mat:7") as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:7") as home:
         begin_a_game(home)
         home.process.kill()
     with HomeProcess(tmp_path, "--camera", "v4l3:0", "--resume") as home:
@@ -184,7 +184,7 @@ def test_a_game_that_cannot_go_on_is_offered_with_the_reason(tmp_path: Path) -> 
 
 def test_a_game_whose_referee_hangs_is_ended_and_goes_on(tmp_path: Path) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    with HomeProcess(tmp_path, "--camera", "simulated:mat:7", program=HANGS) as home:
+    with HomeProcess(tmp_path, "--camera", "simulated:7", program=HANGS) as home:
         first = begin_a_game(home)
         session, _ = records(home)
         (tmp_path / "hang").touch()
