@@ -92,7 +92,7 @@ bench-latency: $(VENV)/ready-dev  ## time verdicts from the last movement to the
 bench-camera: $(VENV)/ready-dev  ## time what a picture of the Raspberry Pi's camera costs and write the end of docs/CAMERAS.md
 	@$(BIN)/python -m benchmarks camera
 
-bench-machines: $(VENV)/ready-dev  ## install and play on Debian trixie, also emulated for arm64, and write docs/MACHINES.md; needs root, debootstrap and qemu-user-static
+bench-machines: $(VENV)/ready-dev  ## install and play on Debian trixie, also emulated for arm64, and write docs/MACHINES.md; needs root, debootstrap and qemu-user-static 8 or newer
 	@$(BIN)/python -m benchmarks machines
 
 try-trixie: $(VENV)/ready-dev  ## the same for this machine's architecture alone, with every test, into build/machines
