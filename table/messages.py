@@ -179,9 +179,7 @@ def phrases(*parts: str, joint: Joint = ";") -> Message:
 
 def first_sentence(text: str) -> Listing:
     """The first sentence of a message, as the value of a field."""
-    content = _content(text)
-    while isinstance(content, Listing) and content.joint == SENTENCES:
-        content = content.items[0]
+    content = _sentences(_content(text))[0]
     if isinstance(content, Plain):
         content = Plain(content.text.partition(". ")[0].rstrip(".") + ".")
     return Listing((content,), SENTENCES)
@@ -189,18 +187,11 @@ def first_sentence(text: str) -> Listing:
 
 def split_first(text: str) -> tuple[Message, Message]:
     """The first sentence of a message, and the others; these are empty if there are none."""
-    content = _content(text)
-    if isinstance(content, Plain):
-        first, _, rest = content.text.partition(". ")
-        return (
-            (Message(Plain(f"{first}.")), Message(Plain(rest)))
-            if rest
-            else (as_message(text), NOTHING)
-        )
-    items = _sentences(content)
-    return Message(Listing(items[:1], SENTENCES)), (
-        Message(Listing(items[1:], SENTENCES)) if items[1:] else NOTHING
-    )
+    items = _sentences(_content(text))
+    if len(items) == 1 and isinstance(items[0], Plain) and ". " in items[0].text:
+        before, _, after = items[0].text.partition(". ")
+        items = Plain(f"{before}."), Plain(after)
+    return Message(Listing(items[:1], SENTENCES)), Message(Listing(items[1:], SENTENCES))
 
 
 def _sentences(value: Value) -> tuple[Value, ...]:

@@ -62,9 +62,10 @@ def layers(verdict: Decision, view: SessionView) -> tuple[str, str]:
     text = as_message(before_the_list(verdict))
     if verdict.verdict in NAMED_FIRST:
         return NAMED_FIRST[verdict.verdict], text
-    short = headline(view.game, verdict.player, verdict.code, view.state)
-    if verdict.verdict == "accepted" and short is not None:
-        return short, text
+    if verdict.verdict == "accepted":
+        short = headline(view.game, verdict.player, verdict.code, view.state)
+        if short is not None:
+            return short, text
     return split_first(text)
 
 

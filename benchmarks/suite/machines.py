@@ -83,15 +83,15 @@ def run(case: Case) -> Tried:
     if case.tests and case.architecture == own:
         tests = called(inside(root, "make test")).strip().splitlines()[-1].strip("= ")
     return Tried(
-        case.architecture,
-        case.architecture != own,
-        version,
-        install_s,
-        measure_s,
-        ruling_s,
-        gaps,
-        apart_mm,
-        tests,
+        architecture=case.architecture,
+        emulated=case.architecture != own,
+        python=version,
+        install_s=install_s,
+        measure_s=measure_s,
+        ruling_s=ruling_s,
+        gaps=gaps,
+        apart_mm=apart_mm,
+        tests=tests,
     )
 
 

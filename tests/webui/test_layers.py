@@ -15,6 +15,7 @@ def test_the_first_sentence_of_a_message_is_taken_apart_however_deep_it_is():
     assert str(first) == "Blue hits red: 2 layers left."
     assert str(rest) == "Red rolls for movement. Red rolls for movement."
     assert split_first(hit) == (hit, "")
+    assert split_first(sentences()) == ("", "")
     assert split_first(as_message("It lies 3.4 mm away. Red throws.")) == (
         "It lies 3.4 mm away.",
         "Red throws.",

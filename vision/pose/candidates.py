@@ -300,7 +300,7 @@ def _earlier_poses(
 
     Each belongs to the piece that is seen nearest to it, if that one is to be measured again.
     """
-    if not best:
+    if not new:
         return {}
     seen_mm = np.array([seen_middle_mm(guess.solid, photo.camera.eye_mm) for guess in best])
     poses = {}
@@ -461,13 +461,14 @@ def _also_otherwise(
                 InitialPose(guess, known, rivals[0].evidence - LARGER)
                 for guess, known in larger_alternatives(best.guess, best.fit, photo)
             ]
-        before = [earlier[k]] if k in earlier and best.fit is not None and best.fit < MISFIT else []
+        misfit = best.fit is not None and best.fit < MISFIT
+        before = [earlier[k]] if misfit and k in earlier else []
         if before and evidence(before, photo)[0] > FITS:
             ways += [
                 InitialPose(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
                 for guess, known in refine_poses(before, photo)
             ]
-        elif best.fit is not None and best.fit < MISFIT:
+        elif misfit:
             stands = next((one for one in rivals if one.guess.pose == "upright"), None)
             ways += (
                 []
