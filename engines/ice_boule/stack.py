@@ -194,6 +194,22 @@ def uncovered(
     return replace(seen, pieces=tuple(pieces)) if hidden else seen
 
 
+def still_covered(seen: Observation, before: Observation | None, colour: str) -> Observation:
+    """The observation with the pieces that a piece on the target already hid before.
+
+    `colour` is the target's.  It and the piece on top are seen where they were.
+    """
+    if before is None:
+        return seen
+    now, was = _target(seen, colour), _target(before, colour)
+    if now is None or was is None or moved(was, now):
+        return seen
+    stack, on_it = stacked(before.pieces, was), stacked(seen.pieces, now)
+    if len(on_it) != 1 or len(stack) < 2 or moved(before.pieces[stack[-1]], seen.pieces[on_it[0]]):
+        return seen
+    return uncovered(seen, before, now, seen.pieces[on_it[0]])
+
+
 def nested(
     seen: Observation, before: Observation, target: SeenPiece, colours: Sequence[str]
 ) -> Observation | None:

@@ -267,6 +267,10 @@ def test_a_piece_that_hides_the_one_under_it_on_the_target(tables, new_game):
     ]
     game.answer(asked, "A large piece; under it on the target: blue")
     assert str(game.state.layout) == "blue on = yellow on"
+    assert isinstance(game.see(target, upper), Waiting)
+    verdict = game.see(target, upper, tables.beside("yellow", 30.0, 90))
+    assert isinstance(verdict, Accepted)
+    assert verdict.moves == ("throw yellow large 30.00: blue on = yellow on < yellow 30.00",)
 
 
 def test_a_stack_that_hides_all_below_it_is_known_as_long_as_it_lies_still(tables, new_game):
