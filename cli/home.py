@@ -57,6 +57,10 @@ PROBE_S, ANSWER_S, MOST_SILENT = 15.0, 20.0, 4
 """A game is asked for a page every PROBE_S. After MOST_SILENT questions without an answer in
 ANSWER_S it is taken to hang, and ended.
 """
+LASTED_S = 10.0
+"""A game that stops unexpectedly is continued if it ran for so long: otherwise it may stop again at
+once, and people are told why.
+"""
 PICTURE_S = 20.0
 """Longest wait for a camera's picture on the page of devices."""
 POWER_OFF = ("systemctl", "poweroff")
@@ -260,6 +264,7 @@ class Home:
                 game.say(GO)
                 with self._changed:
                     begun, self._starting = self._starting, None
+                began_s = time.monotonic()
                 hung = self._watch(game)
             finally:
                 game.end()
@@ -268,7 +273,10 @@ class Home:
             with self._changed:
                 following = {AGAIN: begun, PLAY: ("play", "")}
                 self._starting = following.get(game.left, self._starting)
-                if hung and running_session(self._folder) is not None:
+                lasted = time.monotonic() - began_s >= LASTED_S
+                cut_off = running_session(self._folder) is not None
+                if cut_off and (hung or (game.failure and lasted)):
+                    logger.warning("the game stopped unexpectedly: it is continued")
                     self._starting = ("resume", "")
                 self._notice = game.failure
             access.codes.reload()

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.support.home_process import WAIT_S, HomeProcess
+from tools.chromium import chromium
 from tools.pages import PICTURES, PICTURES_LOADED, SIZES, save_screenshot
 
 CAMERA = "simulated:mat:2"
@@ -63,13 +63,7 @@ def photograph(browser: Browser, width: int) -> None:
 
 def photograph_all() -> None:
     """Walk at every width."""
-    path = next(
-        path
-        for name in ("chromium", "chromium-browser", "google-chrome")
-        if (path := shutil.which(name))
-    )
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as browser:
         for width in SIZES:
             photograph(browser, width)
 

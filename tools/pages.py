@@ -6,7 +6,6 @@ the processor four times slower. `make pictures` takes the pictures only.
 
 from __future__ import annotations
 
-import shutil
 import statistics
 import tempfile
 import threading
@@ -21,7 +20,7 @@ import cv2
 import msgspec
 import numpy as np
 from flask import Flask
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from calibration.progress import CornersGuide, LensGuide
 from calibration.wizard import TableWizard
@@ -38,6 +37,7 @@ from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.messages import phrase
 from table.table_file import TableFile
+from tools.chromium import chromium
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.frame import Frame
 from vision.change_gate import Watch
@@ -306,13 +306,8 @@ FIRST_PAINT = """() => new Promise((good) => {
 @contextmanager
 def browser_and_places() -> Iterator[tuple[Browser, list[Place]]]:
     """Chromium, as it is installed, and all pages to open in it."""
-    path = next(
-        path
-        for name in ("chromium", "chromium-browser", "google-chrome")
-        if (path := shutil.which(name))
-    )
-    with places() as all_places, sync_playwright() as driver:
-        yield (driver.chromium.launch(executable_path=path, args=["--no-sandbox"]), all_places)
+    with places() as all_places, chromium() as browser:
+        yield browser, all_places
 
 
 def open_all() -> tuple[Opened, ...]:

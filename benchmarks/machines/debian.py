@@ -26,6 +26,8 @@ CPU = "cortex-a72"
 """The processor that is emulated for arm64: that of a Raspberry Pi 4, without the vector
 instructions (SVE) that qemu offers by itself.
 """
+PLAIN = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8"}
+"""All that a command knows of its environment."""
 NEEDED = ("debootstrap", "chroot", "unshare", "git")
 
 
@@ -55,10 +57,9 @@ def inside(root: Path, command: str) -> list[str]:
 
     The kernel's folders are mounted for it alone, so that nothing stays mounted after it.
     """
-    plain = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8"}
     network = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
     known = {
-        **plain,
+        **PLAIN,
         **network,
         "PIP_CERT": f"/{CERTIFICATES}",
         "QEMU_CPU": CPU,

@@ -47,6 +47,8 @@ from cli.main import run
 run()
 """
 """Rinkside, whose referee hangs once, at its next picture after a file is there."""
+LASTED = "import cli.home; cli.home.LASTED_S = {}; from cli.main import run; run()"
+"""Rinkside that continues a game by itself if it ran for so many seconds."""
 
 
 def test_a_simulated_game_is_started_and_left_on_one_address_by_the_same_host(
@@ -192,6 +194,25 @@ def test_a_game_whose_referee_hangs_is_ended_and_goes_on(tmp_path: Path) -> None
         home.until("data-stream")
         assert home.game() != first
         assert records(home)[0] == session
+
+
+def test_a_game_that_is_killed_goes_on_by_itself(tmp_path: Path) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    with HomeProcess(tmp_path, "--camera", "simulated:7", program=LASTED.format(0)) as home:
+        first = begin_a_game(home)
+        session, _ = records(home)
+        os.kill(first, signal.SIGKILL)
+        assert gone(first)
+        home.until("data-stream")
+        assert home.game() != first
+        assert records(home)[0] == session
+
+
+def test_a_game_that_stops_as_soon_as_it_has_begun_is_offered_instead(tmp_path: Path) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    with HomeProcess(tmp_path, "--camera", "simulated:7", program=LASTED.format(9e9)) as home:
+        os.kill(begin_a_game(home), signal.SIGKILL)
+        assert "Continue the game" in home.until("It stopped unexpectedly: exit code -9")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from referee.sessions.event_store import Log
 from table.table_config import Setup
 from tests.support import panel_standins as standins
 from tests.support.paths import ROOT
+from tools import chromium as installed
 from webui import create_app
 from webui.api.openapi import BASE, OPERATIONS
 from webui.api.schemas import SCHEMAS
@@ -208,17 +208,7 @@ def panel() -> Iterator[Panel]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[playwright.sync_api.Browser]:
     """The Chromium that is installed, without a window."""
-    path = next(
-        (
-            path
-            for name in ("chromium", "chromium-browser", "google-chrome")
-            if (path := shutil.which(name))
-        ),
-        None,
-    )
-    if path is None:
+    if installed.path() is None:
         pytest.skip("no Chromium is installed (sudo apt install chromium)")
-    with playwright.sync_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with installed.chromium() as browser:
         yield browser
-        browser.close()

@@ -1,0 +1,144 @@
+"""Play whole games by hand on the virtual table, in a real browser, wrong acts and undo among them.
+
+A person has one seat, with a mouse; simulated players have the others. Another page only watches,
+and counts what shifts in it.
+"""
+
+from __future__ import annotations
+
+import time
+from random import Random
+from typing import Annotated, Any
+
+import msgspec
+from playwright.sync_api import Page
+
+from benchmarks.games.playing import GAMES
+from benchmarks.harness import Benchmark, Pairs
+from tests.support.virtual_games import err, play
+from tests.support.virtual_hand import VirtualHand, virtual_hand
+from tools.chromium import chromium
+
+SEED, CHANCE = 3, 5
+ACTS, ROUND = 4, 3
+"""Acts between two mishaps; in every third of them an act is undone, in the others it is wrong."""
+NOT_COUNTED = ("refused", "out_of_sync", "ambiguous", "waiting", "noted", "cannot_see")
+"""What the referee says of an act that does not count."""
+SHIFTS = """
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries())
+    if (!one.hadRecentInput) (window.shifts ||= []).push([one.startTime, one.value]);
+}).observe({type: 'layout-shift', buffered: true});
+"""
+MINUTE_MS = 60_000
+SETTLED_MS = 5_000
+"""The page is there after this; what shifts while it loads is not counted."""
+
+
+class Options(msgspec.Struct, frozen=True):
+    acts: Annotated[int, "Most acts of the person in a game; 0: to its end."] = 0
+
+
+class Case(msgspec.Struct, frozen=True):
+    game: str
+    acts: int
+
+
+class Played(msgspec.Struct, frozen=True):
+    game: str
+    acts: int
+    """Those of the person that count."""
+    records: int
+    wrong: int
+    """Wrong acts of the person."""
+    called: int
+    """Those that did not count."""
+    undone: int
+    minutes: float
+    outcome: str
+    stuck: str
+    """What the panel said where nothing happened any more; empty if that never was."""
+    most_shift: float
+    """Largest sum of layout shifts in a minute, of the page that watches."""
+
+
+def cases(options: Options) -> list[Case]:
+    return [Case(game, options.acts) for game in GAMES]
+
+
+def run(case: Case) -> Played:
+    with chromium() as browser, virtual_hand(browser, case.game, SEED) as hand:
+        watching = browser.new_page()
+        watching.add_init_script(SHIFTS)
+        watching.goto(hand.page.url.partition("#")[0])
+        return _played(case, hand, watching)
+
+
+def _played(case: Case, hand: VirtualHand, watching: Page) -> Played:
+    me, chance, began = hand.setup.game.colours[0], Random(CHANCE), time.monotonic()
+    hand.press(f'[data-sit="{me}"]')
+    acts = wrong = called = undone = rounds = 0
+    stuck = ""
+    try:
+        while not hand.view()["outcome"] and (not case.acts or acts < case.acts):
+            acts += play(hand, me, chance, acts=ACTS)
+            rounds += 1
+            play(hand, me, chance, acts=None)
+            if (view := hand.view())["outcome"]:
+                break
+            if rounds % ROUND:
+                wrong += 1
+                called += _errs(hand, view, me, chance)
+            else:
+                undone += 1
+                hand.page.click("#undo")
+                hand.until(lambda view: view["verdicts"][0]["kind"] == "undone")
+                hand.looked()
+    except AssertionError as nothing_happens:
+        stuck = str(nothing_happens)
+    view = hand.view()
+    shifts = watching.evaluate("() => window.shifts ?? []")
+    return Played(
+        game=case.game,
+        acts=acts,
+        records=view["seq"],
+        wrong=wrong,
+        called=called,
+        undone=undone,
+        minutes=(time.monotonic() - began) / 60,
+        outcome=(view["outcome"] or {}).get("said", ""),
+        stuck=stuck,
+        most_shift=most_in_a_minute(shifts),
+    )
+
+
+def _errs(hand: VirtualHand, before: dict[str, Any], me: str, chance: Random) -> bool:
+    """Do something wrong and put it back: whether it did not count."""
+    err(hand, me, chance)
+    told = hand.until(lambda view: view["seq"] > before["seq"])
+    hand.press("#put-back")
+    return told["verdicts"][0]["verdict"] in NOT_COUNTED and told["scores"] == before["scores"]
+
+
+def most_in_a_minute(shifts: list[tuple[float, float]]) -> float:
+    """Largest sum of shifts, each with its time in ms, within a minute."""
+    late = [(at, value) for at, value in shifts if at > SETTLED_MS]
+    return max(
+        (sum(value for at, value in late if 0 <= at - first < MINUTE_MS) for first, _ in late),
+        default=0.0,
+    )
+
+
+class Summary(msgspec.Struct, frozen=True):
+    played: tuple[Played, ...]
+
+
+def summarise(_options: Options, pairs: Pairs) -> Summary:
+    return Summary(tuple(one for _, one in pairs))
+
+
+def broken(summary: Summary) -> list[str]:
+    return [f"{one.game} was stuck: {one.stuck}" for one in summary.played if one.stuck]
+
+
+BENCHMARK = Benchmark("PANEL.md", cases, run, summarise, Options, section=True, broken=broken)

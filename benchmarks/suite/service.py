@@ -1,0 +1,231 @@
+"""Run the service under a real systemd, and kill it in every way.
+
+A Debian system in a folder is booted; `rinkside service install` is run there as docs/SERVICE.md
+says, a game with a simulated camera is begun on the home page, and things go wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from benchmarks.harness import Benchmark, NoOptions, Pairs
+from benchmarks.harness.benchmark import ROOT
+from benchmarks.machines.booted import PACKAGES, Booted, until
+from benchmarks.machines.debian import HOME, called, debian, inside
+from benchmarks.suite.machines import RELEASE
+from cli.home import LASTED_S
+
+CAMERA = "simulated:7"
+DATA = "/var/lib/rinkside"
+HIGHEST_EXPOSURE = 4.0
+HANG_S = 300.0
+"""Longest wait for a watchdog of 120 s."""
+TABLE = f"""
+import sys
+sys.path.insert(0, "/{HOME}")
+from pathlib import Path
+from simulation.players.ice_boule_table import demo_setup
+from table.table_config import save_table
+save_table(demo_setup(), Path("{DATA}/table.json"))
+"""
+SEATS = {"plays red": "on", "plays blue": "on", "place red": "1", "place blue": "2"}
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """What was done to the service, and what came of it."""
+
+    what: str
+    seconds: float
+    """Until the game went on."""
+    same: bool
+    """The session is the same one, and all that was on record still is."""
+
+
+class Served(msgspec.Struct, frozen=True):
+    release: str
+    systemd: str
+    exposure: float
+    """By `systemd-analyze security`, of 10."""
+    first_page_s: float
+    """From `systemctl restart` to the home page."""
+    idle_mb: float
+    """Resident memory of the home page, no game running."""
+    trials: tuple[Trial, ...]
+    ended_stays_ended: bool
+    """A game that people ended does not go on after a restart."""
+    removed: bool
+    """After `service remove` nothing listens, and the sessions are there."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """The host of the home page in a booted system."""
+
+    system: Booted
+    port: int
+
+    def page(self, path: str = "/", form: dict[str, str] | None = None) -> str:
+        """A page; with a form, what sending it answers."""
+        code = re.findall(r"Host code: (\S+)", self.system.says("journalctl -qu rinkside -o cat"))
+        headers = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
+        headers["Authorization"] = f"Bearer {code[-1]}" if code else ""
+        data = None if form is None else urllib.parse.urlencode(form).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def shows(self, text: str) -> float:
+        """Seconds until the home page has a text."""
+        return until(lambda: text in self.page(), f"{text!r} on the home page", HANG_S)
+
+    def records(self) -> tuple[str, list[Any]]:
+        """The session and its records."""
+        state = json.loads(self.page("/api/v1/state"))
+        return state["session"], json.loads(self.page("/api/v1/records"))["records"]
+
+    def begin(self) -> None:
+        """Begin a game of Ice Boule, and wait for its first ruling."""
+        self.shows("Choose game and players")
+        self.page("/start", {"activity": "play"})
+        self.shows("The corner cards and the board are where table.json says.")
+        self.page("/begin", {"game": "ice_boule", **SEATS})
+        self.shows("data-stream")
+        until(lambda: _ruled(self.records()[1]), "a ruling", HANG_S)
+
+    def pids(self) -> list[int]:
+        """Processes of the home page and of its game, as the system counts."""
+        home = int(self.system.says("systemctl show -P MainPID rinkside"))
+        children = self.system.says(f"cat /proc/{home}/task/{home}/children").split()
+        return [home, *map(int, children)]
+
+    def resident_mb(self) -> float:
+        """That of the home page alone."""
+        said = self.system.says(f"grep VmRSS /proc/{self.pids()[0]}/status")
+        return int(said.split()[1]) / 1024
+
+
+def cases(_options: NoOptions) -> Iterable[str]:
+    return [RELEASE]
+
+
+def run(release: str) -> Served:
+    root = ROOT / "build" / "machines" / f"{release}-service"
+    debian(root, release, called(["dpkg", "--print-architecture"]).strip())
+    shutil.rmtree(root / HOME, ignore_errors=True)
+    shutil.rmtree(root / DATA[1:], ignore_errors=True)
+    called(["git", "clone", "--quiet", str(ROOT), str(root / HOME)])
+    called(inside(root, f"apt-get install -qy --no-install-recommends {PACKAGES}"))
+    called(inside(root, "make PI=1 environment"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    with Booted(root) as system:
+        return _serve(release, Host(system, port))
+
+
+def _serve(release: str, host: Host) -> Served:
+    rinkside = f"/{HOME}/.venv/bin/rinkside"
+    host.system.says(f"{rinkside} service install -- --camera {CAMERA} --port {host.port}")
+    host.system.says(f"cd {DATA} && /{HOME}/.venv/bin/python -c '{TABLE}' && chown rinkside *.json")
+    host.system.says("systemctl restart rinkside")
+    first_page_s = host.shows("Choose game and players")
+    idle_mb = host.resident_mb()
+    host.begin()
+    trials = tuple(_tried(host, what, act) for what, act in TRIALS.items())
+    host.page("/end-game", {"then": "home"})
+    host.shows("Choose game and players")
+    host.system.says("systemctl restart rinkside")
+    host.shows("Choose game and players")
+    exposure = host.system.says("systemd-analyze security rinkside --no-pager")
+    served = Served(
+        release,
+        host.system.says("systemctl --version").split()[1],
+        float(re.findall(r"exposure level for rinkside.service: (\S+)", exposure)[0]),
+        first_page_s,
+        idle_mb,
+        trials,
+        len(host.pids()) == 1,
+        False,
+    )
+    host.system.says(f"{rinkside} service remove")
+    return msgspec.structs.replace(served, removed=_is_removed(host))
+
+
+def _is_removed(host: Host) -> bool:
+    with socket.socket() as asks:
+        listens = asks.connect_ex(("127.0.0.1", host.port)) == 0
+    return not listens and "log.sqlite" in host.system.says(f"ls {DATA}")
+
+
+def _tried(host: Host, what: str, act: Callable[[Host], None]) -> Trial:
+    time.sleep(LASTED_S)
+    session, before = host.records()
+    began = time.monotonic()
+    act(host)
+    host.shows("data-stream")
+    seconds = time.monotonic() - began
+    again, after = host.records()
+    seqs = {one["seq"] for one in after}
+    return Trial(what, seconds, again == session and all(one["seq"] in seqs for one in before))
+
+
+def _killed(which: int, signal: str) -> Callable[[Host], None]:
+    """Send a signal to the home page (0) or its game (1), and wait until that process is gone."""
+
+    def kill(host: Host) -> None:
+        pid = host.pids()[which]
+        host.system.says(f"kill -{signal} {pid}")
+        gone = f"test -e /proc/{pid}/exe && echo there || echo gone"
+        until(lambda: host.system.says(gone).strip() == "gone", f"{pid} to end", HANG_S)
+
+    return kill
+
+
+def _power_cut(host: Host) -> None:
+    host.system.cut_power()
+    host.system.boot()
+
+
+def _ruled(records: list[Any]) -> bool:
+    return any(one["fact"] == "ruled" for one in records)
+
+
+TRIALS: dict[str, Callable[[Host], None]] = {
+    "the game is killed (`kill -9`)": _killed(1, "KILL"),
+    "the home page is killed (`kill -9`)": _killed(0, "KILL"),
+    "the game hangs (`kill -STOP`)": _killed(1, "STOP"),
+    "the home page hangs (`kill -STOP`)": _killed(0, "STOP"),
+    "the power is cut, and comes back": _power_cut,
+}
+
+
+def summarise(_options: NoOptions, pairs: Pairs) -> Served:
+    ((_, served),) = pairs
+    assert isinstance(served, Served)
+    return served
+
+
+def broken(summary: Served) -> Iterable[str]:
+    """Promises of docs/SERVICE.md that were not kept."""
+    said = [f"lost after: {trial.what}" for trial in summary.trials if not trial.same]
+    if summary.exposure >= HIGHEST_EXPOSURE:
+        said.append(f"exposure {summary.exposure:.1f} of 10")
+    if not summary.ended_stays_ended:
+        said.append("a game that people ended went on")
+    if not summary.removed:
+        said.append("the service is not removed, or its sessions are")
+    return said
+
+
+BENCHMARK = Benchmark("SERVICE.md", cases, run, summarise, section=True, broken=broken)

@@ -1,0 +1,27 @@
+"""Chromium, as it is installed on this machine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def path() -> str | None:
+    """Where it is; None where it is not installed."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The browser, without a window.  Ends the program with one line where there is none."""
+    if (found := path()) is None:
+        raise SystemExit(f"expected a browser, one of {', '.join(NAMES)}: install it")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
