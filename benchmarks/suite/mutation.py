@@ -30,6 +30,8 @@ from benchmarks.harness import ROOT, Benchmark, Pairs
 
 GAMES = ("zamboni_wars", "icebreaker", "ice_storm", "ice_boule", "icefloe")
 ROOMS = ("referee/live", "referee/sessions", "hardware")
+ALL_TESTS = ("hardware",)
+"""Rooms whose slow tests are tried too: firmware is held by nothing else, and they are few."""
 LOADED_BEFORE = (
     "pytest",
     "_pytest.python",
@@ -176,7 +178,8 @@ def tests_of(part: str, path: Path) -> list[str]:
         return [*(f"tests/engines/{test}" for test in tests), "-k", part]
     nearest = ROOT / "tests" / part / f"test_{path.stem}.py"
     files = [nearest] if nearest.exists() else []
-    return [*map(str, files), f"tests/{part}", "-m", "not slow and not browser"]
+    quick = "not browser" if part in ALL_TESTS else "not slow and not browser"
+    return [*map(str, files), f"tests/{part}", "-m", quick]
 
 
 def noticed(mutant: Mutant | None, tests: Sequence[str], limit_s: int) -> bool:

@@ -32,6 +32,7 @@ from tests.support.threads import running
         ("-0.01", None),
         ("01A-0000.010", None),
         ("911", 911.0),
+        ("1000", 1000.0),
         ("1000.01", None),
         ("912x", None),
         ("", None),
@@ -89,6 +90,18 @@ def test_readings_are_told_though_they_come_in_pieces(measuring):
 def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
     double, told, _ = measuring
     double.say(b"12.34\r12.34\r7\r")
+    assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
+
+
+def test_the_same_length_is_a_new_reading_after_a_moment(measuring, monkeypatch):
+    """Whoever presses the button again measures again: two gaps may be alike."""
+    double, told, _ = measuring
+    now_s = [100.0]
+    monkeypatch.setattr(caliper, "monotonic", lambda: now_s[0])
+    double.say(b"12.34\r")
+    assert told.get(timeout=20).mm == 12.34
+    now_s[0] += 0.5
+    double.say(b"12.34\r7\r")
     assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
 
 

@@ -221,6 +221,9 @@ def test_callipers_tell_of_lengths_and_of_nothing_else(make, request):
 
 def test_fakes_keep_to_the_limits_of_the_real_thing():
     lamps = FakeLamps()
+    for signal in ("turn", "turn", "over"):
+        lamps.show(Cue(signal))
+    assert lamps.cues[1:] == [Cue("turn"), Cue("over")]
     lamps.close()
     with pytest.raises(ValueError, match="closed"):
         lamps.show(Cue("turn"))

@@ -4,6 +4,7 @@ do not.
 
 from __future__ import annotations
 
+import colorsys
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -80,6 +81,44 @@ def test_every_colour_of_pieces_can_be_lit():
     assert LAMP_RGB.keys() == set(COLOURS)
     assert len(set(LAMP_RGB.values())) == len(COLOURS)
     assert all(max(rgb) >= 60 for rgb in LAMP_RGB.values())
+
+
+WARM_DEG, APART_DEG = 40, 20
+"""Hues of what goes wrong, and how far two lamps' hues are apart that people tell apart."""
+
+
+def hue_deg(rgb):
+    return 360 * colorsys.rgb_to_hsv(*rgb)[0]
+
+
+def test_the_verdict_lamp_says_by_its_colour_what_kind_of_news_there_is():
+    """As bright as it can be, in the colours that people know from traffic: green, red, orange."""
+    lit = {signal: tune.rgb for signal, tune in TUNES.items() if tune.rgb and any(tune.rgb)}
+    assert all(max(rgb) == 255 and min(rgb) >= 0 for rgb in lit.values())
+    assert 100 < hue_deg(lit["accepted"]) < 160
+    assert hue_deg(lit["refused"]) == 0
+    for trouble in ("cannot see", "out of sync"):
+        assert APART_DEG < hue_deg(lit[trouble]) < WARM_DEG, "neither red nor yellow"
+    assert hue_deg(lit["camera lost"]) > 270
+    for calm in ("settling", "paused"):
+        assert 210 < hue_deg(lit[calm]) < 250, "blue: nobody has to do anything"
+        assert min(lit[calm]) >= 100, "and pale"
+    assert {lit[plain] for plain in ("asking", "hand")} == {(255, 255, 255)}
+
+
+def test_short_flashes_are_short_and_long_ones_are_long():
+    """People count and compare them: a long one is more than twice as long as a short one."""
+    flashes_ms = {
+        hold_ms
+        for signal in ("refused", "asking", "out of sync", "camera lost", "accepted")
+        for level, hold_ms in TUNES[signal].rhythm.steps
+        if level == 1
+    }
+    short_ms = {hold_ms for hold_ms in flashes_ms if hold_ms < 250}
+    assert short_ms
+    assert min(short_ms) >= 100, "shorter ones are missed"
+    assert min(flashes_ms - short_ms) > 2 * max(short_ms)
+    assert max(flashes_ms) <= 1000
 
 
 def test_a_short_signal_gives_way_to_what_follows():

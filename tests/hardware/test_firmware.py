@@ -327,6 +327,22 @@ def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powe
     until(lambda: running.pips() == PIPS[0])
 
 
+def test_a_pico_has_its_pins_where_the_page_says(pico):
+    """Whoever solders goes by the table."""
+    rows = {
+        row.split("|")[1].strip(): [*map(int, re.findall(r"\d+", row.split("|")[2]))]
+        for row in PAGE.read_text(encoding="utf-8").splitlines()
+        if row.count("|") == 6 and "GPIO" in row.split("|")[2]
+    }
+    lamps = [rows.pop(name) for name in ("player 1", "player 2", "verdict")]
+    assert [list(lamp) for lamp in pico.LAMPS] == lamps
+    first, last = rows.pop("die, top left to bottom right, as on a Pi")
+    assert [list(die) for die in pico.DICE] == [list(range(first, last + 1))]
+    assert list(pico.BUTTONS.values()) == rows.pop("buttons die, rule, appeal, next")
+    assert [pico.BUZZER] == rows.pop("active buzzer")
+    assert not rows
+
+
 def test_every_button_of_a_board_is_heard(powered):
     running, link = powered
     until(lambda: link.answered)
