@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from engines.errors import InvalidNotation, Violation
 from table.json_data import Evidence
-from table.messages import msg, phrase
+from table.messages import Message, as_sentence, msg, phrase, phrases, sentences
 from table.observation import Observation
 from table.observation_document import MeasurementDocument
 
@@ -126,6 +126,27 @@ class Noted(_Verdict):
 Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee | OutOfSync | Noted
 
 
+def decision(label: str, who: str, readings_mm: Mapping[str, float] | None = None) -> Message:
+    """What people decided, and who they are; with a calliper's readings by piece, in mm.
+
+    A piece is named by its player, or with a number too: `blue`, `blue 2`.
+    """
+    decided = label if label.endswith(".") else as_sentence(label)
+    if not readings_mm:
+        return sentences(decided, msg("Decided by {who}.", who=who))
+    read = phrases(*(calliper_reading(*one) for one in readings_mm.items()), joint=",")
+    by = msg("Decided by {who}, measured with a calliper ({text}).", who=who, text=read)
+    return sentences(decided, by)
+
+
+def calliper_reading(piece: str, gap_mm: float) -> Message:
+    """What a calliper read: `blue 2 57.5 mm`."""
+    player, _, number = piece.partition(" ")
+    if number:
+        return phrase("{player} {n} {mm} mm", player=player, n=number, mm=f"{gap_mm:g}")
+    return phrase("{player} {mm} mm", player=player, mm=f"{gap_mm:g}")
+
+
 def answer_by_label(
     asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
 ) -> Accepted:
@@ -146,7 +167,7 @@ def answer_by_label(
     label = chosen[0].label
     return Accepted(
         code=asked.code,
-        message=msg("{text}: decided by {who}.", text=label, who=decided_by),
+        message=decision(label, decided_by),
         rests_on=asked.rests_on,
         player=asked.player,
         moves=chosen[0].moves,

@@ -9,7 +9,15 @@ from itertools import combinations
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.moves import Stop, Throw, parse_move
-from engines.verdict import PLAYERS, Accepted, Ambiguous, Choice, answer_by_label
+from engines.verdict import (
+    PLAYERS,
+    Accepted,
+    Ambiguous,
+    Choice,
+    answer_by_label,
+    calliper_reading,
+    decision,
+)
 from table.messages import Message, all_of, in_a_row, msg, phrase, phrases, quoted
 
 
@@ -25,7 +33,7 @@ def judge_answer(
     if isinstance(answer, str):
         return answer_by_label(asked, answer, decided_by)
     fitting = [choice for choice in asked.choices if _measured_so(choice, answer)]
-    readings = [_reading(piece, gap_mm) for piece, gap_mm in answer.items()]
+    readings = [calliper_reading(*one) for one in answer.items()]
     measured = ", ".join(readings)
     if not fitting:
         raise InvalidNotation(
@@ -45,21 +53,8 @@ def judge_answer(
             Violation("boule.answer.which", "ruling ice_boule.2", message, which), measured
         )
     (choice,) = fitting
-    message = msg(
-        "{text}: decided by {who}, measured with a calliper ({text2}).",
-        text=choice.label,
-        who=decided_by,
-        text2=phrases(*readings, joint=","),
-    )
+    message = decision(choice.label, decided_by, answer)
     return replace(answer_by_label(asked, choice.label, decided_by), message=message)
-
-
-def _reading(piece: str, gap_mm: float) -> Message:
-    """What a calliper read: `blue 2 57.5 mm`."""
-    colour, _, number = piece.partition(" ")
-    if number:
-        return phrase("{player} {n} {mm} mm", player=colour, n=number, mm=f"{gap_mm:g}")
-    return phrase("{player} {mm} mm", player=colour, mm=f"{gap_mm:g}")
 
 
 def _in_quotes(label: str) -> Message:

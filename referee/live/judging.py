@@ -220,7 +220,7 @@ class TableJudge:
 
     def judge(self, table: SettledTable) -> None:
         """Judge the table, and put the verdict on record."""
-        self.live.tell("ruling", msg("Nothing is moving; the referee is deciding."))
+        self.live.tell("ruling", msg("Nothing is moving. The referee is deciding."))
         if not table.still_hand and self._record_inferred(table.seen):
             table = replace(table, ledger=self.session.ledger)
         ledger, seen, setup = table.ledger, table.seen, self.table.setup

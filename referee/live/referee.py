@@ -49,14 +49,10 @@ RESTLESS = msg(
 )
 STALLS: Mapping[LoopState, Stall] = {
     LoopState.HAND: Stall(
-        "hand over the board",
-        "table.hand",
-        msg("A hand is over the board; the referee waits until it is gone."),
+        "hand over the board", "table.hand", msg("A hand is over the board. The referee waits.")
     ),
     LoopState.MOVING: Stall(
-        "settling",
-        "table.moving",
-        msg("Something is moving on the table; the referee waits until it stops."),
+        "settling", "table.moving", msg("Something is moving. The referee waits.")
     ),
     LoopState.RESTLESS: Stall("cannot see", "table.restless", RESTLESS),
     LoopState.STILL_HAND: Stall("cannot see", "table.hand", STILL_HAND),

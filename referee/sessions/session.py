@@ -16,7 +16,7 @@ import msgspec
 
 import engines
 from engines.game import shown_state
-from engines.verdict import Ambiguous, Verdict
+from engines.verdict import Ambiguous, Verdict, decision
 from engines.verdict import Choice as Offered
 from referee.presentation import view_model as pages
 from referee.sessions.alternatives import alternatives
@@ -75,7 +75,7 @@ from referee.sessions.state import (
 )
 from referee.sessions.verdict_events import event_from_verdict
 from table.errors import InputError, message_of
-from table.messages import Message, first_sentence, in_a_row, msg, phrases, quoted, sentences
+from table.messages import Message, first_sentence, in_a_row, msg, quoted, sentences
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
@@ -493,15 +493,7 @@ class Session:
         if answer.how == "calliper" and not answer.readings_mm:
             raise InputError(msg("answer: expected calliper readings in mm, got none"))
         choice = self._choice(asked, answer)
-        decided = {"text": choice.label, "who": answer.decided_by}
-        readings = [_reading(name, mm) for name, mm in answer.readings_mm.items()]
-        message = msg("{text}: decided by {who}.", **decided)
-        if answer.readings_mm:
-            message = msg(
-                "{text}: decided by {who}, measured with a calliper ({text2}).",
-                text2=phrases(*readings, joint=","),
-                **decided,
-            )
+        message = decision(choice.label, answer.decided_by, answer.readings_mm)
         return Answered(
             question=question.seq,
             label=str(choice.label),
@@ -626,11 +618,3 @@ class Session:
         if viewed is None or viewed[0] is not ledger:
             self._viewed = viewed = ledger, pages.view(ledger, records, seen)
         return viewed[1]
-
-
-def _reading(name: str, mm: float) -> Message:
-    """A calliper's reading of a player's nearest piece, `blue`, or of another, `blue 2`."""
-    player, _, number = name.partition(" ")
-    if number:
-        return msg("{player} {n} {mm} mm", player=player, n=number, mm=f"{mm:g}")
-    return msg("{player} {mm} mm", player=player, mm=f"{mm:g}")

@@ -91,7 +91,7 @@ def answer(hand: VirtualHand, question: dict[str, Any], tell: Tell = no_one) -> 
 
 
 def err(hand: VirtualHand, me: str, chance: Random) -> None:
-    """Do something with the pieces that the rules forbid, in a game without throws."""
+    """Do something with the pieces that the rules forbid, or that nobody may do."""
     view = hand.view()
     game = view["game"]
     WRONG[game](hand, GAMES[game].State.parse(view["state"]["state"]), me, chance)
@@ -121,6 +121,24 @@ def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         return False
     at = hand.pieces()[lies[0]]
     return _throw(hand, me, at["x"] + chance.gauss(0, 45), at["y"] + chance.gauss(0, 45))
+
+
+def _boule_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> None:
+    """A piece is carried elsewhere by hand; without any, the target is taken away."""
+    target = f"{hand.setup.game.target} "
+    lies = [name for name in hand.pieces() if not name.startswith(target)]
+    if state.target is None or not lies:
+        hand.tap(next(iter(hand.pieces())), "take")
+        return
+    name = chance.choice(sorted(lies))
+    at, (x, y) = hand.pieces()[name], hand.setup.outline_mm().mean(axis=0)
+    hand.drag(name, x + (90 if at["x"] < x else -90), y + (60 if at["y"] < y else -60))
+
+
+def _storm_wrong(hand: VirtualHand, _state: Any, me: str, chance: Random) -> None:
+    """A piece of one's own is taken, which nobody hits; without any, another."""
+    lies = sorted(hand.pieces())
+    hand.tap(chance.choice([name for name in lies if name.startswith(f"{me} ")] or lies), "take")
 
 
 def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
@@ -265,6 +283,8 @@ LAWFUL: dict[str, Acts] = {
     "zamboni_wars": _zamboni,
 }
 WRONG: dict[str, Callable[[VirtualHand, Any, str, Random], None]] = {
+    "ice_boule": _boule_wrong,
+    "ice_storm": _storm_wrong,
     "icebreaker": _icebreaker_wrong,
     "icefloe": _icefloe_wrong,
     "zamboni_wars": _zamboni_wrong,

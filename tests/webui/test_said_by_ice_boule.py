@@ -119,13 +119,13 @@ def test_a_calliper_is_told_in_every_language():
     assert isinstance(asked, Ambiguous)
     decided = judge_answer(asked, {"blue": 20.4, "yellow": 20.2}, "Anna").message
     assert decided == (
-        "Yellow is nearest: decided by Anna, measured with a calliper (blue 20.4 mm, yellow"
+        "Yellow is nearest. Decided by Anna, measured with a calliper (blue 20.4 mm, yellow"
         " 20.2 mm)."
     )
     assert [translated(decided, code) for code in CODES] == [
-        "Gelb ist am nächsten: So entschieden von: Anna, mit dem Messschieber gemessen (Blau"
+        "Gelb ist am nächsten. So entschieden von: Anna, mit dem Messschieber gemessen (Blau"
         " 20,4 mm, Gelb 20,2 mm).",
-        "Amarillo es quien está más cerca: lo decidió Anna, medido con un calibre (azul 20,4 mm,"
+        "Amarillo es quien está más cerca. Lo decidió Anna, medido con un calibre (azul 20,4 mm,"
         " amarillo 20,2 mm).",
     ]
 

@@ -36,7 +36,7 @@ def test_who_leads_too_close_to_call(tables, game):
         ),
     )
     decided = game.answer(asked, "blue is nearest")
-    assert decided.message == "Blue is nearest: decided by the players."
+    assert decided.message == "Blue is nearest. Decided by the players."
     assert game.document["leading"] == "blue"
     # The two lie still: nobody is asked again, and the next throw counts against what was decided.
     verdict = game.add(tables.beside("yellow", 50.0, 180))
@@ -180,7 +180,7 @@ def test_calliper_on_the_lead(tables, game):
     asked = game.add(tables.beside("yellow", 19.9, 90))
     assert (
         judge_answer(asked, {"blue": 19.91, "yellow": 19.95}, "red's umpire").message
-        == "Blue is nearest: decided by red's umpire, measured with a calliper (blue 19.91 mm,"
+        == "Blue is nearest. Decided by red's umpire, measured with a calliper (blue 19.91 mm,"
         " yellow 19.95 mm)."
     )
     assert judge_answer(asked, {"blue": 20.0, "yellow": 20.0}).moves == asked.choices[2].moves

@@ -432,7 +432,7 @@ def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_s
     assert AnswerSelection.begin(records[1]) is None, "no button answers it"
     assert (answer.confirms_record, answer.message) == (
         True,
-        "Start from this table anyway: decided by players.",
+        "Start from this table anyway. Decided by players.",
     )
     assert [piece["colour"] for piece in question.observation["pieces"]] == [
         piece.colour for piece in wrong.pieces

@@ -55,10 +55,10 @@ WHY = {
     "restless": ("table.restless", RESTLESS),
     "unread": ("table.unread", COVERED),
     "still hand": ("table.hand", STILL_HAND),
-    "hand": ("table.hand", "A hand is over the board; the referee waits until it is gone."),
+    "hand": ("table.hand", "A hand is over the board. The referee waits."),
     "moving": (
         "table.moving",
-        "Something is moving on the table; the referee waits until it stops.",
+        "Something is moving. The referee waits.",
     ),
 }
 

@@ -1,0 +1,18 @@
+"""Whole games that are played by hand on the virtual table."""
+
+from __future__ import annotations
+
+from benchmarks.suite.by_hand import BENCHMARK, Played, Summary, most_in_a_minute
+
+PLAYED = Played("ice_boule", 40, 200, 5, 5, 2, 6.0, "Red wins.", "", 0.01)
+
+
+def test_shifts_are_summed_over_the_worst_minute_after_the_page_is_there():
+    shifts = [(100, 0.5), (6_000, 0.01), (20_000, 0.02), (65_999, 0.01), (66_001, 0.03)]
+    assert round(most_in_a_minute(shifts), 6) == 0.06
+    assert most_in_a_minute([]) == 0
+
+
+def test_a_game_in_which_nothing_happens_any_more_is_a_broken_promise():
+    stuck = Played("icefloe", 3, 20, 0, 0, 0, 3.0, "", "Red votes.", 0.0)
+    assert list(BENCHMARK.broken(Summary((PLAYED, stuck)))) == ["icefloe was stuck: Red votes."]
