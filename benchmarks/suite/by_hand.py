@@ -106,7 +106,7 @@ def _played(case: Case, hand: VirtualHand, watching: Page) -> Played:
         called=called,
         undone=undone,
         minutes=(time.monotonic() - began) / 60,
-        outcome=(view["outcome"] or {}).get("said", ""),
+        outcome=view["outcome"] or "",
         stuck=stuck,
         most_shift=most_in_a_minute(shifts),
     )

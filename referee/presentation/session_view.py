@@ -150,8 +150,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     has happened.  `hidden` has the record of each vote that is not revealed yet, by player.
     `state` is the game's own document of its state.  `options` may be done now: none while a
     question is open or the game is over.  `trace` are the marks of the newest verdict.
-    `observation` and `ranking` are of the last table that was ruled on.  `verdicts` begin with the
-    newest.
+    `observation` and `ranking` are of the last table that was ruled on.  `earlier` is the table
+    before that, while the newest record takes the ruling back.  `verdicts` begin with the newest.
     """
 
     session: int
@@ -181,5 +181,6 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     lamps: Lamps
     observation: ObservationDocument | None
     ranking: tuple[Ranked, ...]
+    earlier: ObservationDocument | None
     question: Question | None
     verdicts: tuple[Verdict, ...]

@@ -101,6 +101,7 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
         lamps=Lamps(signal=lamps.signal, of=lamps.of, leader=lamps.leader),
         observation=observation,
         ranking=ranked(observation),
+        earlier=_earlier(ledger, records),
         question=_question(started.game, ledger.question),
         verdicts=_verdicts(started.game, records),
     )
@@ -110,7 +111,25 @@ def _observation(seen: Record | None) -> ObservationDocument | None:
     """What was seen on the table of a record; None where it holds none."""
     if seen is None or not isinstance(seen.event, VerdictReached | QuestionAsked):
         return None
+    if seen.event.observation is None:
+        return None
     return msgspec.convert(seen.event.observation, ObservationDocument)
+
+
+def _earlier(ledger: SessionState, records: Sequence[Record]) -> ObservationDocument | None:
+    """The table on which the last ruling rests that is in force, just after another was undone.
+
+    None where nothing was undone just now, or that table is not known.
+    """
+    if not isinstance(records[-1].event, Undone):
+        return None
+    in_force = {entry.question.seq if entry.question else entry.seq for entry in ledger.standing}
+    for record in reversed(records):
+        if isinstance(record.event, GameStarted):
+            return None
+        if record.seq in in_force and (table := _observation(record)) is not None:
+            return table
+    return None
 
 
 def ranked(measured: ObservationDocument | Measurement | None) -> tuple[Ranked, ...]:

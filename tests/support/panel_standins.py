@@ -273,6 +273,7 @@ def sample_view() -> dict[str, Any]:
         },
         "observation": observation_document(seen),
         "ranking": rows,
+        "earlier": None,
         "question": None,
         "verdicts": [
             verdict(

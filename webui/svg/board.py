@@ -29,8 +29,9 @@ FAR_BESIDE = 0.85
 """Pieces farther from the middle of a board than this many of its widths are left out of the
 drawing.
 """
-SAME_PIECE_MM = 4.0
-"""A piece farther than this from where it was measured has been moved since; its gap is not drawn.
+SAME_PIECE_MM, SAME_COUNTER_MM = 4.0, 10.0
+"""A piece or counter farther than this from where it was measured has been moved since; its gap is
+not drawn.
 """
 
 CHI2_95 = 5.991
@@ -143,6 +144,18 @@ class DrawnFiducial:
 
 
 @dataclass(frozen=True, slots=True)
+class PutBack:
+    """How the table has to be changed so that it is as it was before a ruling that was undone."""
+
+    lift: tuple[DrawnPiece, ...]
+    """Pieces that lie there, and did not."""
+    lay: tuple[DrawnPiece, ...]
+    """Pieces that lay there, and do not."""
+    counters: tuple[DrawnCounter, ...]
+    """Counters that lay there, and do not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """Everything on the table; `view_box` is (x, y, width, height)."""
 
@@ -163,6 +176,8 @@ class Drawing:
     options: tuple[DrawnOption, ...]
     crowded: bool
     trace: tuple[DrawnMark, ...]
+    put_back: PutBack | None
+    """None where nothing has to be put back."""
 
 
 def draw(
@@ -217,6 +232,7 @@ def draw(
         options=draw_options(setup.board, options),
         crowded=crowded(options),
         trace=draw_marks(setup.board, view.trace if view else ()),
+        put_back=_put_back(seen, view.earlier, setup) if seen and view and view.earlier else None,
     )
 
 
@@ -238,6 +254,37 @@ def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
         round(float(b_mm), 3),
         round(math.degrees(math.atan2(-along[1], along[0])), 1),
     )
+
+
+def _put_back(
+    seen: ObservationDocument, earlier: ObservationDocument, setup: Setup
+) -> PutBack | None:
+    lift, lay = (
+        tuple(
+            _piece(piece, setup)
+            for piece in table.pieces
+            if not any(_lie_alike(piece, one) for one in other.pieces)
+        )
+        for table, other in ((seen, earlier), (earlier, seen))
+    )
+    gone = [
+        one
+        for one in earlier.counters
+        if not any(
+            one.colour == other.colour
+            and math.dist((one.x_mm, one.y_mm), (other.x_mm, other.y_mm)) <= SAME_COUNTER_MM
+            for other in seen.counters
+        )
+    ]
+    if not (lift or lay or gone):
+        return None
+    return PutBack(lift, lay, _counters(setup, gone))
+
+
+def _lie_alike(one: Piece, other: Piece) -> bool:
+    return (one.colour, one.size, one.pose) == (other.colour, other.size, other.pose) and math.dist(
+        one.base_mm, other.base_mm
+    ) <= SAME_PIECE_MM
 
 
 def any_lies(ranking: Sequence[Ranked], pieces: Sequence[Piece]) -> bool:
