@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from engines import GAMES
+from engines.ice_storm.moves import Capture
 from engines.icefloe.moves import Movement, Removal, Slide
 from engines.zamboni_wars.board import FACINGS
 from engines.zamboni_wars.phases import Aiming, Hit, Moving
@@ -149,7 +150,11 @@ def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         x, y = (chance.uniform(a + 45, b - 45) for a, b in zip(low, high, strict=True))
         return _throw(hand, me, x, y)
     if state.next is None and state.attacker == me:
-        targets = {move.colour: move.number for move in GAMES["ice_storm"].legal_moves(state)}
+        shots = (one for one in GAMES["ice_storm"].legal_moves(state) if isinstance(one, Capture))
+        targets = {move.colour: move.number for move in shots}
+        if not targets:
+            hand.command(command="hear", said={"player": me, "passes": True})
+            return True
         colour = chance.choice(sorted(targets))
         piece = next(
             one for one in state.pieces if one.colour == colour and one.number == targets[colour]
