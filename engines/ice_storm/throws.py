@@ -513,11 +513,9 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
     if (other := _other_was_thrown(match, player)) is not None:
         return other
     if match.gone or match.elsewhere:
-        return (
-            unclear(match)
-            or _looks_like_anothers(match, player)
-            or _by_a_throw_that_nobody_sees(match, player)
-        )
+        if match.unread_mm:  # it may be what was thrown
+            return cannot_read(match)
+        return _looks_like_anothers(match, player) or _by_a_throw_that_nobody_sees(match, player)
     if len(match.out) == 1 and match.out[0].colour_probability < SURELY_ANOTHERS:
         return _stray(match, match.out[0].colour, player)
     if match.unread_mm or (match.hidden and not match.only_one_unseen):

@@ -56,9 +56,9 @@ TABLES_KEPT = 5
 """Undecided tables kept: whoever plays on for longer has to put the record right."""
 MOST_EXPLANATIONS = 24
 """Where there are more explanations than this, people have to say what happened."""
-ALLOWED = 4
-"""Best score of an explanation: the table now follows from it by something allowed
-(`Explanation.score`).
+ASKED, ALLOWED = 2, 4
+"""Scores of an explanation (`Explanation.score`): the table now follows from it as one of several
+things, which people are asked about; by something allowed, the best.
 """
 REFEREE = "the referee"
 """`decided_by` of questions that the referee takes back itself."""
@@ -98,6 +98,8 @@ class Explanation:
     events: tuple[InferredEvent, ...] = ()
     sure: bool = True
     """True if all that happened was seen. Otherwise only an allowed move may follow from it."""
+    answered: int = 0
+    """Questions in it that nobody answered, and that the referee answers itself."""
 
     @property
     def moves(self) -> tuple[tuple[str, ...], ...]:
@@ -142,14 +144,18 @@ class Explanation:
             if isinstance(self._judge(table.seen, board), Refused):
                 return [self, replace(self, sure=False).with_event(event)]
             return [self.with_event(event)]
-        found = [(self._judge(one, board), one) for one in self._other_tables(verdict, seen, now)]
-        found += [(answer, seen) for answer in _answers(verdict)]
-        events = [
-            _inferred(verdict, shown, table, self.ledger)
-            for verdict, shown in found
+        found = [
+            (self._judge(one, board), one, 0) for one in self._other_tables(verdict, seen, now)
+        ]
+        found += [(answer, seen, 1) for answer in _answers(verdict)]
+        longer = [
+            replace(self, sure=False, answered=self.answered + answers).with_event(
+                _inferred(verdict, shown, table, self.ledger)
+            )
+            for verdict, shown, answers in found
             if self._is_move(verdict)
         ]
-        return [self, *(replace(self, sure=False).with_event(event) for event in events)]
+        return [self, *longer]
 
     def score(self, now: Observation, board: Board) -> tuple[int, tuple[str, ...]]:
         """How well the table seen now follows from this, and all moves up to it.
@@ -173,7 +179,7 @@ class Explanation:
             case Refused():
                 return int(self.sure), moves
             case Ambiguous():
-                return 2, moves
+                return ASKED, moves
             case Accepted():
                 return ALLOWED, (*moves, *verdict.moves)
             case _:
@@ -345,9 +351,12 @@ def _best(
 ) -> tuple[tuple[str, ...], Explanation] | None:
     """The longest of the best explanations, with all its moves up to `now`.
 
-    None where the others contradict it, nothing explains `now`, or it has no move.
+    None where the others contradict it, nothing explains `now`, or it has no move. What needs two
+    answers more than another that leads to a question is left out: people are asked instead.
     """
     scored = [(*one.score(now, board), one) for one in explanations]
+    fewest = min((one.answered for score, _, one in scored if score >= ASKED), default=0)
+    scored = [each for each in scored if each[2].answered <= fewest + 1]
     best = max(score for score, _, _ in scored)
     equals = [(moves, one) for score, moves, one in scored if score == best]
     longest, explanation = max(equals, key=lambda equal: (len(equal[0]), len(equal[1].moves)))

@@ -27,6 +27,8 @@ LOOK_MS, QUESTION, RETRY, PATIENCE = 300, 12, 120, 500
 """How often the panel is read, and after how many readings without news a question is answered, an
 act is repeated, and a game is stuck.
 """
+TAKES_MS = 2_000
+"""Time that a person needs to see that a tile sinks."""
 NOTCH_DEG = 15
 """A notch of the wheel turns a piece so far."""
 
@@ -214,6 +216,7 @@ def _icefloe(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
             return False
         sunk = GAMES["icefloe"].play(state, move).sunk
         if sunk and sunk != state.sunk:
+            hand.page.wait_for_timeout(TAKES_MS)
             hand.tap(f"tile {sunk}", "take")
         return True
     if f"tile {state.tile}" not in hand.pieces():

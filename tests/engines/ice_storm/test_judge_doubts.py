@@ -92,6 +92,19 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     assert unread.message == "Rinkside cannot read what is at (178, 80) mm. Show it more clearly."
 
 
+def test_what_is_hardly_read_may_be_the_throw_that_knocked_a_piece(table, lie, play):
+    """Nobody is told to put the knocked piece back: the throw lies there, and cannot be read."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    state, before = thrown("green1 d2, black1 g7", 2), table.seen()
+    table.pieces["green1"] = lie("green", 175, 120)
+    hardly = replace(
+        lie("red", 75, 320).piece(pose_probability=0.3), covariance=np.diag([9.0, 9.0, 100.0])
+    )
+    unread = play(state, before, hardly)
+    assert isinstance(unread, CannotSee)
+    assert unread.message.startswith("Rinkside cannot read what is at (75, ")
+
+
 def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
     """Nobody can have taken it since: who throws or fires is not asked about it again."""
     table.pieces = {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
