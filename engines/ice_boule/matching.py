@@ -24,6 +24,10 @@ GUESSED_MM = 20.0
 """Standard deviation above which the place of the target is taken for a guess."""
 
 
+HARDLY_LEANS = 0.5
+"""Most probability left to the pose of a piece that leans unmoved on a target that has moved."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TableMatch:
     """The table compared with the state while an end runs.
@@ -135,7 +139,8 @@ def match_table(
     if changes:
         gained, lost = _exchanged(state, seen, changes, gained, lost)
     seen = _settle_colours(state, seen, changes, gained, lost)
-    seen = _as_ruled(state, seen, known, changes) if known and changes else seen
+    if known and changes:
+        seen = _not_leaning_on_what_left(state, _as_ruled(state, seen, known, changes), changes)
     measured = measure(seen, target, state.ruling("on_target") == "lowest")
     if isinstance(measured, CannotSee):
         return measured
@@ -261,6 +266,25 @@ def _as_ruled(
         if all(np.hypot(*np.subtract(place, was)) > CARRIED_MM for was in before.unread_mm)
     )
     return replace(seen, pieces=tuple(pieces), unread_mm=unread)
+
+
+def _not_leaning_on_what_left(state: State, seen: Observation, changes: Changes) -> Observation:
+    """The observation with doubt about pieces that lean unmoved where the target has moved.
+
+    A piece that leaned on it would have fallen: it is likely to lie, and to touch nothing.
+    """
+    target = next((piece for piece in seen.pieces if piece.colour == state.target), None)
+    if target is None or not _target_moved(seen, changes, target):
+        return seen
+    return replace(
+        seen,
+        pieces=tuple(
+            replace(piece, pose_probability=min(piece.pose_probability, HARDLY_LEANS))
+            if piece.pose == "leaning" and k in changes.same and k not in changes.carried
+            else piece
+            for k, piece in enumerate(seen.pieces)
+        ),
+    )
 
 
 def _recalled_pieces(

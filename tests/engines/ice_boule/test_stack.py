@@ -486,3 +486,15 @@ def test_a_state_of_before_is_read_and_one_that_no_throw_reaches_is_refused(tabl
     for wrong in ("toppled blue blue", "toppled yellow", "toppled green"):
         with pytest.raises(InvalidNotation):
             State.parse(line.replace("toppled blue", wrong))
+
+
+def test_a_piece_that_lies_still_does_not_lean_on_a_target_that_has_moved(tables, new_game):
+    """It would have fallen: the reading that it leans, and so touches the target, is in doubt."""
+    game = begun(tables, new_game)
+    leaning = replace(tables.beside("blue", 12.0), pose="leaning", pose_probability=0.999)
+    game.add(leaning)
+    game.add(tables.beside("yellow", 30.0, 90))
+    pushed = tables.piece("green", 20.5, 0.0, 180.0)
+    asked = game.see(pushed, *game.pieces[1:], tables.beside("yellow", 90.0, 270))
+    assert isinstance(asked, Ambiguous)
+    assert "if it is leaning (50% sure)" in asked.message
