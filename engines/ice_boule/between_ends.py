@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engines.ice_boule.announcements import ask_unseen_target, unseen_targets
 from engines.ice_boule.changes import compare
+from engines.ice_boule.matching import GUESSED_MM
 from engines.ice_boule.moves import Target
 from engines.ice_boule.rules import SETUP, play, turn, violation
 from engines.ice_boule.state import State
@@ -50,7 +53,7 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
             as_recorded=not lying,
         )
     ((index, target),) = lying
-    if before and index in compare(before, seen).same and index not in compare(before, seen).moved:
+    if before and _is_last_target(index, seen, before):
         message = msg(
             "The {colour} piece is the last end's target; {player} throws the next one.",
             colour=target.colour,
@@ -99,6 +102,17 @@ def _thrown_target(state: State, target: SeenPiece) -> Verdict:
         moves=(move,),
         evidence=evidence,
     )
+
+
+def _is_last_target(index: int, seen: Observation, before: Observation) -> bool:
+    """True if a piece is where the last end's target lay, or was guessed to lie."""
+    changes = compare(before, seen)
+    if index not in changes.same:
+        return False
+    was = before.pieces[changes.same[index]]
+    if was.place_sigma_mm > GUESSED_MM:
+        return bool(np.hypot(*(seen.pieces[index].base_mm - was.base_mm)) <= GUESSED_MM)
+    return index not in changes.moved
 
 
 def _clear(state: State) -> Message:

@@ -663,3 +663,19 @@ def test_a_target_that_is_pushed_before_all_have_said_a_size_accuses_nobody(tabl
     pushed = game.see(tables.target(x_mm=60.0))
     assert isinstance(pushed, Waiting)
     assert pushed.as_recorded
+
+
+def test_a_target_that_nobody_saw_at_the_end_is_thrown_again_somewhere_else(tables, game):
+    """Its place was a guess, and anywhere is within its error: the next throw still counts."""
+    game.move("throw blue large 20.00: blue 20.00")
+    ended = replace(
+        game.state, target=None, starter="blue", thrown=(4, 4), layout=Layout.parse("blue 20.00")
+    )
+    guess = replace(tables.target(), covariance=np.diag([60.0, 60.0, 90.0]) ** 2)
+    before = tables.seen(guess, tables.beside("blue", 20.0))
+    thrown = judge(ended, tables.seen(tables.target(x_mm=150.0)), before)
+    assert isinstance(thrown, Accepted)
+    assert thrown.moves == ("target green",)
+    still = judge(ended, tables.seen(tables.target(x_mm=3.0)), before)
+    assert isinstance(still, Waiting)
+    assert "is the last end's target" in still.message
