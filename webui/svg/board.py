@@ -29,10 +29,11 @@ FAR_BESIDE = 0.85
 """Pieces farther from the middle of a board than this many of its widths are left out of the
 drawing.
 """
-SAME_PIECE_MM, SAME_COUNTER_MM = 4.0, 10.0
-"""A piece or counter farther than this from where it was measured has been moved since; its gap is
-not drawn.
+SAME_PIECE_MM = 4.0
+"""A piece farther than this from where it was measured has been moved since; its gap is not drawn.
 """
+SAME_COUNTER_MM = 10.0
+"""A counter farther than this from where it lay has been moved since."""
 
 CHI2_95 = 5.991
 """95 % quantile of chi-squared with two degrees of freedom: squared radius of the ellipse, in
