@@ -127,6 +127,9 @@ class Play(Protocol):
     def completed(self, state: Any, bodies: Bodies) -> Bodies:
         """As `ByHand.completed`."""
 
+    def mover(self, state: Any) -> str | None:
+        """As `ByHand.mover`."""
+
 
 class ByHand:
     """What a person's hands find in a game, where it is nothing special."""
@@ -146,6 +149,11 @@ class ByHand:
     def completed(self, _state: Any, bodies: Bodies) -> Bodies:
         """The table with what belongs there in a state, and nobody brings along with a move."""
         return bodies
+
+    def mover(self, state: Any) -> str | None:
+        """Who acts next; None where it is nobody's turn."""
+        waited = (getattr(state, name, None) for name in ("next", "attacker", "to_move"))
+        return next((player for player in waited if player), None)
 
 
 def _as_laid(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
@@ -340,7 +348,7 @@ class Players:
                 yield from self._follow()
             elif self._play.engine.outcome(self.state) is not None:
                 yield
-            elif mover(self.state) in self.people:
+            elif self._play.mover(self.state) in self.people:
                 due = self._play.completed(self.state, self.bodies)
                 if due.keys() - self.bodies.keys():
                     yield from self._lay(due)
@@ -700,12 +708,6 @@ def _rolled(before: Bodies, after: Bodies) -> list[str]:
         for name, body in after.items()
         if isinstance(body, SceneDie) and before.get(name, body) is not body
     ]
-
-
-def mover(state: Any) -> str | None:
-    """Whose turn it is, in any game; None where it is nobody's."""
-    waited = (getattr(state, name, None) for name in ("next", "attacker", "to_move"))
-    return next((player for player in waited if player), None)
 
 
 def _played(records: tuple[Record, ...]) -> bool:

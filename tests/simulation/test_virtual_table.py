@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -171,6 +172,23 @@ def test_an_undo_right_after_a_quick_hand_is_laid_back():
         virtual.scene_at(at_ms)
     assert players.bodies == before
     assert not players.busy
+
+
+def test_a_simulated_player_takes_the_torch_from_a_person():
+    """It is the next bearer who says so, though it is still the person's turn."""
+    virtual, players, session = laid_out_in_session("icefloe")
+    said = []
+    session.command = said.append
+    state = replace(session.ledger.state, phase="torch", mover=None)
+    bearer, taker = state.torch, state.after(state.torch)
+    assert bearer in players.people
+    session.ledger.paused = False
+    session.come_to(
+        state, VerdictReached(verdict="accepted", code="icefloe.score", message="scored")
+    )
+    for at_ms in range(SET_UP_MS, SET_UP_MS + 8_000, FRAME_MS):
+        virtual.scene_at(at_ms)
+    assert {"player": taker, "torch": True} in [getattr(one, "heard", None) for one in said]
 
 
 def test_nobody_touches_the_table_before_taking_a_seat():
