@@ -56,10 +56,7 @@ WHY = {
     "unread": ("table.unread", COVERED),
     "still hand": ("table.hand", STILL_HAND),
     "hand": ("table.hand", "A hand is over the board. The referee waits."),
-    "moving": (
-        "table.moving",
-        "Something is moving. The referee waits.",
-    ),
+    "moving": ("table.moving", "Something is moving. The referee waits."),
 }
 
 
