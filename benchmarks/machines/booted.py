@@ -59,7 +59,7 @@ class Booted:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        until(lambda: self._runs(), "its systemd to start")
+        until(self._runs, "its systemd to start")
 
     def cut_power(self) -> None:
         """Kill all that runs there, without a warning: its process 1, with which all others end."""

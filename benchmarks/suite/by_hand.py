@@ -15,15 +15,13 @@ from playwright.sync_api import Page
 
 from benchmarks.games.playing import GAMES
 from benchmarks.harness import Benchmark, Pairs
-from tests.support.virtual_games import err, play
+from tests.support.virtual_games import NOT_COUNTED, err, play
 from tests.support.virtual_hand import VirtualHand, virtual_hand
 from tools.chromium import chromium
 
 SEED, CHANCE = 3, 5
 ACTS, ROUND = 4, 3
 """Acts between two mishaps; in every third of them an act is undone, in the others it is wrong."""
-NOT_COUNTED = ("refused", "out_of_sync", "ambiguous", "waiting", "noted", "cannot_see")
-"""What the referee says of an act that does not count."""
 SHIFTS = """
 new PerformanceObserver((list) => {
   for (const one of list.getEntries())
@@ -91,9 +89,7 @@ def _played(case: Case, hand: VirtualHand, watching: Page) -> Played:
                 called += _errs(hand, view, me, chance)
             else:
                 undone += 1
-                hand.page.click("#undo")
-                hand.until(lambda view: view["verdicts"][0]["kind"] == "undone")
-                hand.looked()
+                hand.undo()
     except AssertionError as nothing_happens:
         stuck = str(nothing_happens)
     view = hand.view()
@@ -114,8 +110,7 @@ def _played(case: Case, hand: VirtualHand, watching: Page) -> Played:
 
 def _errs(hand: VirtualHand, before: dict[str, Any], me: str, chance: Random) -> bool:
     """Do something wrong and put it back: whether it did not count."""
-    err(hand, me, chance)
-    told = hand.until(lambda view: view["seq"] > before["seq"])
+    told = err(hand, me, chance)
     hand.press("#put-back")
     return told["verdicts"][0]["verdict"] in NOT_COUNTED and told["scores"] == before["scores"]
 

@@ -11,10 +11,7 @@ import re
 import shutil
 import socket
 import time
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -25,6 +22,7 @@ from benchmarks.machines.booted import PACKAGES, Booted, until
 from benchmarks.machines.debian import HOME, called, debian, inside
 from benchmarks.suite.machines import RELEASE
 from cli.home import LASTED_S
+from tests.support.home_process import HomePage
 
 CAMERA = "simulated:7"
 DATA = "/var/lib/rinkside"
@@ -39,7 +37,6 @@ from simulation.players.ice_boule_table import demo_setup
 from table.table_config import save_table
 save_table(demo_setup(), Path("{DATA}/table.json"))
 """
-SEATS = {"plays red": "on", "plays blue": "on", "place red": "1", "place blue": "2"}
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -68,41 +65,35 @@ class Served(msgspec.Struct, frozen=True):
     """After `service remove` nothing listens, and the sessions are there."""
 
 
-@dataclass(frozen=True)
-class Host:
+class Host(HomePage):
     """The host of the home page in a booted system."""
 
-    system: Booted
-    port: int
+    def __init__(self, system: Booted, port: int) -> None:
+        self.system, self.port = system, port
+        self.url = f"http://127.0.0.1:{port}"
 
-    def page(self, path: str = "/", form: dict[str, str] | None = None) -> str:
-        """A page; with a form, what sending it answers."""
-        code = re.findall(r"Host code: (\S+)", self.system.says("journalctl -qu rinkside -o cat"))
-        headers = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
-        headers["Authorization"] = f"Bearer {code[-1]}" if code else ""
-        data = None if form is None else urllib.parse.urlencode(form).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            text: str = answer.read().decode()
-            return text
+    @property
+    def code(self) -> str:
+        """That of the newest start, from the journal; empty before the first."""
+        journal = self.system.says("journalctl -qu rinkside -o cat")
+        return (re.findall(r"Host code: (\S+)", journal) or [""])[-1]
 
-    def shows(self, text: str) -> float:
-        """Seconds until the home page has a text."""
-        return until(lambda: text in self.page(), f"{text!r} on the home page", HANG_S)
+    def until(self, text: str, path: str = "/") -> str:
+        """As `HomePage.until`; what does not answer may just be starting."""
+        page = ""
+
+        def has_it() -> bool:
+            nonlocal page
+            page = self.get(path)
+            return text in page
+
+        until(has_it, f"{text!r} on the home page", HANG_S)
+        return page
 
     def records(self) -> tuple[str, list[Any]]:
         """The session and its records."""
-        state = json.loads(self.page("/api/v1/state"))
-        return state["session"], json.loads(self.page("/api/v1/records"))["records"]
-
-    def begin(self) -> None:
-        """Begin a game of Ice Boule, and wait for its first ruling."""
-        self.shows("Choose game and players")
-        self.page("/start", {"activity": "play"})
-        self.shows("The corner cards and the board are where table.json says.")
-        self.page("/begin", {"game": "ice_boule", **SEATS})
-        self.shows("data-stream")
-        until(lambda: _ruled(self.records()[1]), "a ruling", HANG_S)
+        state = json.loads(self.get("/api/v1/state"))
+        return state["session"], json.loads(self.get("/api/v1/records"))["records"]
 
     def pids(self) -> list[int]:
         """Processes of the home page and of its game, as the system counts."""
@@ -139,14 +130,17 @@ def _serve(release: str, host: Host) -> Served:
     host.system.says(f"{rinkside} service install -- --camera {CAMERA} --port {host.port}")
     host.system.says(f"cd {DATA} && /{HOME}/.venv/bin/python -c '{TABLE}' && chown rinkside *.json")
     host.system.says("systemctl restart rinkside")
-    first_page_s = host.shows("Choose game and players")
+    began = time.monotonic()
+    host.until("Choose game and players")
+    first_page_s = time.monotonic() - began
     idle_mb = host.resident_mb()
     host.begin()
+    until(lambda: _ruled(host.records()[1]), "a ruling", HANG_S)
     trials = tuple(_tried(host, what, act) for what, act in TRIALS.items())
-    host.page("/end-game", {"then": "home"})
-    host.shows("Choose game and players")
+    host.get("/end-game", {"then": "home"})
+    host.until("Choose game and players")
     host.system.says("systemctl restart rinkside")
-    host.shows("Choose game and players")
+    host.until("Choose game and players")
     exposure = host.system.says("systemd-analyze security rinkside --no-pager")
     served = Served(
         release,
@@ -173,11 +167,10 @@ def _tried(host: Host, what: str, act: Callable[[Host], None]) -> Trial:
     session, before = host.records()
     began = time.monotonic()
     act(host)
-    host.shows("data-stream")
+    host.until("data-stream")
     seconds = time.monotonic() - began
     again, after = host.records()
-    seqs = {one["seq"] for one in after}
-    return Trial(what, seconds, again == session and all(one["seq"] in seqs for one in before))
+    return Trial(what, seconds, again == session and all(one in after for one in before))
 
 
 def _killed(which: int, signal: str) -> Callable[[Host], None]:

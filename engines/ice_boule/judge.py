@@ -15,7 +15,7 @@ from engines.ice_boule.hidden_target import came_to_lie_outside, guessed, never_
 from engines.ice_boule.matching import GUESSED_MM, match_table
 from engines.ice_boule.moves import Throw, Void, parse_move
 from engines.ice_boule.rules import outcome
-from engines.ice_boule.stack import as_toppled, still_covered, still_nested
+from engines.ice_boule.stack import as_toppled, still_hidden
 from engines.ice_boule.state import State
 from engines.ice_boule.throw_verdicts import judge_throw
 from engines.ice_boule.throws import label, standing_on_the_target
@@ -58,8 +58,7 @@ def judge(
     if whole is None:
         return _target_gone(state, seen, before, known)
     hidden = whole is not seen
-    whole = still_covered(still_nested(whole, known, state.target), known, state.target)
-    whole, *others = as_toppled(state, whole, known)
+    whole, *others = as_toppled(state, still_hidden(whole, known, state.target), known)
     verdict = judge_throw(match_table(state, whole, known))
     if others:
         return _which_fell(

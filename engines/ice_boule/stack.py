@@ -194,22 +194,6 @@ def uncovered(
     return replace(seen, pieces=tuple(pieces)) if hidden else seen
 
 
-def still_covered(seen: Observation, before: Observation | None, colour: str) -> Observation:
-    """The observation with the pieces that a piece on the target already hid before.
-
-    `colour` is the target's.  It and the piece on top are seen where they were.
-    """
-    if before is None:
-        return seen
-    now, was = _target(seen, colour), _target(before, colour)
-    if now is None or was is None or moved(was, now):
-        return seen
-    stack, on_it = stacked(before.pieces, was), stacked(seen.pieces, now)
-    if len(on_it) != 1 or len(stack) < 2 or moved(before.pieces[stack[-1]], seen.pieces[on_it[0]]):
-        return seen
-    return uncovered(seen, before, now, seen.pieces[on_it[0]])
-
-
 def nested(
     seen: Observation, before: Observation, target: SeenPiece, colours: Sequence[str]
 ) -> Observation | None:
@@ -234,17 +218,24 @@ def nested(
     return _nesting(seen, target, hidden)
 
 
-def still_nested(seen: Observation, before: Observation | None, colour: str) -> Observation:
-    """The observation with the pieces that were already unseen inside the lying target before.
+def still_hidden(seen: Observation, before: Observation | None, colour: str) -> Observation:
+    """The observation with the pieces that were already unseen on or inside the target before.
 
     `colour` is the target's. A target that moved tells nothing of them, and a piece that was seen
-    before is not hidden now.
+    before is not hidden now. Pieces on a standing target are hidden by the one that stands over
+    them, as long as that lies still too.
     """
     if before is None:
         return seen
     now, was = _target(seen, colour), _target(before, colour)
-    if now is None or was is None or moved(was, now) or now.pose == "upright":
+    if now is None or was is None or moved(was, now):
         return seen
+    if now.pose == "upright":
+        stack, on_it = stacked(before.pieces, was), stacked(seen.pieces, now)
+        if len(stack) < 2 or len(on_it) != 1:
+            return seen
+        top = seen.pieces[on_it[0]]
+        return seen if moved(before.pieces[stack[-1]], top) else uncovered(seen, before, now, top)
     hidden = [
         piece
         for k, piece in enumerate(before.pieces)

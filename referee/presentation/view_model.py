@@ -109,11 +109,10 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
 
 def _observation(seen: Record | None) -> ObservationDocument | None:
     """What was seen on the table of a record; None where it holds none."""
-    if seen is None or not isinstance(seen.event, VerdictReached | QuestionAsked):
+    event = seen and seen.event
+    if not isinstance(event, VerdictReached | QuestionAsked) or event.observation is None:
         return None
-    if seen.event.observation is None:
-        return None
-    return msgspec.convert(seen.event.observation, ObservationDocument)
+    return msgspec.convert(event.observation, ObservationDocument)
 
 
 def _earlier(ledger: SessionState, records: Sequence[Record]) -> ObservationDocument | None:

@@ -132,11 +132,7 @@ def test_a_game_does_not_outlive_the_home_page(tmp_path: Path) -> None:
 
 def begin_a_game(home: HomeProcess) -> int:
     """A game of Ice Boule on the table of the data folder: the process that referees it."""
-    home.get("/start", {"activity": "play"})
-    home.until("The corner cards and the board are where table.json says.")
-    seats = {"plays red": "on", "plays blue": "on", "place red": "1", "place blue": "2"}
-    home.get("/begin", {"game": "ice_boule", **seats})
-    home.until("data-stream")
+    home.begin()
     return home.game()
 
 

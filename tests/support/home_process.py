@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 PROGRAM = "from cli.main import run; run()"
@@ -16,7 +17,40 @@ WAIT_S = 120
 """A generous limit for a start on a small and busy board; nothing is measured by it."""
 
 
-class HomeProcess:
+class HomePage(ABC):
+    """A home page that runs, as its host sees it."""
+
+    url: str
+    code: str
+    """The host's; it is another one after each start."""
+
+    @abstractmethod
+    def until(self, text: str, path: str = "/") -> str:
+        """The page once it has this text."""
+
+    def get(self, path: str = "/", form: dict[str, str] | None = None) -> str:
+        """A page; with a form, what sending it answers."""
+        headers = {
+            "Accept": "text/html",
+            "Authorization": f"Bearer {self.code}",
+            "Sec-Fetch-Site": "same-origin",
+        }
+        data = None if form is None else urllib.parse.urlencode(form).encode()
+        request = urllib.request.Request(self.url + path, data, headers)
+        with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def begin(self) -> None:
+        """Begin a game of Ice Boule on the table of the data folder."""
+        self.get("/start", {"activity": "play"})
+        self.until("The corner cards and the board are where table.json says.")
+        seats = {"plays red": "on", "plays blue": "on", "place red": "1", "place blue": "2"}
+        self.get("/begin", {"game": "ice_boule", **seats})
+        self.until("data-stream")
+
+
+class HomeProcess(HomePage):
     """The home page of a data folder on a free port; a context manager that kills what is left."""
 
     def __init__(self, data: Path, *words: str, program: str = PROGRAM) -> None:
@@ -41,19 +75,6 @@ class HomeProcess:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.communicate()
-
-    def get(self, path: str = "/", form: dict[str, str] | None = None) -> str:
-        """A page as its host sees it; with a form, what sending it answers."""
-        headers = {
-            "Accept": "text/html",
-            "Authorization": f"Bearer {self.code}",
-            "Sec-Fetch-Site": "same-origin",
-        }
-        data = None if form is None else urllib.parse.urlencode(form).encode()
-        request = urllib.request.Request(self.url + path, data, headers)
-        with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
-            text: str = answer.read().decode()
-            return text
 
     def until(self, text: str, path: str = "/") -> str:
         """The page once it has this text; it may be handed over just now."""

@@ -33,6 +33,10 @@ NOTCH_DEG = 15
 """A notch of the wheel turns a piece so far."""
 
 
+NOT_COUNTED = ("refused", "out_of_sync", "ambiguous", "waiting", "noted", "cannot_see")
+"""What the referee says of an act that does not count."""
+
+
 def no_one(_text: str) -> None:
     """Tells nobody."""
 
@@ -93,11 +97,15 @@ def answer(hand: VirtualHand, question: dict[str, Any], tell: Tell = no_one) -> 
     hand.command(command="answer", question=question["seq"], label=label)
 
 
-def err(hand: VirtualHand, me: str, chance: Random) -> None:
-    """Do something with the pieces that the rules forbid, or that nobody may do."""
-    view = hand.view()
-    game = view["game"]
-    WRONG[game](hand, GAMES[game].State.parse(view["state"]["state"]), me, chance)
+def err(hand: VirtualHand, me: str, chance: Random) -> dict[str, Any]:
+    """Do something with the pieces that the rules forbid, or that nobody may do.
+
+    Returns the view once the referee has said something of it.
+    """
+    before = hand.view()
+    game = before["game"]
+    WRONG[game](hand, GAMES[game].State.parse(before["state"]["state"]), me, chance)
+    return hand.until(lambda view: view["seq"] > before["seq"])
 
 
 def _throw(hand: VirtualHand, colour: str, x_mm: float, y_mm: float) -> bool:

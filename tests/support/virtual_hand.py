@@ -154,6 +154,17 @@ class VirtualHand:
             self.page.click(selector)
         self.looked()
 
+    def undo(self) -> None:
+        """Undo the last ruling, and wait until that is on record and the table is drawn again."""
+        before = self.view()["seq"]
+        self.page.click("#undo")
+        self.until(
+            lambda view: any(
+                row["kind"] == "undone" and row["seq"] > before for row in view["verdicts"]
+            )
+        )
+        self.looked()
+
     def looked(self) -> None:
         """Wait until the page has drawn the table once more."""
         with self.page.expect_response(
