@@ -74,8 +74,19 @@ def test_a_documented_make_target_is_there(command: str) -> None:
 
 def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    reasons = re.findall(r"^\| \[([\w-]+)\]", TEXTS["README.md"], re.MULTILINE)
+    reasons = re.findall(r"^\| \[([\w-]+)\]", TEXTS["DEPENDENCIES.md"], re.MULTILINE)
     assert reasons == [re.split(r"[<>=!~ ]", needed)[0] for needed in project["dependencies"]]
+
+
+def test_readme_is_one_screen() -> None:
+    assert TEXTS["README.md"].count("\n") <= 60
+
+
+def test_what_a_package_index_shows_links_to_no_file() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    shown = (ROOT / project["readme"]).read_text(encoding="utf-8")
+    assert not re.search(r"\]\((?!https?:)", shown)
+    assert "rinkside demo" in shown
 
 
 def test_links_between_pages_lead_somewhere() -> None:
