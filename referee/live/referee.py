@@ -355,7 +355,7 @@ class Referee:
         self._judge.keep_if_unread(moment.settled)
         last = self._judge.last
         message: str = msg("Waiting for the next throw or move.")
-        if last.message_seq == moment.ledger.seq:
+        if last.message_seq == moment.ledger.seq and self._stability.not_judged is None:
             message = last.message
         elif self._ruling_was_undone(moment.ledger):
             message = UNDONE

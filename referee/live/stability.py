@@ -28,6 +28,8 @@ DOUBT = 3.0
 """Readings may differ by this many standard deviations of their difference and still be the same
 place.
 """
+SAME_UNREAD_MM = 25.0
+"""What cannot be read is found again within this distance: its middle depends on what of it shows."""
 HAND_STILL_MS = 4000
 """What looks like a hand and has not moved for this long may be part of the table."""
 RESTLESS_MS = 4000
@@ -137,7 +139,12 @@ class StabilityMonitor:
             self.interrupt()
             return None
         clear = self._first is None or seen.at_ms < self._last_ms
-        if self._first is None or clear or not same_positions(self._first, seen):
+        if (
+            self._first is None
+            or clear
+            or not same_positions(self._first, seen)
+            or not _all_were_unread(seen, self._first)
+        ):
             self._first, self._since_ms = seen, seen.at_ms - seen.still_ms
             self._rest_ms = seen.at_ms if clear else self._rest_ms
         self._last_ms = seen.at_ms
@@ -177,12 +184,17 @@ def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
     """True for the same table, with as many pieces of each colour beside it.
 
     A throw may end beside the table. A piece that was in doubt when it was judged, and is read well
-    elsewhere within that doubt, is a change.
+    elsewhere within that doubt, is a change. So is something that cannot be read, where nothing
+    unread was: it may be the piece that was thrown.
     """
     outside, was_outside = (
         Counter(piece.colour for piece in table.off_board) for table in (settled, judged)
     )
-    return _same_things(judged, settled, _still_there) and outside == was_outside
+    return (
+        _same_things(judged, settled, _still_there)
+        and outside == was_outside
+        and _all_were_unread(settled, judged)
+    )
 
 
 def is_same_reading(a: Observation, b: Observation) -> bool:
@@ -251,6 +263,14 @@ def _within(a: SeenPiece, b: SeenPiece, covariance: Array) -> bool:
     distance2 = float(step @ np.linalg.solve(covariance[:2, :2] + _TINY_MM2, step))
     still = distance2 <= DOUBT**2 or float(step @ step) <= STILL_MM**2
     return still and abs(turn_deg) <= max(STILL_DEG, DOUBT * float(np.sqrt(covariance[2, 2])))
+
+
+def _all_were_unread(seen: Observation, before: Observation) -> bool:
+    """True if all that cannot be read could not be read before, either."""
+    return all(
+        any(np.hypot(*(place_mm - was)) <= SAME_UNREAD_MM for was in before.unread_mm)
+        for place_mm in seen.unread_mm
+    )
 
 
 def _same_counter(a: SeenCounter, b: SeenCounter) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Refused, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Waiting
 from referee.live.recorded_inputs import Input
 from referee.live.referee import Referee
 from referee.live.replay import LATER, rejudge
@@ -115,6 +115,44 @@ class Unseen(Variant):
         if heard.get("player") != state.next:
             return Refused(code="pegs.turn", message=f"It is {state.next}'s turn.")
         return self.game.hear(state, heard, in_doubt)
+
+
+class Unreadable(Variant):
+    """Pegs, but what cannot be read is a reason not to rule."""
+
+    def judge(self, state, table, before, board):
+        verdict = self.game.judge(state, table, before, board)
+        if isinstance(verdict, Waiting) and table.unread_mm:
+            return CannotSee(code="pegs.unread", message="Show it more clearly.")
+        return verdict
+
+
+def test_a_throw_that_cannot_be_read_is_on_record_though_all_else_lies_as_it_was(
+    log, started, games, film_of, hold, red, blue
+):
+    """It is not an unchanged table. Once the thing is gone, the page says so."""
+    said = []
+    film = film_of(
+        *hold(0, red),
+        *unread(hold(1000, red), blue),
+        lambda: said.append((eyes.latest.status, eyes.latest.message)),
+        *hold(3000, red),
+        lambda: said.append((eyes.latest.status, eyes.latest.message)),
+    )
+    game = {"pegs": Unreadable(games["pegs"])}
+    with closing(Session.begin(log, started, games=game)) as session:
+        eyes = Referee(film, setup_of(), film.observe, session)
+        eyes.run()
+        told = [
+            (record.at_ms, record.event.verdict, record.event.message)
+            for record in session.records()
+            if isinstance(record.event, VerdictReached)
+        ]
+    assert told[1:] == [(1500, "cannot_see", "Show it more clearly.")]
+    assert said == [
+        ("cannot see", "Show it more clearly."),
+        ("waiting", "Waiting for the next throw or move."),
+    ]
 
 
 class Kept(Variant):

@@ -206,6 +206,18 @@ def test_what_was_judged_in_doubt_is_judged_again_where_it_is_read_well_elsewher
     assert unchanged_since_verdict(hardly, seen(0, piece("red", 0.5, 0, sigma_mm=0.2)))
 
 
+def test_something_that_cannot_be_read_is_news_where_nothing_unread_was(seen, piece):
+    red = piece("red", 0, 0)
+    judged = seen(0, red)
+    unread, beside, elsewhere = (
+        dataclasses.replace(judged, unread_mm=(np.array([x_mm, 50.0]),)) for x_mm in (60, 70, 100)
+    )
+    assert not unchanged_since_verdict(judged, unread)
+    assert unchanged_since_verdict(unread, beside), "the same thing, of which another part shows"
+    assert not unchanged_since_verdict(unread, elsewhere)
+    assert unchanged_since_verdict(unread, judged), "it was taken away, or is a piece that is read"
+
+
 @pytest.mark.parametrize("moves_at", [None, 3000])
 def test_what_looks_like_a_hand_is_none_once_it_has_kept_still_for_4_s(seen, piece, moves_at):
     """Its reading is told again as long as the picture has not changed."""
