@@ -29,7 +29,7 @@ DOUBT = 3.0
 place.
 """
 SAME_UNREAD_MM = 25.0
-"""What cannot be read is found again within this distance; its middle moves with what shows of it."""
+"""What cannot be read is found again within this distance; its middle moves as more of it shows."""
 HAND_STILL_MS = 4000
 """What looks like a hand and has not moved for this long may be part of the table."""
 RESTLESS_MS = 4000
