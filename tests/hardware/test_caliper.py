@@ -96,9 +96,7 @@ def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
 @pytest.mark.parametrize(
     ("after_s", "readings"), [(0.2, [7]), (0.3, [7]), (0.31, [12.34, 7]), (0.5, [12.34, 7])]
 )
-def test_the_same_length_is_a_new_reading_after_a_moment(
-    measuring, monkeypatch, after_s, readings
-):
+def test_the_same_length_is_a_new_reading_after_a_moment(measuring, monkeypatch, after_s, readings):
     """Whoever presses the button again measures again: two gaps may be alike."""
     double, told, _ = measuring
     now_s = [0.0]

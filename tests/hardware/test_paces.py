@@ -90,7 +90,9 @@ def played(name, wire):
     return error
 
 
-@pytest.mark.parametrize(("name", "at_least", "at_most"), [("calliper", 10, 50), ("board", 50, 200)])
+@pytest.mark.parametrize(
+    ("name", "at_least", "at_most"), [("calliper", 10, 50), ("board", 50, 200)]
+)
 def test_a_press_of_a_button_is_heard_at_once(waits, name, at_least, at_most):
     """So many times a second."""
     wire = Wire(waits)
