@@ -235,7 +235,7 @@ def test_what_could_not_be_read_within_15_mm_of_a_pieces_centre_was_that_piece(
     seen, red, blue, away_mm, put_in
 ):
     centre_mm = blue.solid.vertices_mm[:, :2].mean(axis=0)
-    between = replace(seen(1000, red), unread_mm=(centre_mm + (0.0, away_mm),))
+    between = replace(seen(1000, red), unread_mm=(centre_mm + np.array([0.0, away_mm]),))
     made = infer_missed_observation(between, seen(0, red), seen(2000, red, blue))
     assert told(made) == ([RED, BLUE] if put_in else None)
     assert made is None or made.unread_mm == ()

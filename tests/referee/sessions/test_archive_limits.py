@@ -136,7 +136,7 @@ def test_no_directory_of_more_than_two_megabytes_is_read(tmp_path, size, asked, 
     (tmp_path / "a.zip").write_bytes(bytes(size))
     with BoundedZipFile(tmp_path / "a.zip") as file:
         if refused:
-            with pytest.raises(InputError, match="whose directory is at most 2 MB, got [23] MB"):
+            with pytest.raises(InputError, match=r"whose directory is at most 2 MB, got [23] MB"):
                 file.read(asked)
         else:
             assert len(file.read(asked)) == (size if asked in (None, -1) else asked)
