@@ -257,7 +257,7 @@ def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
 def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
     data = bytearray()
     with _opened(archive, _picture(seq), path) as file:
-        # In pieces: a stored file is read at once, and no more than a directory is (BoundedZipFile).
+        # In pieces, as BoundedZipFile refuses to read more at once, and a stored file is.
         while len(data) <= MOST_PICTURE and (piece := file.read(MOST_DIRECTORY)):
             data += piece
     if len(data) > MOST_PICTURE:
