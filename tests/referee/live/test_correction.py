@@ -137,6 +137,7 @@ def test_a_piece_that_is_not_there_leaves_the_others_as_they_were_read(table):
         ({"pose": "leaning"}, "upright or lying"),
         ({"x_mm": -9000.0}, "place on the table"),
         ({"index": 9, "x_mm": 1.0}, "the table has changed"),
+        ({"index": 2, "x_mm": 1.0}, "expected pieces 0 to 1, got 2: the table has changed"),
     ],
 )
 def test_what_cannot_be_is_one_line(table, changed, message):
@@ -279,3 +280,11 @@ def test_what_stands_on_a_piece_that_is_not_there_stands_on_nothing():
     for gone, on in ((1, [None, None]), (0, [None, 0])):
         table = apply_piece_corrections(seen, [told(seen, gone, there=False)], SETUP)
         assert [one.on for one in table.pieces] == on
+
+
+@pytest.mark.parametrize("pose", ["lying", "upright"])
+def test_a_piece_lies_or_stands_as_people_say(pose):
+    seen = seen_of(piece(FIRST, 0, -150, "lying"))
+    [now] = apply_piece_corrections(seen, [told(seen, 0, pose=pose, y_mm=0.0)], SETUP).pieces
+    assert now.pose == pose
+    assert bool(now.solid.vertices_mm[:, 2].max() > 40) == (pose == "upright")
