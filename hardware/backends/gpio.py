@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ class GpioLamps:
         for lamp, lantern in zip(self._lamps, lanterns(cue, since_ms, self._players), strict=True):
             values = [lantern.level] if len(lamp) == 1 else [part / 255 for part in lantern.lit]
             for pin, value in zip(lamp, values, strict=True):
-                if abs(pin.value - value) > 1e-6:
+                if not isclose(pin.value, value, abs_tol=1e-6):
                     pin.value = value
 
     def close(self) -> None:

@@ -49,9 +49,10 @@ by then.
 """
 
 
-class Hello(msgspec.Struct, frozen=True, tag_field="hello", tag=HELLO):
-    """What a board says that it has; lamps are those of players and the verdict's."""
+class Hello(msgspec.Struct, frozen=True):
+    """What a board says that it is and has; lamps are those of players and the verdict's."""
 
+    hello: str
     lamps: int = 0
     dice: int = 0
     buttons: tuple[str, ...] = ()
@@ -69,7 +70,9 @@ def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
         pause(0.1)
         for line in port.lines():
             with suppress(msgspec.MsgspecError):
-                return msgspec.json.decode(line, type=Hello)
+                board = msgspec.json.decode(line, type=Hello)
+                if board.hello == HELLO:
+                    return board
     return None
 
 

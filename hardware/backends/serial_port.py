@@ -9,7 +9,7 @@ import errno
 import termios
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import NamedTuple
 
 import serial
@@ -21,8 +21,10 @@ from table.messages import Message, msg, phrase
 
 WRITE_S = 0.5
 """A device that takes nothing for so long is lost."""
-DRAIN_S = 0.2
-"""The last frame, with which lamps go dark, takes no longer."""
+DRAIN_TURNS, DRAIN_TURN_S = 50, 0.004
+"""So often, and so far apart, it is looked whether all is sent: the last frame, with which lamps go
+dark, takes no longer.
+"""
 FAILURES = (serial.SerialException, OSError, termios.error, TypeError)
 """What pyserial raises for a device that is gone: `termios.error` is no OSError, and a port that
 was closed meanwhile is a TypeError.
@@ -74,12 +76,13 @@ class Port:
     def close(self) -> None:
         """Let it go.
 
-        What is not sent after DRAIN_S is thrown away: Linux would wait for it half a minute.
+        What is not sent by then is thrown away: Linux would wait for it half a minute.
         """
         with suppress(*FAILURES):
-            until_s = monotonic() + DRAIN_S
-            while self._port.out_waiting and monotonic() < until_s:
-                sleep(DRAIN_S / 50)
+            for _ in range(DRAIN_TURNS):
+                if not self._port.out_waiting:
+                    break
+                sleep(DRAIN_TURN_S)
             if self._port.out_waiting:
                 self._port.reset_output_buffer()
         with suppress(*FAILURES):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from engines.verdict import Accepted, Ambiguous, Refused, Verdict, Waiting
 from referee.sessions.corrected_tables import table_before
@@ -28,8 +29,8 @@ BY_HAND_SIGMA_MM, BY_HAND_SIGMA_DEG = 1.0, 3.0
 """Standard deviation of a piece that people place on a drawing: what is closer than that is asked,
 not ruled.
 """
-NUDGED_MM = 0.051
-"""Places that differ by less are the same: a page shows them to 0.1 mm."""
+NUDGED = 0.051
+"""Places in mm and headings in degrees that differ by less are the same: a page shows them to 0.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +210,7 @@ def _new(
     )
     low, high = (setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0))
     base_mm = np.array([piece.x_mm, piece.y_mm])
-    there = (
-        was is not None and np.abs(was.base_mm - base_mm).max() <= NUDGED_MM
-    )  # it may lie over the edge
+    there = was is not None and _near(was.base_mm, base_mm)  # it may lie over the edge
     if not there and not ((low <= base_mm) & (base_mm <= high)).all():
         raise InputError(
             msg(
@@ -257,9 +256,8 @@ def _change(seen: Observation, piece: PieceCorrection) -> Message:
     one = seen.pieces[piece.index]
     if not piece.there:
         return phrase("{text} is not there", text=one.message)
-    moved = (
-        np.abs(one.base_mm - (piece.x_mm, piece.y_mm)).max() > NUDGED_MM
-        or abs(one.heading_deg - piece.heading_deg) > 0.051
+    moved = not (
+        _near(one.base_mm, (piece.x_mm, piece.y_mm)) and _near(one.heading_deg, piece.heading_deg)
     )
     same = (one.colour, one.size, one.pose) == (piece.colour, piece.size, piece.pose)
     if same and not moved:
@@ -269,6 +267,10 @@ def _change(seen: Observation, piece: PieceCorrection) -> Message:
         text=one.message,
         **lies,
     )
+
+
+def _near(one: ArrayLike, other: ArrayLike) -> bool:
+    return bool(np.allclose(one, other, rtol=0, atol=NUDGED))
 
 
 def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:

@@ -255,8 +255,11 @@ def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
 
 
 def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
+    data = bytearray()
     with _opened(archive, _picture(seq), path) as file:
-        data = file.read(MOST_PICTURE + 1)
+        # In pieces, as BoundedZipFile refuses to read more at once, and a stored file is.
+        while len(data) <= MOST_PICTURE and (piece := file.read(MOST_DIRECTORY)):
+            data += piece
     if len(data) > MOST_PICTURE:
         raise InputError(
             msg(
@@ -272,7 +275,7 @@ def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
                 "{path}: {name}: expected a JPEG, got something else", path=path, name=_picture(seq)
             )
         )
-    return data
+    return bytes(data)
 
 
 def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:

@@ -136,7 +136,7 @@ class LogReader:
                 rows = self._db.execute(
                     f"{self._rows} WHERE r.seq > ? ORDER BY r.seq LIMIT ?", (after, limit)
                 ).fetchall()
-            elif 0 < session < INT64:
+            elif abs(session) < INT64:
                 rows = self._db.execute(
                     f"{self._rows} WHERE r.session = ? AND r.seq > ? ORDER BY r.seq LIMIT ?",
                     (session, after, limit),
@@ -152,7 +152,7 @@ class LogReader:
 
         Raises InputError for a damaged one.
         """
-        if not 0 < seq < INT64:
+        if abs(seq) >= INT64:
             return None
         with self._reading():
             row = self._db.execute(
@@ -265,7 +265,7 @@ class LogReader:
         known: list[int] = []
         row = None
         with self._reading():
-            if 0 < session < INT64:
+            if abs(session) < INT64:
                 row = self._db.execute(f"{self._rows} WHERE r.seq = ?", (session,)).fetchone()
             if row is None or row[1] != session:
                 known = [

@@ -93,16 +93,35 @@ def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
     assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
 
 
-def test_the_same_length_is_a_new_reading_after_a_moment(measuring, monkeypatch):
+@pytest.mark.parametrize(
+    ("after_s", "readings"), [(0.2, [7]), (0.3, [7]), (0.31, [12.34, 7]), (0.5, [12.34, 7])]
+)
+def test_the_same_length_is_a_new_reading_after_a_moment(measuring, monkeypatch, after_s, readings):
     """Whoever presses the button again measures again: two gaps may be alike."""
     double, told, _ = measuring
-    now_s = [100.0]
+    now_s = [0.0]
     monkeypatch.setattr(caliper, "monotonic", lambda: now_s[0])
     double.say(b"12.34\r")
     assert told.get(timeout=20).mm == 12.34
-    now_s[0] += 0.5
+    double.say(b"5\r")
+    assert told.get(timeout=20).mm == 5
+    double.say(b"12.34\r")
+    assert told.get(timeout=20).mm == 12.34
+    now_s[0] = after_s
     double.say(b"12.34\r7\r")
-    assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
+    assert [told.get(timeout=20).mm for _ in readings] == readings
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_a_calliper_that_was_closed_leaves_its_port_to_others(plugged, listens):
+    double = plugged(Nothing())
+    device = SerialCalliper(lambda: open_port(str(double.path), 9600, "hardware.calliper.device"))
+    if listens:
+        device.listen(lambda _reading: None)
+    device.close()
+    assert not running("calliper")
+    open_port(str(double.path), 9600, "hardware.calliper.device").close()
+    assert device.error == ""
 
 
 def test_a_calliper_at_another_speed_is_told_of_until_it_is_understood(measuring):

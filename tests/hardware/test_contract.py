@@ -22,6 +22,7 @@ from hardware.factory import StripDice, open_devices
 from hardware.lamp_thread import LampThread
 from hardware.settings import load_settings
 from hardware.testing.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
+from tests.support.threads import running
 
 PLAYERS = ("red", "blue")
 SETTINGS = os.environ.get("RINKSIDE_HARDWARE", "")
@@ -194,6 +195,17 @@ def test_buttons_tell_of_presses_and_of_nothing_else(make, request):
         assert after.kind in ("short", "long"), "a machine that stands still makes a press long"
     buttons.close()
     assert told.empty()
+
+
+@pytest.mark.parametrize("make", [gpio_buttons, board_buttons, serial_calliper])
+@pytest.mark.parametrize("listens", [True, False])
+def test_what_was_closed_has_no_thread_whether_anybody_listened_or_not(make, listens, request):
+    device, _ = make(request.getfixturevalue)
+    if listens:
+        device.listen(lambda _told: None)
+    device.close()
+    assert not running("buttons")
+    assert not running("calliper")
 
 
 @backends(BUZZERS)

@@ -204,6 +204,36 @@ def test_a_player_has_as_many_dashes_as_their_seat(strip):
         assert {tuple(rgb) for rgb in frame[frame.any(axis=1)].tolist()} == {LAMP_RGB[colour]}
 
 
+@pytest.mark.parametrize("leds", [16, 32, 100, 101])
+@pytest.mark.parametrize("count", range(1, 9))
+def test_dashes_take_an_eighth_of_the_strip_each_and_leave_a_quarter_dark(outline, leds, count):
+    frame = Strip(leds, outline).frame(Cue("choice", PLAYERS, of=("red",), count=count), 0)
+    lit = np.count_nonzero(frame.any(axis=1))
+    share = leds * min(count, 6) / 8
+    assert share - 2 * count <= lit <= share + count * (leds % 16 > 0)
+
+
+@pytest.mark.parametrize("of", [PLAYERS[:2], PLAYERS[:3], PLAYERS])
+def test_those_who_win_together_share_the_strip(outline, of):
+    frame = Strip(240, outline).frame(Cue("over", PLAYERS, of=of), 0)
+    lit = [tuple(rgb) for rgb in frame.tolist()]
+    assert lit[0] == LAMP_RGB[of[0]], "the first one's begins"
+    shares = [lit.count(LAMP_RGB[colour]) for colour in of]
+    assert sum(shares) == 240
+    assert max(shares) - min(shares) <= 30, "no more than an eighth apart"
+
+
+def test_what_is_pointed_at_blinks_about_twice_a_second_and_never_goes_dark(strip):
+    mark = Mark("spot", ((250, 30),))
+    lamp = strip.marked(mark)[0]
+    cue = Cue("turn", PLAYERS, marks=(mark,))
+    seen = np.array([strip.frame(cue, at_ms)[lamp, 0] for at_ms in range(0, 2880, 20)])
+    bright = seen == 255
+    assert np.count_nonzero(bright & ~np.roll(bright, 1)) == pytest.approx(5.5, abs=0.5)
+    assert 0.4 < bright.mean() < 0.6
+    assert 20 <= seen.min() <= 60
+
+
 def test_the_leader_is_at_the_four_corners(outline):
     strip = Strip(200, outline)
     lit = strip.places_mm[strip.frame(Cue("turn", PLAYERS, leader="red"), 0)[:, 0] == 127]

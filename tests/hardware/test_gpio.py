@@ -26,9 +26,18 @@ def test_lamps_fade_between_two_levels_and_stay_as_long_as_the_scene(pins):
         lamps.step(cue, at_ms)
     assert states(pins, 12) == pytest.approx([0, 0.4, 0.55, 0.7, 0.85, 1, 0.7, 0.4], abs=1e-3)
     assert states(pins, 13) == states(pins, 4) == [0]
-    assert pins.pin(12).frequency == gpio.PWM_HZ
     lamps.close()
     assert pins.pin(12).function == "input"
+
+
+def test_lamps_neither_flicker_nor_keep_the_processor_busy(pins):
+    """People see flicker below 100 Hz, and jerks below 25 steps a second; lgpio times every pulse
+    in software.
+    """
+    lamps = GpioLamps(pins, [(12,)], (4,))
+    assert 100 < pins.pin(12).frequency < 500
+    assert 25 < 1 / lamps.interval_s < 100
+    lamps.close()
 
 
 def test_a_refusal_is_three_flashes_of_the_verdict_and_the_player(pins):

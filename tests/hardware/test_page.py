@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from gpiozero.pins.mock import MockFactory
 
-from hardware.backends.microcontroller import HELLO
+from hardware.backends.microcontroller import BAUD, HELLO
 from hardware.cues import SIGNALS, TUNES
 from hardware.settings import parse_settings, used_pins
 from tests.support.paths import ROOT
@@ -121,3 +121,6 @@ def test_pins_of_boards_are_those_of_their_programs(pico):
 
 def test_the_protocol_of_the_page_is_that_of_the_program():
     assert f'"hello": "{HELLO}"' in PAGE
+    assert f"{BAUD} baud" in PAGE
+    uno = ROOT / "hardware" / "firmware" / "rinkside_board" / "rinkside_board.ino"
+    assert f"Serial.begin({BAUD})" in uno.read_text(encoding="utf-8")

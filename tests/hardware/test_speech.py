@@ -4,8 +4,11 @@ is said, and what goes wrong is told.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import subprocess
+import threading
 import tomllib
 
 import numpy as np
@@ -61,6 +64,61 @@ def test_what_could_not_be_said_is_told_until_something_was(install):
     os.waitid(os.P_PID, int(hear()[0]), os.WEXITED | os.WNOWAIT)
     voice.close()
     assert "failed with exit code 1" in voice.error
+
+
+def test_a_sentence_is_said_to_its_end(install, monkeypatch):
+    """Fifteen words at the slowest take 11 s; whether they were heard is known in half a minute."""
+    install("")
+    given = []
+    monkeypatch.setattr(Espeak, "begin", lambda _voice, steps: given.extend(steps))
+    voice = Espeak(80)
+    voice.say("Blue leads.")
+    voice.close()
+    [(words, hold_ms)] = given
+    assert words == "Blue leads."
+    assert 15 / 80 * 60 * 1000 < hold_ms < 30_000
+
+
+class Deaf:
+    """A program that does not end when it is told to."""
+
+    returncode = None
+
+    def __init__(self, *_args, **_kwargs):
+        self.stdin = io.BytesIO()
+        self.waited_s = []
+        self.killed = threading.Event()
+        programs.append(self)
+
+    def poll(self):
+        return None
+
+    def terminate(self):
+        pass
+
+    def wait(self, timeout=None):
+        self.waited_s.append(timeout)
+        if not self.killed.is_set():
+            raise subprocess.TimeoutExpired("espeak-ng", timeout)
+
+    def kill(self):
+        self.killed.set()
+
+
+programs = []
+
+
+def test_a_program_that_does_not_end_is_killed_in_a_few_seconds(install, monkeypatch):
+    install("")
+    monkeypatch.setattr("hardware.backends.speech.subprocess.Popen", Deaf)
+    voice = Espeak(160)
+    voice.say("Blue leads.")
+    while not programs:
+        assert voice.playing
+    voice.close()
+    assert programs[0].killed.is_set()
+    first_s, _ = programs[0].waited_s
+    assert 1 <= first_s <= 5
 
 
 def test_a_program_that_is_gone_is_told(install, tmp_path):

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from engines.verdict import CannotSee, OutOfSync
+from engines.verdict import CannotSee, OutOfSync, Waiting
 from referee.sessions.commands import Answer, Undo
 from referee.sessions.events import Answered, QuestionAsked
 from referee.sessions.session import Session
 from tests.support.scripted_eyes import referee
-from tests.support.variants import NOT_SO, THERE, Looking
+from tests.support.variants import NOT_SO, THERE, Looking, Variant
 
 STAYS = range(0, 9000, 250)
 
@@ -126,3 +126,35 @@ def test_an_answer_that_is_taken_back_is_asked_again(looking, seen):
 
     referee(looking, *(seen(at_ms) for at_ms in range(0, 10_000, 250)), meanwhile=meanwhile).run()
     assert looking.ledger.question.event.message == "Is it there?"
+
+
+class NotSetUp(Variant):
+    """Pegs, but for a start that no reading of one piece explains; play could go on from it."""
+
+    def judge(self, _state, _table, before, _board):
+        differences = () if before else ("A piece is on the wrong square.",)
+        return Waiting(
+            code="pegs.start",
+            message="Set the board up.",
+            differences=differences,
+            as_recorded=not differences,
+        )
+
+
+@pytest.mark.parametrize("moves_ms", [0, 10_000])
+def test_a_start_that_nothing_explains_is_told_of_soon_and_asked_about_when_nobody_sets_it_up(
+    log, started, games, seen, piece, moves_ms
+):
+    """Whoever sets a board up takes some seconds for each piece."""
+    session = Session.begin(log, started, games={"pegs": NotSetUp(games["pegs"])})
+    tables = [
+        seen(at_ms, piece("red", 50 if at_ms >= moves_ms else 90, 50))
+        for at_ms in range(0, 50_000, 250)
+    ]
+    referee(session, *tables).run()
+    told = [record.at_ms - moves_ms for record in session.records(1) if record.at_ms >= moves_ms]
+    assert [type(record.event) for record in session.records(1)][-1] is QuestionAsked
+    soon_ms, asked_ms = told
+    assert 1000 <= soon_ms <= 2500
+    assert 15_000 <= asked_ms <= 30_000
+    session.close()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from referee.live.reconstruction import (
     drop_transient_pieces,
     infer_missed_observation,
@@ -212,3 +215,61 @@ def test_a_piece_is_not_taken_to_have_gone_where_something_lies_in_its_place_now
         )
         is None
     )
+
+
+@pytest.mark.parametrize(("away_mm", "put_in"), [(2.9, False), (3.0, False), (3.1, True)])
+def test_a_counter_within_3_mm_of_an_earlier_one_is_that_one(seen, red, away_mm, put_in):
+    before, between, now = (
+        replace(seen(at, red), counters=(SeenCounter("white", 10.0 + mm, 20.0, 0.1),))
+        for at, mm in ((0, 0.0), (1000, away_mm), (2000, 0.0))
+    )
+    made = infer_missed_observation(between, before, now)
+    assert (made is not None) == put_in
+    assert made is None or made.counters == (*between.counters, *before.counters)
+    unseen = infer_missed_observation(replace(between, counters=()), before, between)
+    assert (unseen is None) == put_in
+
+
+@pytest.mark.parametrize(("away_mm", "put_in"), [(0.0, True), (14.9, True), (15.1, False)])
+def test_what_could_not_be_read_within_15_mm_of_a_pieces_centre_was_that_piece(
+    seen, red, blue, away_mm, put_in
+):
+    centre_mm = blue.solid.vertices_mm[:, :2].mean(axis=0)
+    between = replace(seen(1000, red), unread_mm=(centre_mm + np.array([0.0, away_mm]),))
+    made = infer_missed_observation(between, seen(0, red), seen(2000, red, blue))
+    assert told(made) == ([RED, BLUE] if put_in else None)
+    assert made is None or made.unread_mm == ()
+
+
+@pytest.mark.parametrize(
+    ("away_mm", "left_out"), [(14.9, False), (15.0, False), (15.1, True), (44.0, True)]
+)
+def test_an_unreadable_place_moves_by_15_mm_at_most(seen, red, away_mm, left_out):
+    places_mm = [np.array([300.0 + mm, 50.0]) for mm in (0.0, away_mm)]
+    between, now = (
+        replace(seen(at, red), unread_mm=(place,))
+        for at, place in zip((1000, 2000), places_mm, strict=True)
+    )
+    assert (drop_transient_pieces(between, seen(0, red), now) is not None) == left_out
+
+
+@pytest.mark.parametrize(("away_mm", "left_out"), [(4.0, False), (9.9, False), (10.1, True)])
+def test_readings_of_one_piece_are_within_10_mm_of_each_other(seen, piece, red, away_mm, left_out):
+    """What is farther away was nothing, and is gone."""
+    stranger = piece("blue", 50 + away_mm, 50)
+    left = drop_transient_pieces(seen(1000, stranger), None, seen(2000, red))
+    assert (left is not None) == left_out
+    assert left is None or left.pieces == ()
+
+
+@pytest.mark.parametrize(("turned_deg", "nudged"), [(11.0, True), (29.9, True), (30.1, False)])
+def test_a_heading_that_differs_by_less_than_30_degrees_is_a_nudge(
+    seen, piece, red, blue, turned_deg, nudged
+):
+    now = piece("red", 300, 50)
+    half_mm = np.linalg.norm(now.tip_mm - now.base_mm) / 2
+    way = np.radians(turned_deg)
+    x_mm, y_mm = (now.base_mm + now.tip_mm) / 2 - half_mm * np.array([np.cos(way), np.sin(way)])
+    turned = piece("red", x_mm, y_mm, heading_deg=turned_deg)
+    made = infer_missed_observation(seen(1000, turned), seen(0, red), seen(2000, now, blue))
+    assert told(made) == (None if nudged else [("red", "medium", 300)])

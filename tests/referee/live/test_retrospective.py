@@ -15,6 +15,7 @@ from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, R
 from referee.live.recorded_inputs import Input
 from referee.live.referee import Referee
 from referee.live.replay import LATER, rejudge
+from referee.live.retrospective import Retrospective
 from referee.sessions.commands import Answer, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import QuestionAsked, Undone, VerdictReached
@@ -431,3 +432,20 @@ def test_one_table_that_is_seen_badly_loses_no_throw(
             [late for _, _, late in ruled(session)], [k == bad for k in range(throws)]
         )
         session.close()
+
+
+@pytest.mark.parametrize(("throws", "known"), [(1, True), (4, True), (5, True), (6, False)])
+def test_whoever_plays_on_while_nothing_can_be_read_has_five_throws_to_clear_the_table(
+    session, seen, piece, throws, known
+):
+    """What was thrown before that is for people to say."""
+    pieces = [piece(("red", "blue")[at % 2], 50 + 60 * at, 50) for at in range(throws + 1)]
+    kept = Retrospective()
+    for at in range(throws):
+        table = replace(seen(1000 * at, *pieces[:at]), unread_mm=(pieces[at].base_mm,))
+        kept.keep(table, b"", session)
+    now = seen(1000 * throws, *pieces)
+    events = kept.infer(session.ledger, seen(0), now, setup_of().board)
+    assert [one.event.moves for one in events] == [
+        (one.colour,) for one in pieces[:throws] if known
+    ]

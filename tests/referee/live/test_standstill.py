@@ -11,7 +11,7 @@ import pytest
 
 from cli.referee import verdict_document
 from referee.live.referee import RESTLESS, STILL_HAND
-from referee.live.standstill import BUSY_MS, UNREAD_MS, StallTimer
+from referee.live.standstill import StallTimer
 from referee.sessions.commands import Pause
 from referee.sessions.events import InputRecorded, VerdictReached
 from table.observation import Unusable
@@ -68,7 +68,7 @@ def test_a_table_that_cannot_be_judged_for_long_is_put_on_record_once(
     records = session.records(1)
     assert stands(records) == [WHY[why]]
     assert records[0].frame, "with its picture"
-    assert records[0].at_ms <= (BUSY_MS if why in ("hand", "moving") else 14_000)
+    assert records[0].at_ms <= (30_000 if why in ("hand", "moving") else 14_000)
     assert session.ledger.standing == ()
 
 
@@ -122,7 +122,7 @@ def test_nothing_is_put_on_record_while_the_referee_looks_away(referee, session,
     assert session.records(after) == ()
 
 
-@pytest.mark.parametrize(("unread", "most_ms"), [(True, UNREAD_MS), (False, BUSY_MS)])
+@pytest.mark.parametrize(("unread", "most_ms"), [(True, 8000), (False, 30_000)])
 def test_the_stall_timer_is_due_once_a_spell(unread, most_ms):
     timer, due = StallTimer(), []
     for spell in range(2):
@@ -133,3 +133,22 @@ def test_the_stall_timer_is_due_once_a_spell(unread, most_ms):
         timer.next_frame()
         timer.next_frame()
     assert due == [most_ms, 100_000 + most_ms]
+
+
+@pytest.mark.parametrize(
+    ("unread", "due"),
+    [
+        ([(0, True), (7999, True), (8000, True)], [8000]),
+        ([(0, False), (29_999, False), (30_000, False)], [30_000]),
+        ([(0, False), (6000, True), (13_999, True), (14_000, True)], [14_000]),
+        ([(0, True), (7000, False), (7250, True), (15_000, True), (15_250, True)], [15_250]),
+    ],
+    ids=["unread", "busy", "a hand, then unread", "read for a moment"],
+)
+def test_a_table_that_cannot_be_read_is_told_of_sooner_than_a_hand(unread, due):
+    timer, told = StallTimer(), []
+    for at_ms, cannot_read in unread:
+        timer.next_frame()
+        if timer.due(at_ms, cannot_read):
+            told.append(at_ms)
+    assert told == due

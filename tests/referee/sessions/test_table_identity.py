@@ -191,3 +191,36 @@ def test_logs_of_before_are_read():
         version="0.1.0",
         message=as_message(""),
     )
+
+
+def ground(width_mm):
+    outline = [[0, 0], [width_mm, 0], [width_mm, 200.0], [0, 200.0]]
+    return {"kind": "open", "outline_mm": outline}
+
+
+@pytest.mark.parametrize(
+    ("board", "other", "same"),
+    [
+        (CHESS, CHESS | {"square_mm": 45.5}, True),
+        (CHESS, CHESS | {"square_mm": 44.5}, True),
+        (CHESS, CHESS | {"square_mm": 45.6}, False),
+        (CHESS, CHESS | {"square_mm": 44.4}, False),
+        (CHESS | {"square_mm": 100.0}, CHESS | {"square_mm": 101.0}, True),
+        (CHESS | {"square_mm": 100.0}, CHESS | {"square_mm": 101.1}, False),
+        (CHESS, CHESS | {"origin_mm": [70, 3]}, True),
+        (ground(400.0), ground(440.0), True),
+        (ground(400.0), ground(361.0), True),
+        (ground(400.0), ground(441.0), False),
+        (ground(400.0), ground(359.0), False),
+    ],
+)
+def test_a_board_that_is_measured_again_or_laid_elsewhere_is_the_same_board(
+    log, board, other, same
+):
+    """Lengths differ by 0.5 mm or 1 %, open ground by a tenth of its area."""
+    number = begun(log, setup_of(board))
+    if same:
+        assert go_on(log, number, setup_of(other)).id == number
+    else:
+        with pytest.raises(InputError, match="of that session"):
+            go_on(log, number, setup_of(other))
