@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 
 from benchmarks.games.playing import GAMES
 from benchmarks.harness import Benchmark, Pairs
-from tests.support.virtual_games import NOT_COUNTED, err, play
+from tests.support.virtual_games import NOT_COUNTED, err, play, put_back
 from tests.support.virtual_hand import VirtualHand, virtual_hand
 from tools.chromium import chromium
 
@@ -111,7 +111,7 @@ def _played(case: Case, hand: VirtualHand, watching: Page) -> Played:
 def _errs(hand: VirtualHand, before: dict[str, Any], me: str, chance: Random) -> bool:
     """Do something wrong and put it back: whether it did not count."""
     told = err(hand, me, chance)
-    hand.press("#put-back")
+    put_back(hand)
     return told["verdicts"][0]["verdict"] in NOT_COUNTED and told["scores"] == before["scores"]
 
 
