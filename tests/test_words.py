@@ -29,9 +29,20 @@ OLD = {
         "throws the target, of a colour that nobody plays",
         "four coasters, got a board of kind open",
         "Red holds fire.",
+        "Red hits blue: 2 layers left.",
     ),
-    "de": ("Plätze für Plättchen", "Scanne das mit einem Telefon"),
-    "es": ("Rojo conduce a b3.", "Colores de tus piezas:"),
+    "de": (
+        "Plätze für Plättchen",
+        "Scanne das mit einem Telefon",
+        "Nur der Gastgeber entscheidet, wer spielt.",
+        "und C5 sinkt (Auslegung icefloe.3)",
+    ),
+    "es": (
+        "Rojo conduce a b3.",
+        "Colores de tus piezas:",
+        "Ningún Zamboni se mueve ahora.",
+        "table: se esperaba una pirámide que esté ahí",
+    ),
 }
 """Sentences that Rinkside has said."""
 
@@ -85,6 +96,19 @@ def test_no_command_has_a_phrase_that_nobody_says():
 @pytest.mark.parametrize("name", STYLE["guide"])
 def test_no_page_of_the_guide_has_a_phrase_that_nobody_says(name):
     assert never_said((ROOT / name).read_text(encoding="utf-8"), "en", guide=True) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_translated_sentences_have_at_most_25_words(language):
+    translations = catalogue(language)
+    long = {
+        sentence
+        for one in said()
+        for form in one.translations(translations)
+        for sentence in sentences(form)
+        if len(words(sentence)) > MOST_WORDS
+    }
+    assert long == set()
 
 
 def test_sentences_have_at_most_25_words():

@@ -221,9 +221,7 @@ def test_what_a_person_says_at_the_same_time_as_a_simulated_player_stands():
         session.ledger.state, phase="vote", mover=None, votes=(None,) * len(players.state.players)
     )
     session.ledger.paused = False
-    session.come_to(
-        state, VerdictReached(verdict="accepted", code="icefloe.move", message="moved")
-    )
+    session.come_to(state, VerdictReached(verdict="accepted", code="icefloe.move", message="moved"))
     for at_ms in range(SET_UP_MS, SET_UP_MS + 20_000, FRAME_MS):
         virtual.scene_at(at_ms)
     assert said

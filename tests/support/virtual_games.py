@@ -104,10 +104,7 @@ def put_back(hand: VirtualHand, tell: Tell = no_one) -> None:
 
 
 def _choose(
-    hand: VirtualHand,
-    question: dict[str, Any],
-    is_true: Callable[[list[str]], bool],
-    tell: Tell,
+    hand: VirtualHand, question: dict[str, Any], is_true: Callable[[list[str]], bool], tell: Tell
 ) -> None:
     """Answer with the first choice whose moves are true; with the last where none is."""
     choices = question["choices"]
