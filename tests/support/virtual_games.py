@@ -24,9 +24,10 @@ Acts = Callable[[VirtualHand, Any, str, Random], bool]
 
 Tell = Callable[[str], Any]
 """Is told what the panel says."""
-LOOK_MS, QUESTION, RETRY, PATIENCE = 300, 12, 40, 500
-"""How often the panel is read, and after how many readings without news a question is answered, an
-act is repeated, and a game is stuck.
+LOOK_MS, QUESTION, MINE, RETRY, PATIENCE = 300, 12, 4, 150, 500
+"""How often the panel is read; and after how many readings without news a question is answered, a
+player looks whether it is their turn, an act without a ruling is put back and done again, and a
+game is stuck.
 """
 NOTCH_DEG = 15
 """A notch of the wheel turns a piece so far."""
@@ -78,7 +79,13 @@ def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tel
         hand.page.wait_for_timeout(LOOK_MS)
         if view["phase"] == "asking" and idle > QUESTION:
             answer(hand, view["question"], tell)
-        elif view["phase"] == "playing" and hand.idle() and idle % RETRY == 1:
+        elif (
+            view["phase"] == "playing" and hand.idle() and idle % (RETRY if acted_in else MINE) == 1
+        ):
+            if acted_in and idle < RETRY:
+                continue  # it has yet to be ruled on
+            if acted_in:
+                hand.press("#put-back")
             acted_in = view["state"]["state"] if act(hand, me, chance) else acted_in
     view = hand.view()
     assert idle < PATIENCE, (view["live"]["said"], view["state"]["state"], hand.pieces())

@@ -193,11 +193,12 @@ class VirtualHand:
         self.looked()
 
     def looked(self) -> None:
-        """Wait until the page has drawn the table once more."""
-        with self.page.expect_response(
-            lambda answer: answer.url.endswith("/virtual") and answer.request.method == "GET"
-        ):
-            pass
+        """Wait until the page has drawn the table once more: when it asks again, it has."""
+        for _ in range(2):
+            with self.page.expect_response(
+                lambda answer: answer.url.endswith("/virtual") and answer.request.method == "GET"
+            ):
+                pass
 
     def command(self, **document: Any) -> None:
         """Tell the referee something, as the buttons of the panel do."""
