@@ -16,7 +16,7 @@ from simulation.tables import demo_table
 from table.cells import cell_middle_mm
 
 PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
-WAIT_MS = 30_000
+WAIT_MS = 120_000
 """A generous limit for a slow machine; nothing is measured by it."""
 TRIES = 3
 """How often somebody reaches for a piece that is moved meanwhile."""
