@@ -94,6 +94,7 @@ def run(case: Case) -> Played:
 def _watching(browser: Browser, hand: VirtualHand, width: int, height: int) -> Page:
     page = browser.new_page(viewport={"width": width, "height": height})
     page.add_init_script(WATCH)
+    page.route("**/camera.jpg*", lambda picture: picture.abort())  # its size is known without it
     page.goto(hand.page.url.partition("#")[0])
     return page
 
