@@ -286,7 +286,7 @@ class FirstSetUp:
                     self._set_trouble("")
                     self._see(frame)
                     self._other.wait(LOOK_S)
-            trouble: str = msg("No more pictures.")
+            trouble: str = msg("There are no more pictures.")
         except (CannotGoOn, InputError) as error:
             trouble = msg("The camera cannot be used: {text}", text=error.message)
         while not self._other.is_set():
@@ -299,7 +299,7 @@ class FirstSetUp:
 
     def _lose(self, error: CameraLost, retry_s: float) -> None:
         why, wait_s = error.message, f"{retry_s:g}"
-        self._set_trouble(msg("Connection lost ({text}); retrying in {mm} s.", text=why, mm=wait_s))
+        self._set_trouble(msg("Camera lost ({text}); trying again in {mm} s.", text=why, mm=wait_s))
         self._pause(retry_s)
 
     def _set_trouble(self, trouble: str) -> None:

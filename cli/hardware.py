@@ -369,7 +369,7 @@ def _hear(
 
 @click.group()
 def dice() -> None:
-    """Electronic dice in the terminal, by the operating system's randomness."""
+    """Roll electronic dice in the terminal, with random numbers of the operating system."""
 
 
 @dice.command()

@@ -53,7 +53,7 @@ COMMANDS = {
     "calibrate": ("cli.calibrate.lens", "Calibrate a lens or a table."),
     "print": (
         "cli.print",
-        "Make a sheet to print: a target, corner cards, or a board with its fiducials.",
+        "Make a sheet to print: a target, corner cards, or a board with its markers.",
     ),
     "rules": ("cli.rules", "List the house rules of a game, or of all games."),
     "hardware": ("cli.hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),

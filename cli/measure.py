@@ -90,7 +90,7 @@ class _Files:
 @click.option(
     "--target",
     metavar="COLOUR",
-    help="Colour of the target, where it is not the one in table.json or not clear.",
+    help="Colour of the target, if it differs from table.json or is not clear.",
 )
 @click.option("--colours", help="The players' colours on the mat; without it, read from the photo.")
 @click.option("--sizes", help="Sizes of the pieces on the mat; without it, read from the photo.")

@@ -104,7 +104,7 @@ def address_options(command: Options) -> Options:
             multiple=True,
             callback=_read_names,
             help=(
-                "Answer to this name too, which a proxy with TLS on this machine has; may be"
+                "Also answer to this name, such as that of a TLS proxy on this machine; may be"
                 " repeated."
             ),
         ),

@@ -136,7 +136,7 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @click.option(
     "--seed",
     type=click.IntRange(0),
-    help="Number that the simulated game follows from [default: another one each time].",
+    help="Number that decides the simulated game [default: random].",
 )
 @door_option
 def demo(
@@ -234,9 +234,7 @@ def _kept_in(
     ),
 )
 @click.option(
-    "--new-lens",
-    is_flag=True,
-    help="With --resume: go on although the lens is another one than before.",
+    "--new-lens", is_flag=True, help="With --resume: go on although the lens is a different one."
 )
 @click.option(
     "--rule",
@@ -244,7 +242,7 @@ def _kept_in(
     "rulings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the game, see rinkside rules GAME; may be repeated.",
+    help="A house rule, see rinkside rules GAME; may be repeated.",
 )
 @click.option(
     "--names",
@@ -260,7 +258,7 @@ def _kept_in(
 @click.option(
     "--set-up",
     is_flag=True,
-    help="Choose game, players, names and options on a page before it begins.",
+    help="Choose game, players, names and house rules on a page before it begins.",
 )
 @door_option
 def play(

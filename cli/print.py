@@ -57,7 +57,7 @@ def print(
     picture: Path | None,
     as_json: bool,
 ) -> None:
-    """Make a sheet to print: charuco, fiducials, colours, or a board with its fiducials.
+    """Make a sheet to print: charuco, fiducials, colours, or a board with its markers.
 
     The boards are chessboard, hex, tiles, coasters, mat.
     """

@@ -65,7 +65,7 @@ INCOMPLETE = 3
     "rulings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the game, see rinkside rules GAME; may be repeated.",
+    help="A house rule, see rinkside rules GAME; may be repeated.",
 )
 @click.option(
     "--names",
@@ -85,7 +85,7 @@ INCOMPLETE = 3
     help="Keep the log in this file [default: it is not kept].",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence."
+    "--json", "as_json", is_flag=True, help="Print one JSON object for each record, not a sentence."
 )
 def referee(
     table_path: Path,

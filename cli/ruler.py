@@ -32,9 +32,7 @@ from webui.server import listen, serving
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table without pieces."
 )
 @click.option(
-    "--target",
-    metavar="COLOUR",
-    help="Colour of the target, where it is not the one in table.json.",
+    "--target", metavar="COLOUR", help="Colour of the target, if it differs from table.json."
 )
 @address_options
 def ruler(

@@ -158,7 +158,7 @@ WORDS = {
 }
 """The values that the text fields of a board may have."""
 _KINDS = {
-    Open: phrase("an open board"),
+    Open: phrase("open ground"),
     Chessboard: phrase("a chessboard"),
     Hex: phrase("a hex board"),
     Coasters: phrase("a board of coasters"),

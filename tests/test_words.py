@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tools import readability
 from tools.catalogues import LANGUAGES, Text, catalogue, texts
 from tools.messages_page import PAGE, commands, page
-from tools.readability import STYLE, prose, reading_ease, sentences, words
+from tools.readability import STYLE, prose, reading_ease, sentences, words, written_by_people
 
 ROOT = Path(__file__).parents[1]
 MOST_WORDS = 25
@@ -29,9 +30,20 @@ OLD = {
         "throws the target, of a colour that nobody plays",
         "four coasters, got a board of kind open",
         "Red holds fire.",
+        "Red hits blue: 2 layers left.",
     ),
-    "de": ("Plätze für Plättchen", "Scanne das mit einem Telefon"),
-    "es": ("Rojo conduce a b3.", "Colores de tus piezas:"),
+    "de": (
+        "Plätze für Plättchen",
+        "Scanne das mit einem Telefon",
+        "Nur der Gastgeber entscheidet, wer spielt.",
+        "und C5 sinkt (Auslegung icefloe.3)",
+    ),
+    "es": (
+        "Rojo conduce a b3.",
+        "Colores de tus piezas:",
+        "Ningún Zamboni se mueve ahora.",
+        "table: se esperaba una pirámide que esté ahí",
+    ),
 }
 """Sentences that Rinkside has said."""
 
@@ -87,6 +99,19 @@ def test_no_page_of_the_guide_has_a_phrase_that_nobody_says(name):
     assert never_said((ROOT / name).read_text(encoding="utf-8"), "en", guide=True) == []
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_translated_sentences_have_at_most_25_words(language):
+    translations = catalogue(language)
+    long = {
+        sentence
+        for one in said()
+        for form in one.translations(translations)
+        for sentence in sentences(form)
+        if len(words(sentence)) > MOST_WORDS
+    }
+    assert long == set()
+
+
 def test_sentences_have_at_most_25_words():
     long = {
         (one.path, sentence)
@@ -100,7 +125,19 @@ def test_sentences_have_at_most_25_words():
 
 @pytest.mark.parametrize("name", STYLE["guide"])
 def test_the_guide_is_easy_to_read(name):
-    assert reading_ease(prose((ROOT / name).read_text(encoding="utf-8"))) >= LEAST_EASE
+    text = written_by_people((ROOT / name).read_text(encoding="utf-8"))
+    assert reading_ease(prose(text)) >= LEAST_EASE
+
+
+@pytest.mark.parametrize("name", STYLE["guide"])
+def test_sentences_of_the_guide_have_at_most_25_words(name):
+    text = prose(written_by_people((ROOT / name).read_text(encoding="utf-8")))
+    assert [one for one in sentences(text) if len(words(one)) > MOST_WORDS] == []
+
+
+def test_the_page_says_how_easy_the_guide_is_to_read():
+    style = readability.PAGE.read_text(encoding="utf-8")
+    assert style == readability.page(style), "run: python -m tools.readability"
 
 
 def test_reading_ease_is_flesch_s():

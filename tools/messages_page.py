@@ -62,7 +62,8 @@ def _help(name: str, command: click.Command) -> Iterator[tuple[str, str]]:
     yield name, " ".join((command.help or "").split())
     for option in command.params:
         if isinstance(option, click.Option) and option.help and not option.hidden:
-            yield f"{name} {option.opts[-1]}", option.help
+            long = (one for one in option.opts if one.startswith("--"))
+            yield f"{name} {next(long, option.opts[-1])}", option.help
     if isinstance(command, click.Group):
         with click.Context(command, info_name=name) as context:
             for one in command.list_commands(context):

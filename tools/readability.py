@@ -2,7 +2,7 @@
 
 Reading ease is 206.835 - 1.015 (words per sentence) - 84.6 (syllables per word); source: R. Flesch,
 "A new readability yardstick", 1948. Syllables are counted by groups of vowels.
-`python -m tools.readability` prints it for the guide.
+`python -m tools.readability` writes it, for every page of the guide, into docs/STYLE.md.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 STYLE = tomllib.loads((ROOT / "docs" / "style.toml").read_text(encoding="utf-8"))
+PAGE = ROOT / "docs" / "STYLE.md"
+BEGIN = "<!-- `python -m tools.readability` writes what follows -->"
+END = "<!-- until here -->"
+MEASURED = re.compile(r"<!-- (\w+): `python -m benchmarks.*?<!-- \1 end -->", re.DOTALL)
+"""What a benchmark writes on a page."""
 SILENT = re.compile(r"(?:[^laeiouy]es|[^dt]ed|[^laeiouy]e)$")
 """An end whose e is not spoken: `makes`, `moved`, `game`; but `table`, `needed`."""
 
@@ -65,6 +70,36 @@ def reading_ease(text: str) -> float:
     )
 
 
+def written_by_people(page: str) -> str:
+    """A page without what benchmarks wrote on it."""
+    return MEASURED.sub("", page)
+
+
+def page(before: str) -> str:
+    """docs/STYLE.md with the reading ease of every page of the guide."""
+    head, _, rest = before.partition(BEGIN)
+    rows = "".join(
+        f"| {_link(name)} | {_ease(name):.0f} | {_longest(name)} |\n" for name in STYLE["guide"]
+    )
+    table = f"| page | reading ease | words of the longest sentence |\n|---|---|---|\n{rows}"
+    return f"{head}{BEGIN}\n\n{table}\n{END}{rest.partition(END)[2]}"
+
+
+def _text(name: str) -> str:
+    return prose(written_by_people((ROOT / name).read_text(encoding="utf-8")))
+
+
+def _ease(name: str) -> float:
+    return reading_ease(_text(name))
+
+
+def _longest(name: str) -> int:
+    return max(len(words(one)) for one in sentences(_text(name)))
+
+
+def _link(name: str) -> str:
+    return f"[{name}]({name.removeprefix('docs/') if name.startswith('docs/') else f'../{name}'})"
+
+
 if __name__ == "__main__":
-    for name in STYLE["guide"]:
-        print(f"{reading_ease(prose((ROOT / name).read_text(encoding='utf-8'))):5.1f}  {name}")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -108,10 +108,10 @@ def _clause(clause: str) -> Message:
         return Message(clause)
     one, joint, other = found.groups()
     if joint is None:
-        return phrase("ruling {rule}", rule=one)
+        return phrase("house rule {rule}", rule=one)
     several = joint == "to"
     return phrase(
-        "rulings {rule} to {rule2}" if several else "rulings {rule} and {rule2}",
+        "house rules {rule} to {rule2}" if several else "house rules {rule} and {rule2}",
         rule=one,
         rule2=other,
     )

@@ -89,7 +89,7 @@ def _table_files(path: Path) -> dict[str, Path]:
 def restore(source: Path, data: Path | None, max_mb: int) -> None:
     """Restore a backup to the data folder.
 
-    Everything is checked first. What was there is kept beside it. Stop Rinkside before.
+    Everything is checked first. What was there is kept beside it. Stop Rinkside first.
     """
     folder = data or data_folder()
     manifest, old = unpack(source, folder, max_mb * 10**6)

@@ -94,16 +94,14 @@ class CheckResult:
     metavar="SPEC",
     help=f"Take {PICTURES} pictures with this camera instead, such as rpicam:0.",
 )
-@click.option(
-    "--cards", metavar="N,M", help="Two fiducials, the distance between whose middles was measured."
-)
-@click.option("--distance-mm", type=float, help="That distance.")
+@click.option("--cards", metavar="N,M", help="Numbers of two markers whose distance was measured.")
+@click.option("--distance-mm", type=float, help="What was measured between the centres of --cards.")
 @click.option(
     "--at",
     "places",
     metavar="X,Y",
     multiple=True,
-    help="A piece stands or lies with its base just here, in mm; may be given again.",
+    help="Where the base of a piece really is, in mm; may be repeated.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="The page to write: OUT.html."

@@ -68,9 +68,7 @@ class GameChoice(NamedTuple):
 
 def _game_options(command: Options) -> Options:
     for option in (
-        click.option(
-            "--sizes", help="Sizes in play; those that are usual on such a board without it."
-        ),
+        click.option("--sizes", help="Sizes in play [default: the usual ones for this board]."),
         click.option(
             "--target",
             default="green",
@@ -86,7 +84,7 @@ def _game_options(command: Options) -> Options:
         click.option(
             "--game",
             type=GameName(),
-            help="The game that is played; the usual one on such a board without it.",
+            help="The game that is played [default: the usual one for this board].",
         ),
     ):
         command = option(command)
@@ -176,7 +174,7 @@ _size_option = click.option(
 @click.option(
     "--cell-mm",
     type=float,
-    help="Side of a square or place, or a hexagon from flat to flat, as measured.",
+    help="Measured side of a square or place; of a hexagon, from flat to flat.",
 )
 @click.option(
     "--thickness-mm",
@@ -423,7 +421,7 @@ def _written(out: Path, kept: Path | None) -> Message:
     help="The file to write; what was there is kept as OUT.bak.",
 )
 def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
-    """Estimate the lens from PHOTO alone, which shows the fiducials of a table.
+    """Estimate the lens from PHOTO alone, which shows the markers of a table.
 
     This makes a first table.json without a calibrated lens.
     """
@@ -498,7 +496,7 @@ def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -
 def printed(
     board_path: Path, lens_said: str, size: str | None, bar_mm: float, out: Path, **wanted: Any
 ) -> None:
-    """Make a table.json of a board that was printed with its fiducials.
+    """Make a table.json of a board that was printed with its markers.
 
     BOARD.json is what rinkside print --json printed.
     """

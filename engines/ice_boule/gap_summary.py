@@ -34,7 +34,7 @@ def sentence(measured: Measurement) -> Message:
     pairs = [_difference(measured, *pair) for pair in measured.pairs[:SHOWN]]
     if len(measured.pairs) > SHOWN:
         pairs.append(phrase("and {n} more pairs", n=len(measured.pairs) - SHOWN))
-    measure = msg("Measure them with a calliper, or agree who is nearer (ruling ice_boule.2).")
+    measure = msg("Measure them with a calliper, or agree who is nearer.")
     if any(0 in pair for pair in measured.pairs) or measured.doubts:
         return sentences(
             msg("Too close to call: {text}.", text=phrases(*pairs)), *measured.doubts, measure

@@ -143,8 +143,8 @@ def check_setup(board: Board, size: PieceSize) -> None:
     if board.square_mm <= longest_mm:
         raise InputError(
             msg(
-                "board.square_mm: expected more than {mm} mm, the length of a {size} piece (ruling"
-                " ice_storm.6), got {mm2} mm",
+                "board.square_mm: expected more than {mm} mm, the length of a {size} piece (house"
+                " rule ice_storm.6), got {mm2} mm",
                 mm=f"{longest_mm:.1f}",
                 size=size,
                 mm2=f"{board.square_mm:.1f}",

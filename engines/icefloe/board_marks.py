@@ -184,7 +184,12 @@ def _score(state: State, floe: Floe) -> Option:
     ]
     return Option(
         state.mover,
-        msg("may score on {cell} on {cell2}: {text}", cell=floe.tile, cell2=floe.place, text=worth),
+        msg(
+            "may choose {cell} on {cell2} to score: {text}",
+            cell=floe.tile,
+            cell2=floe.place,
+            text=worth,
+        ),
         mark("here", [floe.place]),
     )
 

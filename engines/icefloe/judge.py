@@ -316,8 +316,7 @@ def _describe(state: State, move: Move, after: State) -> Message:
             if not after.sunk:
                 return msg("{player} moved {cell} from {cell2} to {cell3}", **moved)
             return msg(
-                "{player} moved {cell} from {cell2} to {cell3}, and {cell4} sinks (more than {n};"
-                " ruling icefloe.3)",
+                "{player} moved {cell} from {cell2} to {cell3}, and {cell4} sinks (more than {n})",
                 cell4=after.sunk,
                 n=WEIGHT_MOST,
                 **moved,

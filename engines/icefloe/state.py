@@ -178,13 +178,12 @@ class State:
     def next(self) -> str | None:
         """Who chooses what happens next.
 
-        None while players vote or lay coins, and when the game is over.
+        None while players vote or lay coins, and when the game is over. At the end of a round it is
+        the next bearer, who takes the torch.
         """
-        return (
-            self.torch
-            if self.phase in ("decide", "remove", "extra", "torch", "name")
-            else self.mover
-        )
+        if self.phase == "torch":
+            return self.after(self.torch)
+        return self.torch if self.phase in ("decide", "remove", "extra", "name") else self.mover
 
     @property
     def following(self) -> str | None:

@@ -57,7 +57,7 @@ def options(state: State) -> tuple[Option, ...]:
                 Option(
                     target,
                     msg(
-                        "loses a layer: take the {size} {colour} piece off",
+                        "loses a piece: take the {size} {colour} piece off",
                         size=LAYER_SIZES[layers],
                         colour=target,
                     ),

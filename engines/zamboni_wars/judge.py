@@ -321,8 +321,8 @@ def _hit(state: State, target: str) -> Message:
     if left is None:
         return msg("{player} hits {player2}: its Zamboni is destroyed.", **hit)
     if left.layers == 1:
-        return msg("{player} hits {player2}: {n} layer left.", n=left.layers, **hit)
-    return msg("{player} hits {player2}: {n} layers left.", n=left.layers, **hit)
+        return msg("{player} hits {player2}: {n} piece left.", n=left.layers, **hit)
+    return msg("{player} hits {player2}: {n} pieces left.", n=left.layers, **hit)
 
 
 def _in_words(player: str, way: tuple[Move, ...]) -> Message:

@@ -73,18 +73,18 @@ class Outcome:
         if self.resigned and self.layers == 1:
             return phrase(
                 "{player} won with the last Zamboni of the players who did not resign, {n}"
-                " layer left",
+                " piece left",
                 **won,
             )
         if self.resigned:
             return phrase(
                 "{player} won with the last Zamboni of the players who did not resign, {n}"
-                " layers left",
+                " pieces left",
                 **won,
             )
         if self.layers == 1:
-            return phrase("{player} won with the last Zamboni, {n} layer left", **won)
-        return phrase("{player} won with the last Zamboni, {n} layers left", **won)
+            return phrase("{player} won with the last Zamboni, {n} piece left", **won)
+        return phrase("{player} won with the last Zamboni, {n} pieces left", **won)
 
     def __str__(self) -> str:
         return self.message

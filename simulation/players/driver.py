@@ -8,7 +8,7 @@ referee has to rule. A game only knows its states and what may be done in them: 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Literal, Protocol
@@ -464,7 +464,7 @@ class Players:
         if act.typed is not None and typed:
             yield from self._say(act.typed)
         events = tuple(record.event for record in self._session.records(mark))
-        stands = self._play.same(self._session.ledger.state, after)
+        stands = self._stands(act, after, events)
         verdict = _verdict(act, events, stands)
         self.done.append(
             JudgedAct(
@@ -475,6 +475,8 @@ class Players:
             self.state = self._session.ledger.state
             self._remember()
             return
+        if act.heard is not None and self.people:
+            return  # somebody was faster; what people say stays
         self._take_back(mark)
         before = self._with_dice(before)
         if self.bodies != before:
@@ -484,6 +486,19 @@ class Players:
             isinstance(event, VerdictReached) and event.verdict == "out_of_sync" for event in events
         ):
             yield from self._look_at_the_panel()
+
+    def _stands(self, act: Act, after: Any, events: Sequence[Event]) -> bool:
+        """Whether the record says what was done.
+
+        People may have said something at the same time, such as their vote.
+        """
+        return self._play.same(self._session.ledger.state, after) or (
+            bool(self.people and act.moves)
+            and any(
+                isinstance(event, VerdictReached | InputRecorded) and event.moves == act.moves
+                for event in events
+            )
+        )
 
     def _look_at_the_panel(self) -> Steps:
         """Wait until the referee accepts the table as it was put back.
@@ -505,9 +520,17 @@ class Players:
         yield
 
     def _take_back(self, mark: int) -> None:
-        """Appeal against all that was ruled since record `mark` and still counts."""
+        """Appeal against all that was ruled since record `mark` and still counts.
+
+        What people at the table have said is theirs to take back.
+        """
+        heard = {
+            record.seq
+            for record in self._session.records(mark)
+            if self.people and _is_heard(record.event)
+        }
         for entry in reversed(self._session.ledger.standing):
-            if entry.seq > mark and entry.moves:
+            if entry.seq > mark and entry.moves and entry.seq not in heard:
                 self._people.say(Undo(record=entry.seq, decided_by=WHO))
         if (question := self._session.ledger.question) is not None:
             self._people.say(Undo(record=question.seq, decided_by=WHO))
@@ -686,6 +709,13 @@ def _left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
 def _may_be_asked(event: Event, act: Act) -> bool:
     """Whether a question may follow from the event, for whoever waits for it."""
     return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
+
+
+def _is_heard(event: Event) -> bool:
+    """Whether it was said, rather than seen on the table."""
+    return isinstance(event, InputRecorded) or (
+        isinstance(event, VerdictReached) and event.observation is None
+    )
 
 
 def _cannot_see(event: Event) -> bool:

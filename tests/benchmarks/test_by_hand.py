@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.suite.by_hand import BENCHMARK, Played, Summary, most_in_a_minute
+from benchmarks.suite.by_hand import BENCHMARK, Played, Summary, flickers, most_in_a_minute
 
-PLAYED = Played("ice_boule", 40, 200, 5, 5, 2, 6.0, "Red wins.", "", 0.01)
+PLAYED = Played("ice_boule", 40, 200, 5, 5, 2, 6.0, "Red wins.", "", (0.0, 0.01, 0.02), 0)
 
 
 def test_shifts_are_summed_over_the_worst_minute_after_the_page_is_there():
@@ -14,5 +14,19 @@ def test_shifts_are_summed_over_the_worst_minute_after_the_page_is_there():
 
 
 def test_a_game_in_which_nothing_happens_any_more_is_a_broken_promise():
-    stuck = Played("icefloe", 3, 20, 0, 0, 0, 3.0, "", "Red votes.", 0.0)
+    stuck = Played("icefloe", 3, 20, 0, 0, 0, 3.0, "", "Red votes.", (0.0, 0.0, 0.0), 0)
     assert list(BENCHMARK.broken(Summary((PLAYED, stuck)))) == ["icefloe was stuck: Red votes."]
+
+
+def test_a_page_that_shifts_is_a_broken_promise():
+    shifts = Played("icefloe", 3, 20, 0, 0, 0, 3.0, "Red wins.", "", (0.03, 0.0, 0.0), 0)
+    assert list(BENCHMARK.broken(Summary((shifts,)))) == [
+        "icefloe shifts by 0.030 in a minute at 390 px"
+    ]
+
+
+def test_a_text_that_is_soon_back_flickers():
+    texts = [(0, "turn", "Red"), (5_000, "turn", "Blue"), (5_400, "turn", "Red")]
+    assert flickers(texts) == 1
+    assert flickers([*texts[:2], (9_000, "turn", "Red")]) == 0
+    assert flickers([*texts[:2], (5_400, "verdict", "Red")]) == 0

@@ -196,7 +196,7 @@ def test_a_lost_camera_is_told_and_tried_again(pictures) -> None:
     walk.film.shots.insert(1, lambda: said.append(walk.first.look().trouble))
     walk.film.shots.insert(2, pictures["mat"])
     first = walk.to("mat")
-    assert "Connection lost (it sends no more pictures)" in said[0]
+    assert "Camera lost (it sends no more pictures)" in said[0]
     assert walk.pauses == [0.5]
     assert first.look().trouble == ""
 

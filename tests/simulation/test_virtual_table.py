@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines import GAMES
-from referee.sessions.events import Undone, VerdictReached
+from referee.sessions.commands import Hear, Undo
+from referee.sessions.events import InputRecorded, Undone, VerdictReached
 from simulation.players.laying import carries, is_over, middle_mm, share_space, stands, without
 from simulation.render.scene import ScenePiece
 from table.cells import cell_middle_mm
@@ -175,13 +177,14 @@ def test_an_undo_right_after_a_quick_hand_is_laid_back():
 
 
 def test_a_simulated_player_takes_the_torch_from_a_person():
-    """It is the next bearer who says so, though it is still the person's turn."""
+    """It is the next bearer who acts, and who says so."""
     virtual, players, session = laid_out_in_session("icefloe")
     said = []
     session.command = said.append
     state = replace(session.ledger.state, phase="torch", mover=None)
     bearer, taker = state.torch, state.after(state.torch)
     assert bearer in players.people
+    assert state.next == taker
     session.ledger.paused = False
     session.come_to(
         state, VerdictReached(verdict="accepted", code="icefloe.score", message="scored")
@@ -189,6 +192,41 @@ def test_a_simulated_player_takes_the_torch_from_a_person():
     for at_ms in range(SET_UP_MS, SET_UP_MS + 8_000, FRAME_MS):
         virtual.scene_at(at_ms)
     assert {"player": taker, "torch": True} in [getattr(one, "heard", None) for one in said]
+
+
+def test_what_a_person_says_at_the_same_time_as_a_simulated_player_stands():
+    """Both vote; the simulated player must not take the person's vote back."""
+    engine = GAMES["icefloe"]
+    virtual, players, session = laid_out_in_session("icefloe")
+    person = next(iter(players.people))
+    said = []
+
+    def vote(player):
+        state = session.ledger.state
+        move = next(
+            one for one in engine.legal_moves(state) if getattr(one, "player", "") == player
+        )
+        event = InputRecorded(code="icefloe.vote", message="voted", moves=(str(move),))
+        session.come_to(engine.play(state, move), event)
+        session.ledger.standing += (SimpleNamespace(seq=session.ledger.seq, moves=event.moves),)
+
+    def hear(command):
+        said.append(command)
+        if isinstance(command, Hear) and person in session.ledger.state.awaited:
+            vote(command.heard["player"])
+            vote(person)
+
+    session.command = hear
+    state = replace(
+        session.ledger.state, phase="vote", mover=None, votes=(None,) * len(players.state.players)
+    )
+    session.ledger.paused = False
+    session.come_to(state, VerdictReached(verdict="accepted", code="icefloe.move", message="moved"))
+    for at_ms in range(SET_UP_MS, SET_UP_MS + 20_000, FRAME_MS):
+        virtual.scene_at(at_ms)
+    assert said
+    assert not [one for one in said if isinstance(one, Undo)]
+    assert person not in session.ledger.state.awaited
 
 
 def test_nobody_touches_the_table_before_taking_a_seat():

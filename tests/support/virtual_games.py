@@ -5,6 +5,7 @@ Each is told the engine's state, and what the panel shows, and drags, taps or sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -23,18 +24,19 @@ Acts = Callable[[VirtualHand, Any, str, Random], bool]
 
 Tell = Callable[[str], Any]
 """Is told what the panel says."""
-LOOK_MS, QUESTION, RETRY, PATIENCE = 300, 12, 120, 500
-"""How often the panel is read, and after how many readings without news a question is answered, an
-act is repeated, and a game is stuck.
+LOOK_MS, QUESTION, MINE, RETRY, PATIENCE = 300, 12, 4, 150, 500
+"""How often the panel is read; and after how many readings without news a question is answered, a
+player looks whether it is their turn, an act without a ruling is put back and done again, and a
+game is stuck.
 """
-TAKES_MS = 2_000
-"""Time that a person needs to see that a tile sinks."""
 NOTCH_DEG = 15
 """A notch of the wheel turns a piece so far."""
 
 
 NOT_COUNTED = ("refused", "out_of_sync", "ambiguous", "waiting", "noted", "cannot_see")
 """What the referee says of an act that does not count."""
+LEFT = re.compile(r"void$|throw \S+ (\S+ )?out:")
+"""Moves that say that something left the play area: on the virtual table nothing does."""
 
 
 def no_one(_text: str) -> None:
@@ -77,7 +79,13 @@ def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tel
         hand.page.wait_for_timeout(LOOK_MS)
         if view["phase"] == "asking" and idle > QUESTION:
             answer(hand, view["question"], tell)
-        elif view["phase"] == "playing" and hand.idle() and idle % RETRY == 1:
+        elif (
+            view["phase"] == "playing" and hand.idle() and idle % (RETRY if acted_in else MINE) == 1
+        ):
+            if acted_in and idle < RETRY:
+                continue  # it has yet to be ruled on
+            if acted_in:
+                hand.press("#put-back")
             acted_in = view["state"]["state"] if act(hand, me, chance) else acted_in
     view = hand.view()
     assert idle < PATIENCE, (view["live"]["said"], view["state"]["state"], hand.pieces())
@@ -91,10 +99,25 @@ def _may_move(view: dict[str, Any], me: str) -> bool:
 
 
 def answer(hand: VirtualHand, question: dict[str, Any], tell: Tell = no_one) -> None:
-    """Answer a question with its first choice."""
-    label = question["choices"][0]["label"]
-    tell(f"asked: {question['said']} answered: {label}")
-    hand.command(command="answer", question=question["seq"], label=label)
+    """Answer a question with the first choice that may be true, after a lawful act."""
+    _choose(hand, question, lambda moves: bool(moves) and not any(map(LEFT.match, moves)), tell)
+
+
+def put_back(hand: VirtualHand, tell: Tell = no_one) -> None:
+    """Put back what was done wrong, and answer the question about it: nothing happened."""
+    hand.press("#put-back")
+    if question := hand.view()["question"]:
+        _choose(hand, question, lambda moves: not moves, tell)
+
+
+def _choose(
+    hand: VirtualHand, question: dict[str, Any], is_true: Callable[[list[str]], bool], tell: Tell
+) -> None:
+    """Answer with the first choice whose moves are true; with the last where none is."""
+    choices = question["choices"]
+    true = next((one for one in choices if is_true(one["moves"])), choices[-1])
+    tell(f"asked: {question['said']} answered: {true['label']}")
+    hand.command(command="answer", question=question["seq"], label=true["label"])
 
 
 def err(hand: VirtualHand, me: str, chance: Random) -> dict[str, Any]:
@@ -116,21 +139,20 @@ def _throw(hand: VirtualHand, colour: str, x_mm: float, y_mm: float) -> bool:
 
 def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
     target = hand.setup.game.target
-    lies = [name for name in hand.pieces() if name.startswith(f"{target} ")]
     if state.target is None:
         if state.starter != me:
             return False
         if len(hand.pieces()) > 1:
             hand.press("#clear")
-        elif lies:
-            if "stand" in hand.may(lies[0]):
-                hand.tap(lies[0], "stand")
-        else:
+        if not hand.pieces():
             _throw(hand, str(target), chance.uniform(200, 400), chance.uniform(200, 300))
+        for name in hand.pieces():
+            if "stand" in hand.may(name):
+                hand.tap(name, "stand")
         return True
     if state.next != me:
         return False
-    at = hand.pieces()[lies[0]]
+    at = next(one for name, one in hand.pieces().items() if name.startswith(f"{target} "))
     return _throw(hand, me, at["x"] + chance.gauss(0, 45), at["y"] + chance.gauss(0, 45))
 
 
@@ -224,7 +246,6 @@ def _icefloe(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
             return False
         sunk = GAMES["icefloe"].play(state, move).sunk
         if sunk and sunk != state.sunk:
-            hand.page.wait_for_timeout(TAKES_MS)
             hand.tap(f"tile {sunk}", "take")
         return True
     if f"tile {state.tile}" not in hand.pieces():

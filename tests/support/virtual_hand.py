@@ -16,7 +16,7 @@ from simulation.tables import demo_table
 from table.cells import cell_middle_mm
 
 PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
-WAIT_MS = 30_000
+WAIT_MS = 120_000
 """A generous limit for a slow machine; nothing is measured by it."""
 TRIES = 3
 """How often somebody reaches for a piece that is moved meanwhile."""
@@ -33,6 +33,20 @@ IN_WINDOW = """([x, y]) => {
   const at = new DOMPoint(x, -y).matrixTransform(svg.getScreenCTM());
   return [at.x, at.y];
 }"""
+VISIBLE = """(name) => {
+  const piece = document.querySelector(`#lying [data-name="${CSS.escape(name)}"]`);
+  if (!piece) return null;
+  document.getElementById('virtual').scrollIntoView({block: 'center', behavior: 'instant'});
+  const box = piece.getBoundingClientRect(), points = [];
+  for (let i = 1; i < 20; i++) for (let k = 1; k < 20; k++) points.push([i / 20, k / 20]);
+  points.sort(([a, b], [c, d]) => Math.hypot(a - .5, b - .5) - Math.hypot(c - .5, d - .5));
+  for (const [i, k] of points) {
+    const [x, y] = [box.x + i * box.width, box.y + k * box.height];
+    if (document.elementFromPoint(x, y)?.closest('[data-name]') === piece) return [x, y];
+  }
+  return null;
+}"""
+"""Where a piece is seen, and not what lies over it; as near to its middle as can be."""
 COMMAND = """(body) => fetch('/api/v1/command', {
   method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}
 }).then((answer) => answer.text())"""
@@ -92,12 +106,18 @@ class VirtualHand:
 
     def _grip(self, name: str) -> tuple[float, float]:
         """Where a piece on the table or beside it is taken, in the window."""
-        piece = self.pieces().get(name)
-        if piece:
+        if point := self.page.evaluate(VISIBLE, name):
+            return point[0], point[1]
+        if piece := self.pieces().get(name):
             return self.screen(piece["x"], piece["y"])
         box = self.page.locator(f'#reserve [data-name="{name}"]').bounding_box()
         assert box is not None, name
         return box["x"] + 18, box["y"] + box["height"] / 2
+
+    def _middle(self, name: str, grip: tuple[float, float]) -> tuple[float, float]:
+        """Where the middle of a piece is in the window; one beside the table hangs at the grip."""
+        piece = self.pieces().get(name)
+        return self.screen(piece["x"], piece["y"]) if piece else grip
 
     def drag(self, name: str, x_mm: float, y_mm: float, notches: int = 0) -> bool:
         """Drag a piece to a place, and turn it by notches of the wheel on the way.
@@ -108,11 +128,12 @@ class VirtualHand:
         there, mouse = self.screen(x_mm, y_mm), self.page.mouse
         for _ in range(TRIES):
             start = self._grip(name)
-            if np.hypot(*np.subtract(start, there)) < SAME_PX:
+            way = np.subtract(there, self._middle(name, start))
+            if name in self.pieces() and np.hypot(*way) < SAME_PX:
                 return False
             mouse.move(*start)
             mouse.down()
-            mouse.move(*np.add(start, there) / 2, steps=4)
+            mouse.move(*np.add(start, way / 2), steps=4)
             with suppress(playwright.sync_api.TimeoutError):
                 self.page.wait_for_selector(".virtual.is-dragging", timeout=GRIP_MS)
                 break
@@ -120,7 +141,7 @@ class VirtualHand:
             self.leave()
         for _ in range(abs(notches)):
             mouse.wheel(0, -100 if notches > 0 else 100)
-        mouse.move(*there, steps=4)
+        mouse.move(*np.add(start, way), steps=4)
         with self.page.expect_response(
             lambda answer: (
                 answer.url.endswith("/virtual")
@@ -133,9 +154,15 @@ class VirtualHand:
 
     def tap(self, name: str, do: str, times: int = 1, turn: str = "") -> None:
         """Tap a piece, and then a button of its menu."""
-        piece = self.pieces()[name]
-        if not self.page.locator(f'#lying .is-chosen[data-name="{name}"]').count():
-            self.page.mouse.click(*self.screen(piece["x"], piece["y"]))
+        chosen = self.page.locator(f'#lying .is-chosen[data-name="{name}"]')
+        for _ in range(TRIES):
+            if chosen.count():
+                break
+            self.leave()
+            self.page.mouse.click(*self._grip(name))
+            with suppress(playwright.sync_api.TimeoutError):
+                chosen.wait_for(state="attached", timeout=GRIP_MS)
+        assert chosen.count(), f"{name} cannot be reached"
         turned = f'[data-turn="{turn}"]' if turn else ""
         for _ in range(times):
             with self.page.expect_response(lambda answer: answer.request.method == "POST"):
@@ -166,11 +193,12 @@ class VirtualHand:
         self.looked()
 
     def looked(self) -> None:
-        """Wait until the page has drawn the table once more."""
-        with self.page.expect_response(
-            lambda answer: answer.url.endswith("/virtual") and answer.request.method == "GET"
-        ):
-            pass
+        """Wait until the page has drawn the table once more: when it asks again, it has."""
+        for _ in range(2):
+            with self.page.expect_response(
+                lambda answer: answer.url.endswith("/virtual") and answer.request.method == "GET"
+            ):
+                pass
 
     def command(self, **document: Any) -> None:
         """Tell the referee something, as the buttons of the panel do."""

@@ -9,10 +9,10 @@ from table.messages import as_message, msg, sentences, split_first
 
 
 def test_the_first_sentence_of_a_message_is_taken_apart_however_deep_it_is():
-    hit = msg("{player} hits {player2}: {n} layers left.", player="blue", player2="red", n=2)
+    hit = msg("{player} hits {player2}: {n} pieces left.", player="blue", player2="red", n=2)
     turn = msg("{player} rolls for movement.", player="red")
     first, rest = split_first(sentences(sentences(hit, turn), turn))
-    assert str(first) == "Blue hits red: 2 layers left."
+    assert str(first) == "Blue hits red: 2 pieces left."
     assert str(rest) == "Red rolls for movement. Red rolls for movement."
     assert split_first(hit) == (hit, "")
     assert split_first(sentences()) == ("", "")

@@ -254,8 +254,8 @@ def test_truths_of_the_benchmark(path):
             Chessboard(square_mm=20.0),
             "small",
             (
-                "expected more than 27.3 mm, the length of a small piece (ruling ice_storm.6), got"
-                " 20.0 mm"
+                "expected more than 27.3 mm, the length of a small piece (house rule ice_storm.6),"
+                " got 20.0 mm"
             ),
         ),
         (

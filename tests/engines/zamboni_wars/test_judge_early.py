@@ -34,7 +34,7 @@ def test_a_die_that_is_heard_before_the_end_of_the_move_is_seen_counts_after_it(
     assert (hit.code, hit.player, hit.moves) == ("zamboni.hit", "red", ("d3 S", "take blue"))
     assert (
         hit.message
-        == "Red drives to d3, facing S. Red's die shows 6. Red hits blue: 1 layer left. Blue"
+        == "Red drives to d3, facing S. Red's die shows 6. Red hits blue: 1 piece left. Blue"
         " rolls for movement."
     )
 

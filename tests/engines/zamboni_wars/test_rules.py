@@ -203,7 +203,7 @@ def test_a_finished_game_allows_nothing():
     assert str(legal_moves(state)) == "nothing: the game is over"
     assert not legal_moves(state)
     assert list(legal_moves(state)) == []
-    assert str(outcome(state)) == "blue won with the last Zamboni, 1 layer left"
+    assert str(outcome(state)) == "blue won with the last Zamboni, 1 piece left"
 
 
 def test_where_only_firing_is_allowed():
@@ -216,7 +216,7 @@ def test_where_only_firing_is_allowed():
     assert str(legal_moves(hit)) == "take blue"
     assert (
         str(outcome(play(hit, parse_move("take blue"))))
-        == "yellow won with the last Zamboni, 3 layers left"
+        == "yellow won with the last Zamboni, 3 pieces left"
     )
 
 

@@ -71,7 +71,7 @@ def test_what_fits_begins(square_mm, sizes, rulings):
 def test_the_page_where_games_are_set_up_says_it_too():
     assert playable(table(50.0, "large"))["ice_storm"] == ""
     assert (
-        "the length of a large piece (ruling ice_storm.6)"
+        "the length of a large piece (house rule ice_storm.6)"
         in playable(table(30.0, "large"))["ice_storm"]
     )
 

@@ -41,7 +41,7 @@ def test_the_page_says_whose_throw_it_is_the_score_the_verdict_and_its_rule(clie
     assert re.search(r"<span>Blue</span>\s*<span class=\"verb\">throws", page)
     assert re.findall(r'class="points">(\d+)', page) == ["3", "5"]
     assert "Yellow&#39;s piece lies 21.6 ± 0.3 mm from the target." in page
-    assert "Play; ruling ice_boule.1" in page
+    assert "Play; house rule ice_boule.1" in page
     assert 'src="/api/v1/frame/16.jpg"' in page
 
 

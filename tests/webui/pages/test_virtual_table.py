@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.support.virtual_games import NOT_COUNTED, err, play
+from tests.support.virtual_games import NOT_COUNTED, err, play, put_back
 from tests.support.virtual_hand import virtual_hand
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def test_a_few_acts_a_wrong_one_an_undo_and_on(game, chromium):
         told = err(hand, me, chance)
         assert told["verdicts"][0]["verdict"] in NOT_COUNTED
         assert told["scores"] == before["scores"]
-        hand.press("#put-back")
+        put_back(hand)
         assert play(hand, me, chance, acts=1) == 1
         hand.undo()
         assert play(hand, me, chance, acts=2) == 2

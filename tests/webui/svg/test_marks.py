@@ -107,8 +107,8 @@ def test_options_and_the_verdict_are_on_the_page(client, session, live, storm_ta
 def test_the_rule_is_a_tap_away_in_words(client, session, question):
     page = client.get("/").text
     assert re.search(
-        r"<summary>The rule: Play; ruling ice_boule.1</summary><dl.*?<dt>Play</dt><dd>Throw until"
-        r" you lead.</dd>",
+        r"<summary>The rule: Play; house rule ice_boule.1</summary><dl.*?<dt>Play</dt>"
+        r"<dd>Throw until you lead.</dd>",
         page,
         re.DOTALL,
     )
