@@ -5,6 +5,9 @@ No file of the project knows it.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +20,8 @@ from table.table_config import load_table
 from tests.support.installed_packages import ROOT, install, on_the_path, rinkside
 from webui.pages.help import games_pages
 
+PLUGIN = ("-p", "conformance.plugin")
+"""As an installed package it is found by its entry point; a checkout need not be installed."""
 CONVOY = ROOT / "examples" / "convoy"
 
 
@@ -72,3 +77,29 @@ def test_no_file_of_the_project_names_it() -> None:
         if "convoy" in path.read_text(encoding="utf-8").lower()
     ]
     assert found == []
+
+
+def suites(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of an example, as its author does."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_it_passes_the_conformance_suites(site: Path) -> None:
+    told = suites(site, CONVOY)
+    assert told.returncode == 0, told.stdout[-4000:]
+    assert "skipped" not in told.stdout
+
+
+def test_a_game_that_is_not_installed_is_named(site: Path) -> None:
+    told = suites(site, CONVOY, "--rinkside-game", "gonvoy")
+    assert told.returncode == 4
+    assert "expected a game (" in told.stderr
+    assert "got 'gonvoy'" in told.stderr

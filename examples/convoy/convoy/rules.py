@@ -255,12 +255,14 @@ def _violation(rows: Rows, turn: int, player: str, move: Move) -> Violation | No
         message = msg("A pyramid moves one square forward, straight or diagonally.")
         return Violation("convoy.step", STEP, message)
     if to_file != file:
-        message = msg("{cell} is taken, and a diagonal step does not push.", cell=move.target)
+        message = msg(
+            "The square {cell} is taken, and a diagonal step does not push.", cell=move.target
+        )
         taken = rows[to_rank][to_file] != "."
         return Violation("convoy.diagonal", STEP, message) if taken else None
     own, others, end = _line(rows, turn, file, rank)
     if others >= own:
-        message = msg("{n} in line cannot push {n2}: it takes more.", n=own, n2=others)
+        message = msg("A line of {n} cannot push {n2}: it takes more.", n=own, n2=others)
         return Violation("convoy.weak", PUSH, message)
     if end == "own" or (end == "edge" and not others):
         message = msg("There is no room ahead of the line on {cell}.", cell=move.origin)
