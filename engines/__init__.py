@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from engines.game import Game, GameFacts, Rules, check_game, facts, package_of, plain_facts
-from table.games import found_games, log_broken
+from engines.game import Game, GameFacts, Rules, check_game, facts, plain_facts
+from table.games import found_games, log_broken, package_of
 
 __all__ = ["GAMES", "Game", "Rules", "facts_of"]
 

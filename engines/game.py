@@ -388,11 +388,6 @@ def plain_facts(name: str) -> GameFacts:
     return GameFacts(title=name.replace("_", " ").title())
 
 
-def package_of(game: object) -> str:
-    """The package that a game is, or whose class it is of: where its files are."""
-    return str(getattr(game, "__name__", type(game).__module__))
-
-
 _NEEDED = sorted(
     name for shape in (Rules, Game) for name in vars(shape) if not name.startswith("_")
 )

@@ -10,13 +10,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import NamedTuple
 
 from engines import GAMES
-from engines.game import package_of
+from table.games import package_text
 
+CLAUSES = "clauses.toml"
 _RANGE = re.compile(r"rulings ([a-z_]+)\.(\d+) (to|and) \1\.(\d+)")
 
 
@@ -27,21 +27,12 @@ class Clause(NamedTuple):
     text: str
 
 
+@cache
 def words(game: str) -> Mapping[str, str]:
     """The text of every clause of a game, by its name; empty for a game without texts."""
     found = GAMES.get(game)
-    return MappingProxyType({}) if found is None else _words_of(package_of(found))
-
-
-@cache
-def _words_of(package: str) -> Mapping[str, str]:
-    try:
-        file = resources.files(package) / "clauses.toml"
-    except TypeError:  # a module that is no package keeps no files
-        return MappingProxyType({})
-    return MappingProxyType(
-        tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    )
+    text = "" if found is None else package_text(found, CLAUSES)
+    return MappingProxyType(tomllib.loads(text))
 
 
 def explain(game: str, rests_on: str) -> tuple[Clause, ...]:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
+from importlib import metadata, resources
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any
@@ -96,6 +96,20 @@ def found_games() -> FoundGames:
     for line in found.broken:
         logging.getLogger(OWN).warning("rinkside: %s", line)
     return found
+
+
+def package_of(game: object) -> str:
+    """The package that a game is, or whose class it is of: where its files are."""
+    return str(getattr(game, "__name__", type(game).__module__))
+
+
+def package_text(game: object, name: str) -> str:
+    """A text file that a game's package has beside its code; empty where it has none."""
+    try:
+        file = resources.files(package_of(game)) / name
+    except TypeError:  # a module that is no package keeps no files
+        return ""
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def game_called(text: str) -> str | None:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
+from table.game_words import MESSAGE, GameWords
 from table.messages import NUMBER, PLAIN, SENTENCES, Listing, Message, Plain, written
 
 Language = Literal["en", "de", "es"]
@@ -19,17 +20,17 @@ Language = Literal["en", "de", "es"]
 CODES: tuple[Language, ...] = get_args(Language)
 TRANSLATIONS = Path(__file__).parents[1] / "webui" / "translations"
 """The catalogues, which pages and sentences share."""
-MESSAGE = "message"
-"""Context in the catalogues of everything that is not written on a page itself."""
 Text = TypeVar("Text", bound=str)
 
 
 @cache
 def catalogue(code: str) -> gettext.NullTranslations:
-    """The catalogue of a language."""
+    """The catalogue of a language; what it does not have is looked up in those of the games."""
     if code == "en":
         return gettext.NullTranslations()
-    return gettext.translation("rinkside", TRANSLATIONS, [code])
+    own = gettext.translation("rinkside", TRANSLATIONS, [code])
+    own.add_fallback(GameWords(code))
+    return own
 
 
 def translated(text: str, code: str, context: str = MESSAGE) -> str | None:

@@ -20,6 +20,7 @@ ROOMS = (
     "simulation",
     "webui",
     "cli",
+    "conformance",
 )
 SOURCES = (".py", ".html", ".svg", ".js", ".css", ".toml", ".ino", ".json")
 FOLDERS = (

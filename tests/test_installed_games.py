@@ -4,8 +4,6 @@ and stops nothing.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +32,7 @@ from table.boards import Chessboard, Hex
 from table.errors import InputError
 from table.games import find_games, found_games, table_facts
 from table.table_config import load_table, table_document
+from tests.support.installed_packages import announce, rinkside
 from tests.support.panel_standins import FakeLive
 from webui import create_app
 
@@ -46,21 +45,12 @@ BROKEN = {
 }
 
 
-def announce(site: Path, package: str, games: dict[str, str]) -> None:
-    """Write what an installer would about a package that brings games."""
-    told = site / f"{package}-1.0.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-    lines = "".join(f"{name} = {value}\n" for name, value in games.items())
-    (told / "entry_points.txt").write_text(f"[rinkside.games]\n{lines}")
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """A folder with the package of a game, as it lies after it was installed."""
     folder = tmp_path / "site"
     copytree(HERE / "installed" / "heap_game", folder / "heap_game")
-    announce(folder, "heap_game", {"heap": "heap_game"})
+    announce(folder, "heap_game", "1.0", {"rinkside.games": {"heap": "heap_game"}})
     return folder
 
 
@@ -75,17 +65,6 @@ def heap(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[engines.Game]:
     found_games.cache_clear()
     for name in [name for name in sys.modules if name.startswith("heap_game")]:
         del sys.modules[name]
-
-
-def rinkside(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from cli.main import main; main()", *words],
-        cwd=HERE.parent,
-        env=os.environ | {"PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def test_the_command_line_knows_a_game_that_is_installed(site: Path) -> None:
@@ -142,7 +121,8 @@ def test_games_that_cannot_be_loaded_are_named_in_a_line_each_and_stop_no_other(
     broken = {name: value for name, (value, _) in BROKEN.items()}
     whole = {"empty": "broken_heaps.empty", "future": "broken_heaps.future"}
     whole["garbled"] = "broken_heaps.facts"
-    announce(site, "broken_heaps", broken | whole | {"icefloe": "heap_game"})
+    games = broken | whole | {"icefloe": "heap_game"}
+    announce(site, "broken_heaps", "1.0", {"rinkside.games": games})
     told = rinkside(site, "rules", "heap")
     assert told.returncode == 0, told.stderr
     lines = told.stderr.splitlines()

@@ -15,7 +15,8 @@ from werkzeug.wrappers import Response
 
 from referee.presentation.announcements import call_in
 from referee.presentation.session_view import Decision
-from table.languages import MESSAGE, capital, catalogue, decimals, split_sentences, translated
+from table.game_words import MESSAGE
+from table.languages import capital, catalogue, decimals, split_sentences, translated
 from table.messages import SENTENCES, Listing, Message, Plain
 from webui.filters import clauses_in_words
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told, do_deed
 from benchmarks.fuzz.table import OnTable, Table, Thing, camera_over, solid_of
-from benchmarks.games.misreading import SIGMAS
 from engines import ice_storm as engine
 from engines.ice_storm.moves import Capture, Change, Low, Pass, Throw, Void
 from engines.ice_storm.place import Place, readings
@@ -24,6 +23,7 @@ from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from engines.verdict import Verdict
 from simulation.generate.rest_poses import leaning_on
+from simulation.true_reading import SIGMAS
 from table.boards import Chessboard
 from table.clearance import is_free
 from table.observation import SeenPiece

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from benchmarks.games.misreading import SIGMAS
 from simulation.render.scene import look_at
+from simulation.true_reading import SIGMAS
 from table.observation import Camera, Observation, SeenCounter, SeenDie, SeenPiece
 from table.pieces import PieceSet
 from table.solids import Pose, Solid, leaning, lying, on_top, upright

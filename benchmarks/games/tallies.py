@@ -39,8 +39,9 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 def tallies(played: Sequence[Game]) -> tuple[Tally, ...]:
-    """Games by their names, in the order of GAMES."""
-    kinds = ((kind, [one for one in played if one.game == kind]) for kind in GAMES)
+    """Games by their names, in the order of GAMES, those of other packages after them."""
+    names = dict.fromkeys((*GAMES, *(one.game for one in played)))
+    kinds = ((kind, [one for one in played if one.game == kind]) for kind in names)
     return tuple(tally(kind, found) for kind, found in kinds if found)
 
 

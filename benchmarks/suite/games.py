@@ -15,11 +15,13 @@ from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, play
 from benchmarks.games.tallies import Tally, otherwise, tallies, unneeded
 from benchmarks.harness import Benchmark, Pairs
 from simulation.players.driver import MISTAKES
-from simulation.tables import WIDTH_PX
+from simulation.tables import WIDTH_PX, found_players
+from table.errors import InputError
 
 
 class Options(msgspec.Struct, frozen=True):
     games: Annotated[int, "Seeds of each game."] = 50
+    game: Annotated[str, "One installed game, of any package; else those of this project."] = ""
     width: Annotated[int, "Width of the camera's pictures in pixels."] = WIDTH_PX
 
 
@@ -41,7 +43,14 @@ class Summary(msgspec.Struct, frozen=True):
 def cases(options: Options) -> Iterator[tuple[str, int, int]]:
     """Games, seeds and widths in pixels."""
     for seed in range(options.games):
-        yield from ((game, seed, options.width) for game in GAMES)
+        yield from ((game, seed, options.width) for game in played_games(options))
+
+
+def played_games(options: Options) -> tuple[str, ...]:
+    """The games that are played; raises InputError for one that nobody plays here."""
+    if options.game and options.game not in (known := found_players()):
+        raise InputError(f"--game: expected {', '.join(known)}, got {options.game!r}")
+    return (options.game,) if options.game else GAMES
 
 
 def run(case: tuple[str, int, int]) -> Game:
@@ -81,8 +90,10 @@ def without_unneeded(played: list[Game]) -> dict[str, float]:
 
 
 def in_order(pairs: Pairs) -> list[Game]:
-    """Games in the order of GAMES and seeds."""
-    return sorted((one for _, one in pairs), key=lambda one: (GAMES.index(one.game), one.seed))
+    """Games in the order of GAMES and seeds; those of other packages come last."""
+    order = {game: number for number, game in enumerate(GAMES)}
+    played = (one for _, one in pairs)
+    return sorted(played, key=lambda one: (order.get(one.game, len(GAMES)), one.game, one.seed))
 
 
 BENCHMARK = Benchmark("GAMES.md", cases, run, summarise, Options, processes=2)

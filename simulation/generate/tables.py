@@ -95,6 +95,22 @@ def random_setup(kind: Kind, rng: np.random.Generator) -> Setup:
     )
 
 
+def random_table(
+    board: Board, game: Game, rng: np.random.Generator, thickness_mm: float = 0.0
+) -> Setup:
+    """A table for a game of any package, with four cards around its board.
+
+    The board is `thickness_mm` thick.
+    """
+    return Setup(
+        camera=_random_lens(rng),
+        fiducials=Fiducials(markers=_random_markers("", board, rng), z_mm=CARD_MM - thickness_mm),
+        board=board,
+        game=game,
+        pieces=load_piece_set(game.pieces),
+    )
+
+
 def _random_lens(rng: np.random.Generator) -> Lens:
     width, height = SCREENS[int(rng.integers(len(SCREENS)))]
     focal = float(width * rng.uniform(0.75, 1.05))
@@ -113,7 +129,7 @@ def _random_lens(rng: np.random.Generator) -> Lens:
     return Lens(width=width, height=height, matrix=matrix, distortion=distortion)
 
 
-def _random_markers(kind: Kind, board: Board, rng: np.random.Generator) -> tuple[Marker, ...]:
+def _random_markers(kind: str, board: Board, rng: np.random.Generator) -> tuple[Marker, ...]:
     side = float(rng.choice([30, 35, 40]))
     low, high = board.outline().min(axis=0), board.outline().max(axis=0)
     beyond = {"boule": side / 2 - 10.0, "storm": float(rng.uniform(62, 84)) - side / 2}

@@ -12,7 +12,7 @@ import numpy as np
 
 from simulation.generate.rest_poses import flush_deg, moved, random_pose, slid_against
 from simulation.generate.tables import square_marker
-from simulation.players.laying import middle_mm
+from simulation.players.laying import middle_mm, stands_on
 from simulation.render.scene import ALWAYS_OPAQUE, Lamp, ScenePiece, Sensor, Stage, Surface, look_at
 from table.boards import Open, within
 from table.clearance import clearance, is_free
@@ -385,13 +385,3 @@ def inside(size: PieceSize, shell: Solid) -> Solid:
     """A piece of the same size nested in a shell, however that lies."""
     axis = shell.tip_mm - shell.vertices_mm[:4].mean(axis=0)
     return Solid(shell.vertices_mm - size.stack_step_mm * axis / np.linalg.norm(axis))
-
-
-def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
-    """Whether `upper` is a shell over the tip of `lower`."""
-    base = upper.solid.vertices_mm[:4]
-    lifted = (
-        base[:, 2].min() > lower.solid.vertices_mm[:, 2].min() + 0.5
-        and float(np.ptp(base[:, 2])) < 0.01
-    )
-    return bool(lifted and np.hypot(*(base.mean(axis=0)[:2] - lower.solid.tip_mm[:2])) < 0.5)

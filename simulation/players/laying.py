@@ -165,6 +165,16 @@ def is_over(upper: ScenePiece, lower: ScenePiece) -> bool:
     return lifted and stands(upper) and stands(lower) and apart_mm < GAP_MM
 
 
+def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
+    """Whether `upper` is a shell over the tip of `lower`."""
+    base = upper.solid.vertices_mm[:4]
+    lifted = (
+        base[:, 2].min() > lower.solid.vertices_mm[:, 2].min() + 0.5
+        and float(np.ptp(base[:, 2])) < 0.01
+    )
+    return bool(lifted and np.hypot(*(base.mean(axis=0)[:2] - lower.solid.tip_mm[:2])) < 0.5)
+
+
 def share_space(one: Body, other: Body) -> bool:
     """Whether two bodies are nearer to each other than `GAP_MM`, beside or inside one another."""
     if _low_mm(one) >= _top_mm(other) - LEVEL_MM or _low_mm(other) >= _top_mm(one) - LEVEL_MM:

@@ -27,16 +27,9 @@ from simulation.players.ice_boule import (
     simulated_table,
     true_layout,
 )
-from simulation.players.ice_boule_table import (
-    Tabletop,
-    demo_place,
-    demo_setup,
-    demo_stage,
-    inside,
-    stands_on,
-)
+from simulation.players.ice_boule_table import Tabletop, demo_place, demo_setup, demo_stage, inside
 from simulation.players.ice_boule_table import Throw as Thrown
-from simulation.players.laying import middle_mm
+from simulation.players.laying import middle_mm, stands_on
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene
 from table.clearance import clearance

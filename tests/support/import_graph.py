@@ -26,6 +26,7 @@ ROOMS = (
     "simulation",
     "webui",
     "cli",
+    "conformance",
 )
 """From what imports nothing to what imports everything."""
 BEGIN, END = "<!-- drawn by `make diagram` -->", "<!-- end of the diagram -->"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -11,10 +12,17 @@ from flask.blueprints import BlueprintSetupState
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
+from table.games import found_games, package_text
+
 GUIDE = Path(__file__).parents[1] / "guide"
 FIRST = ("first-game", "measure", "troubleshooting", "buy", "build", "install")
 PAGES = (*FIRST, *sorted({path.stem for path in GUIDE.glob("*.md")} - set(FIRST)))
-"""Names of the files, in the order in which they are listed: at the end a page for each game."""
+"""Names of the files, in the order in which they are listed: at the end a page for each game.
+
+Games of other packages come after them: see `games_pages`.
+"""
+GAME_PAGE = "guide.md"
+"""The page of a game that its own package brings."""
 DRAWINGS = frozenset(path.stem for path in GUIDE.glob("*.svg"))
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)]*)\)")
 
@@ -30,9 +38,10 @@ def help_pages() -> Blueprint:
     @routes.get("/help")
     @routes.get("/help/<name>")
     def page(name: str = PAGES[0]) -> str:
-        if name not in PAGES:
+        names = (*PAGES, *games_pages())
+        if name not in names:
             abort(404)
-        titles = {one: heading(one) for one in PAGES}
+        titles = {one: heading(one) for one in names}
         return render_template("help.html", name=name, titles=titles, text=as_html(name))
 
     @routes.get("/help/<name>.svg")
@@ -42,6 +51,14 @@ def help_pages() -> Blueprint:
         return Response((GUIDE / f"{name}.svg").read_bytes(), mimetype="image/svg+xml")
 
     return routes
+
+
+@cache
+def games_pages() -> Mapping[str, str]:
+    """The pages that games of other packages bring, by the names of their games with dashes."""
+    games = found_games().games.items()
+    texts = {name.replace("_", "-"): package_text(game, GAME_PAGE) for name, game in games}
+    return {name: text for name, text in texts.items() if text and name not in PAGES}
 
 
 @cache
@@ -63,6 +80,8 @@ def as_html(name: str) -> Markup:
 
 
 def _source(name: str) -> str:
+    if name in games_pages():
+        return games_pages()[name]
     return (GUIDE / f"{name}.md").read_text(encoding="utf-8")
 
 

@@ -1,73 +1,40 @@
-"""What games say beside their rules holds together, in every state that chance leads to."""
+"""The facts of every game, by the suite that packages with games of their own run too; and what
+holds of this project's games together.
+"""
 
-from itertools import islice
 from random import Random
 
-import msgspec
 import numpy as np
 import pytest
 
+from conformance.facts import *  # noqa: F403
 from engines import GAMES, facts_of
-from engines.game import INTERFACE, facts
-from engines.game_document import GameDocument
 from engines.statistics import Step
 from simulation.players.policies import RandomPlayer, playout
 from simulation.tables import found_players
 from table.boards import Open
-from table.cells import cells_mm
 from table.games import all_table_facts, measuring, played_on, table_facts, usual_game
-from table.pieces import load_piece_set
-from table.solids import POSES
 
-PLAYERS = {"icebreaker": ("red", "black"), "zamboni_wars": ("yellow", "blue")}
-"""Where three that are named first will not do."""
-MOVES = 150
-games = pytest.mark.parametrize("name", GAMES)
+THROWS = {"ice_boule": ("blue", "yellow"), "ice_storm": ("red", "yellow", "blue")}
 
 
-def played(name: str, seed: int) -> list[Step]:
-    """The steps of a game that chance plays."""
-    game = GAMES[name]
-    before = game.start(PLAYERS.get(name, ("red", "yellow", "blue")), {})
-    steps = []
-    moves = playout(game, before, RandomPlayer(game, Random(seed)).choose)
-    for number, (move, after) in enumerate(islice(moves, MOVES)):
+def played(name):
+    """The first steps of a game that chance plays."""
+    game, steps = GAMES[name], []
+    before = game.start(THROWS[name], {})
+    player = RandomPlayer(game, Random(7))
+    for number, (move, after) in zip(
+        range(150), playout(game, before, player.choose), strict=False
+    ):
         steps.append(Step(number, 1000 * number, before, move, after, None, False))
         before = after
     return steps
 
 
-def documents(name: str) -> list[dict]:
-    """Those of the states of two games, as a log has them."""
-    states = (step.after for seed in (1, 2) for step in played(name, seed))
-    return [
-        msgspec.json.decode(msgspec.json.encode(GAMES[name].state_document(state)))
-        for state in states
-    ]
-
-
-@games
-def test_the_type_of_a_games_document_names_all_that_is_in_it(name):
-    kind = facts_of(name).document
-    assert kind is not GameDocument
-    for document in documents(name):
-        typed = msgspec.convert(document, kind)
-        assert msgspec.json.decode(msgspec.json.encode(typed)) == document, "a key has no type"
-
-
-@games
-def test_a_document_of_another_shape_does_not_fit_its_type(name):
-    kind, document = facts_of(name).document, documents(name)[0]
-    for wrong in (document | {"turn": None}, document | {"rulings": []}, {"next": None}):
-        with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(wrong, kind)
-
-
-@games
-def test_a_game_has_a_title_and_is_made_for_this_interface(name):
-    assert facts(GAMES[name]) is facts_of(name)
-    assert facts_of(name).title.strip()
-    assert facts_of(name).interface == INTERFACE
+@pytest.mark.parametrize("name", GAMES)
+def test_a_board_of_a_kind_is_first_that_of_the_project(name):
+    default = table_facts(name).default
+    assert played_on(default.kind) == (name, default)
 
 
 def test_a_game_that_is_not_installed_has_defaults():
@@ -75,96 +42,6 @@ def test_a_game_that_is_not_installed_has_defaults():
     assert told.title == "Pegs And Holes"
     assert told.presentation.marks({}) == ()
     assert table_facts("pegs_and_holes").pieces.most == 100
-
-
-@games
-def test_pieces_stand_or_lie_with_chances_that_add_up(name):
-    prior = table_facts(name).pieces
-    assert prior.poses.shape == (len(POSES),)
-    assert prior.poses.sum() == pytest.approx(1)
-    assert prior.most >= 1
-
-
-@games
-def test_a_game_is_played_on_its_default_table(name):
-    default = table_facts(name).default
-    board = default.board(default.cell_mm)
-    sizes = load_piece_set(default.pieces)
-    assert all(size in sizes for size in default.sizes)
-    assert played_on(default.kind) == (name, default)
-    state = GAMES[name].set_up(PLAYERS.get(name, ("red", "yellow", "blue")), {}, board)
-    assert GAMES[name].outcome(state) is None
-    if default.cells_mm:
-        least, most = default.cells_mm
-        assert least <= default.cell_mm <= most
-
-
-@games
-def test_what_is_pointed_at_and_what_lies_there_are_on_the_board(name):
-    default = table_facts(name).default
-    cells = cells_mm(default.board(default.cell_mm))
-    shown = facts_of(name).presentation
-    for document in documents(name):
-        marked = [cell for mark in shown.marks(document) for cell in mark.cells]
-        known = shown.on_board(document)
-        lie = [cell for piece in known.pieces for cell in piece.cells]
-        assert {*marked, *lie, *known.tiles, *known.dice} <= cells.keys()
-
-
-@games
-def test_a_state_without_anything_in_it_is_shown_too(name):
-    """As an old log may have it."""
-    shown = facts_of(name).presentation
-    assert shown.marks({}) == ()
-    assert shown.on_board({}).pieces == ()
-    assert shown.declarations({}) == ()
-    assert shown.sound("", {}) == ""
-    assert facts_of(name).next_button({}) is None
-
-
-@games
-def test_what_the_host_may_declare_is_legal(name):
-    game = GAMES[name]
-    for step in played(name, 3):
-        for one in facts_of(name).presentation.declarations(game.state_document(step.after)):
-            assert game.violation(step.after, game.parse_move(one.move)) is None
-
-
-@games
-def test_what_the_button_says_is_understood(name):
-    game = GAMES[name]
-    for step in played(name, 4):
-        message = facts_of(name).next_button(game.state_document(step.after))
-        if message is not None and game.outcome(step.after) is None:
-            verdict = game.hear(step.after, message)
-            for move in verdict.moves:
-                game.play(step.after, game.parse_move(move))
-
-
-@games
-def test_a_move_that_is_made_comparable_stays_so_and_is_still_a_move(name):
-    comparable = facts_of(name).comparable
-    for step in played(name, 5):
-        text = comparable(str(step.move))
-        assert comparable(text) == text
-        assert GAMES[name].parse_move(text)
-
-
-@games
-def test_statistics_count_every_player_and_no_other(name):
-    steps = played(name, 6)
-    counts = facts_of(name).statistics
-    players = steps[0].before.players
-    assert {thrown.player for thrown in counts.throws(steps)} <= {*players}
-    assert {hit.player for hit in counts.hits(steps)} <= {*players}
-    assert counts.squares(players, steps).keys() in ({*players}, set())
-
-
-@games
-def test_verbs_are_of_phases_that_the_game_has(name):
-    phases = {document.get("phase") for document in documents(name)}
-    verbs = facts_of(name).presentation.verbs
-    assert not verbs or not phases.isdisjoint(verbs)
 
 
 def test_one_game_measures_and_one_needs_no_board():
@@ -182,7 +59,7 @@ def test_every_game_has_simulated_players():
 
 def test_a_throw_that_nobody_measured_has_no_sigma():
     """The facts of a throw come from its move; what the camera saw may be gone."""
-    for name in GAMES:
-        for thrown in facts_of(name).statistics.throws(played(name, 7)):
+    for name in THROWS:
+        for thrown in facts_of(name).statistics.throws(played(name)):
             assert thrown.sigma_mm is None
             assert thrown.lie is None or np.isfinite(thrown.lie.gap_mm)

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.games.misreading import read_truly
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, Waiting
 from simulation.players.ice_boule import agrees, true_layout
 from simulation.players.ice_boule_table import Tabletop, Throw, demo_place, demo_setup, inside
 from simulation.players.laying import middle_mm
 from simulation.render.scene import Scene
+from simulation.true_reading import read_truly
 from table.solids import upright
 
 pytestmark = pytest.mark.slow

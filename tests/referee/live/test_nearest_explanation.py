@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.games.misreading import read_truly
 from benchmarks.games.piece_faults import FAULTS
 from cli.referee import verdict_document
 from referee.devices.answer_picker import AnswerSelection
@@ -27,6 +26,7 @@ from referee.sessions.start import opening
 from simulation.players.ice_boule_table import demo_place, demo_setup
 from simulation.render.scene import Scene, SceneDie, ScenePiece, Slab
 from simulation.tables import board_players, game_table
+from simulation.true_reading import read_truly
 from table.observation import Observation, SeenPiece
 from table.solids import lying, upright
 from vision.cameras.frame import Frame

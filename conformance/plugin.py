@@ -1,0 +1,113 @@
+"""The plugin of pytest: which games are tested, and where their data are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conformance import VERSION
+from conformance.rows import Rows
+from engines import GAMES, Game
+from table.games import found_games, table_facts
+
+pytest.register_assert_rewrite(
+    *(f"conformance.{suite}" for suite in ("rules", "notation", "facts", "texts", "marks", "table"))
+)
+ROWS = ("violation_row", "move_row", "state_row", "sentence_row", "playthrough")
+"""Arguments of tests that are run on every row of a game's data."""
+SUITES = f"{__name__.partition('.')[0]}."
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The game to be tested, and where its data are."""
+    group = parser.getgroup("rinkside", "tests that every game of Rinkside passes")
+    group.addoption(
+        "--rinkside-game",
+        action="append",
+        default=[],
+        help="a game to be tested, by its name; without any, all that are installed",
+    )
+    parser.addini("rinkside_games", "as --rinkside-game, a name a line", "linelist", [])
+    parser.addini(
+        "rinkside_data",
+        "the folder with the data of a game's tests; {game} stands for its name",
+        default="tests/data",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the mark of what takes seconds."""
+    config.addinivalue_line("markers", "slow: takes seconds; `-m 'not slow'` leaves it out")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what plays whole evenings as slow."""
+    for item in items:
+        function = getattr(item, "function", None)
+        if getattr(function, "__module__", "") == f"{SUITES}table":
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """The version of the suites, and the games."""
+    return f"rinkside: conformance suites {VERSION}; games: {', '.join(names(config))}"
+
+
+def names(config: pytest.Config) -> list[str]:
+    """The games that are tested; raises UsageError for one that cannot be used."""
+    wanted = config.getoption("--rinkside-game") or config.getini("rinkside_games") or [*GAMES]
+    for name in wanted:
+        if name not in GAMES:
+            why = [line for line in found_games().broken if repr(name) in line]
+            known = ", ".join(GAMES)
+            raise pytest.UsageError(
+                f"--rinkside-game: expected a game ({known}), got {name!r}. {' '.join(why)}"
+            )
+    return list(wanted)
+
+
+def data_of(config: pytest.Config, name: str) -> Rows:
+    """The data of a game's tests."""
+    folder = str(config.getini("rinkside_data")).replace("{game}", name)
+    return Rows(name, config.rootpath / folder)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test of these suites on every game, or on every row of a game's data."""
+    if not metafunc.function.__module__.startswith(SUITES):
+        return
+    wanted = names(metafunc.config)
+    rows = [argument for argument in ROWS if argument in metafunc.fixturenames]
+    if not rows:
+        metafunc.parametrize("name", wanted, scope="module")
+        return
+    found = [row for name in wanted for row in data_of(metafunc.config, name).of(rows[0])]
+    metafunc.parametrize(rows[0], [row for _, row in found], ids=[told for told, _ in found])
+
+
+@pytest.fixture
+def game(name: str) -> Game:
+    """The game under test."""
+    return GAMES[name]
+
+
+@pytest.fixture
+def data(name: str, pytestconfig: pytest.Config) -> Rows:
+    """The data of its tests."""
+    return data_of(pytestconfig, name)
+
+
+@pytest.fixture
+def starts(data: Rows, game: Game) -> list[Any]:
+    """States that it begins from: those of `starts.txt`, else that of its default table."""
+    default = table_facts(game.NAME).default
+    usual = [(default.colours if default else ("red", "blue"), dict[str, str]())]
+    return [game.start(players, rulings) for players, rulings in data.starts() or usual]
+
+
+@pytest.fixture
+def pieces_add_up() -> Callable[[Game, Any], bool]:
+    """Whether the pieces of a state are all there; a package may say it by a fixture of its own."""
+    return lambda _game, _state: True

@@ -1,0 +1,71 @@
+"""Find the texts of a package that are to be translated; the functions are such as Babel calls."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+CONTEXT = "message"
+"""Of everything that comes from below and passes through the filters `localized` and `word`; what a
+template says itself has none.
+"""
+
+Found = tuple[int, str, tuple[str, str], list[str]]
+"""Line, marking function, its arguments, comments for translators."""
+
+
+def words(
+    file: BinaryIO,
+    keywords: Any,  # noqa: ARG001
+    comment_tags: Any,  # noqa: ARG001
+    options: Any,  # noqa: ARG001
+) -> Iterator[Found]:  # as Babel calls it
+    """Every line of words.txt except comments.
+
+    After an @ stands the form of a word, which is its context.
+    """
+    for number, line in enumerate(file.read().decode().splitlines(), 1):
+        if line and not line.startswith("#"):
+            text, _, form = line.partition(" @")
+            yield number, "pgettext", (form or CONTEXT, text), []
+
+
+def clauses(
+    file: BinaryIO,
+    keywords: Any,  # noqa: ARG001
+    comment_tags: Any,  # noqa: ARG001
+    options: Any,  # noqa: ARG001
+) -> Iterator[Found]:  # as Babel calls it
+    """What a game's clauses say."""
+    for name, meaning in tomllib.loads(file.read().decode()).items():
+        yield 1, "pgettext", (CONTEXT, meaning), [name]
+
+
+def code(
+    file: BinaryIO,
+    keywords: Any,  # noqa: ARG001
+    comment_tags: Any,  # noqa: ARG001
+    options: Any,  # noqa: ARG001
+) -> Iterator[Found]:  # as Babel calls it
+    """Texts of a module.
+
+    These are the templates of messages, `msg("{player} throws next.", ...)`, and the options of a
+    game, `HouseRule(name, cites, values, description)`: names, values and meaning.
+    """
+    for node in ast.walk(ast.parse(file.read())):
+        match node:
+            case ast.Call(func=ast.Name(id="msg" | "phrase"), args=[template]):
+                for text in ast.walk(template):
+                    if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                        yield node.lineno, "pgettext", (CONTEXT, text.value), []
+            case ast.Call(
+                func=ast.Name(id="HouseRule"),
+                args=[ast.Constant(str(name)), _, values, ast.Constant(str(meaning))],
+            ):
+                yield node.lineno, "pgettext", ("ruling", name), []
+                yield node.lineno, "pgettext", (CONTEXT, meaning), []
+                for value in ast.walk(values):
+                    if isinstance(value, ast.Constant):
+                        yield node.lineno, "pgettext", (f"ruling {name}", str(value.value)), []

@@ -1,0 +1,105 @@
+"""The game in `examples/` is shown, printed and translated like the project's own.
+
+No file of the project knows it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engines import GAMES
+from engines.rule_texts import explain
+from table.languages import translated
+from table.table_config import load_table
+from tests.support.installed_packages import ROOT, install, on_the_path, rinkside
+from webui.pages.help import games_pages
+
+PLUGIN = ("-p", "conformance.plugin")
+"""As an installed package it is found by its entry point; a checkout need not be installed."""
+CONVOY = ROOT / "examples" / "convoy"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    install(CONVOY, folder)
+    return folder
+
+
+@pytest.fixture
+def convoy(site: Path) -> Iterator[object]:
+    with on_the_path(site, "convoy"):
+        yield GAMES["convoy"]
+
+
+def test_it_speaks_german_and_spanish(convoy) -> None:
+    state = convoy.start(("red", "blue"), {})
+    message = convoy.violation(state, convoy.parse_move("b2-b3")).message
+    assert message == "Red has no pyramid on b2."
+    assert translated(message, "de") == "Rot hat auf b2 keine Pyramide."
+    assert translated(message, "es") == "Rojo no tiene ninguna pirámide en b2."
+    assert translated("goal", "de", "ruling") == "Ziel"
+    (clause,) = explain("convoy", "Step")
+    assert translated(clause.text, "es").startswith("En su turno,")
+
+
+@pytest.mark.usefixtures("convoy")
+def test_its_page_is_in_the_guide() -> None:
+    assert [*games_pages()] == ["convoy"]
+
+
+def test_its_rules_are_listed_and_its_board_is_printed(site: Path, tmp_path: Path) -> None:
+    assert "points that win the game" in rinkside(site, "rules", "convoy").stdout
+    sheet = tmp_path / "convoy.pdf"
+    told = rinkside(site, "print", "convoy", "--out", str(sheet), "--json")
+    assert told.returncode == 0, told.stderr
+    assert sheet.read_bytes().startswith(b"%PDF")
+    (tmp_path / "board.json").write_text(told.stdout)
+    words = ("calibrate", "printed", str(tmp_path / "board.json"), "--game", "convoy")
+    lens = ("--lens", "camera-module-3", "--size", "2304x1296")
+    told = rinkside(site, *words, *lens, "--out", str(tmp_path / "table.json"))
+    assert told.returncode == 0, told.stderr
+    board = load_table(tmp_path / "table.json").board
+    assert (board.files, board.ranks) == (5, 6)
+
+
+def test_no_file_of_the_project_names_it() -> None:
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for room in ("table", "engines", "simulation", "webui", "cli", "referee", "conformance")
+        for path in (ROOT / room).rglob("*.py")
+        if "convoy" in path.read_text(encoding="utf-8").lower()
+    ]
+    assert found == []
+
+
+def suites(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of an example, as its author does."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_it_passes_the_conformance_suites(site: Path) -> None:
+    told = suites(site, CONVOY)
+    assert told.returncode == 0, told.stdout[-4000:]
+    assert "skipped" not in told.stdout
+
+
+def test_a_game_that_is_not_installed_is_named(site: Path) -> None:
+    told = suites(site, CONVOY, "--rinkside-game", "gonvoy")
+    assert told.returncode == 4
+    assert "expected a game (" in told.stderr
+    assert "got 'gonvoy'" in told.stderr
