@@ -14,6 +14,7 @@ import numpy as np
 
 from hardware.backends.led_power import full_ma
 from hardware.factory import open_devices
+from hardware.mqtt_settings import MqttSettings
 from hardware.settings import (
     PARTS,
     BoardLampsSettings,
@@ -36,6 +37,8 @@ from table.messages import msg
 if TYPE_CHECKING:
     from hardware.backends.microcontroller import Hello
 
+REACHED_S, LOOK_S = 6.0, 0.1
+"""Longest wait for an answer of a broker, and the pause between two looks for it."""
 SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
 """A board to light a strip round where no table is known."""
 
@@ -65,6 +68,9 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
             continue
         kind, where = held.__struct_config__.tag, _where(settings, part)
         try:
+            if isinstance(held, MqttSettings):  # a game that runs may have its connection
+                yield PartState(part, kind, where, *reach_broker(held, pause))
+                continue
             open_devices(_only(settings, part), SQUARE_MM, lambda _text: None).close()
             yield PartState(part, kind, where, *_answer(settings, part, pause))
         except InputError as error:
@@ -99,6 +105,8 @@ def _where(settings: HardwareSettings, part: str) -> str:
             return str(pin)
         case WledDiceSettings():
             return getattr(settings.lamps, "device", "")
+        case MqttSettings(url=url):
+            return url
     if held.__struct_config__.tag == "board":
         return settings.board or ""
     return getattr(held, "device", "")
@@ -114,6 +122,21 @@ def _answer(
     if isinstance(held, WledSettings | WledPresetsSettings):
         return _strip(settings, held, pause)
     return "opened", ""
+
+
+def reach_broker(settings: MqttSettings, pause: Callable[[float], object]) -> tuple[str, str]:
+    """What is to be said of a broker, and what is wrong with it (empty: it lets us in).
+
+    The connection is one of its own, which says nothing about the table.
+    """
+    from hardware.backends.mqtt import MqttBroker
+
+    with closing(MqttBroker(settings, try_only=True)) as broker:
+        for _ in range(round(REACHED_S / LOOK_S)):
+            if broker.connected or broker.error:
+                break
+            pause(LOOK_S)
+        return ("connected", "") if broker.connected else ("", broker.error)
 
 
 def _strip(

@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from cli.device_report import SQUARE_MM, ask_board, connected
+from cli.device_report import SQUARE_MM, ask_board, connected, reach_broker
 from cli.dice import FEWEST, judge_rolls
 from cli.terminal import console, in_language, ring, say
 from hardware.cues import SIGNALS, TUNES, Cue, Mark, Signal
 from hardware.dice_display import picture, tumble
 from hardware.factory import Devices, open_devices
 from hardware.interfaces import Buttons, Lamps, Press, Reading
+from hardware.mqtt_settings import MqttSettings
 from hardware.settings import (
     BoardLampsSettings,
     BoardPartSettings,
@@ -197,7 +199,8 @@ def check(path: Path, table_path: Path | None) -> None:
     settings = load_settings(path)
     outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM
     names = _button_names(settings)
-    with closing(open_devices(settings, outline_mm, ring)) as devices:
+    others = msgspec.structs.replace(settings, mqtt=None)  # a game may have its connection
+    with closing(open_devices(others, outline_mm, ring)) as devices:
         tried = list(_walk(devices, settings, names, outline_mm))
         failed = [what for what, works in tried if not works]
         failed += [
@@ -248,6 +251,14 @@ def _walk(
     if devices.voice:
         devices.voice.say("This is Rinkside.")
         yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
+    if isinstance(settings.mqtt, MqttSettings):
+        _, wrong = reach_broker(settings.mqtt, time.sleep)
+        say(
+            in_language(
+                wrong or msg("The broker at {raw} lets Rinkside in.", raw=settings.mqtt.url)
+            )
+        )
+        yield "mqtt", not wrong
     if devices.buttons:
         yield from _try_buttons(devices.buttons, names)
     if devices.calliper:

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
-from hardware.interfaces import Buttons, Buzzer, Calliper, Dice, Faces, Lamps, Voice, check_faces
+from hardware.interfaces import (
+    Broker,
+    Buttons,
+    Buzzer,
+    Calliper,
+    Dice,
+    Faces,
+    Lamps,
+    Voice,
+    check_faces,
+)
 from hardware.settings import (
     PARTS,
     BoardLampsSettings,
@@ -39,7 +49,14 @@ if TYPE_CHECKING:
     from hardware.backends.microcontroller import Link
 
 P = TypeVar(
-    "P", Lamps | None, Dice | None, Buttons | None, Buzzer | None, Calliper | None, Voice | None
+    "P",
+    Lamps | None,
+    Dice | None,
+    Buttons | None,
+    Buzzer | None,
+    Calliper | None,
+    Voice | None,
+    Broker | None,
 )
 
 
@@ -53,6 +70,7 @@ class Devices:
     buzzer: Buzzer | None = None
     calliper: Calliper | None = None
     voice: Voice | None = None
+    mqtt: Broker | None = None
     _open: ExitStack = field(default_factory=ExitStack)
 
     @property
@@ -92,7 +110,7 @@ def open_devices(
     """Open all of it.
 
     `outline_mm` (n, 2) of the board is for a strip round it, `write` to the terminal for its bell,
-    `language` for a voice that names none.
+    `language` for a voice or a broker that names none.
 
     Raises InputError that names the setting; then nothing stays open.
     """
@@ -127,6 +145,7 @@ class _DeviceOpener:
             devices.buzzer = self._close_later(self._buzzer())
             devices.calliper = self._close_later(self._calliper())
             devices.voice = self._close_later(self._voice())
+            devices.mqtt = self._close_later(self._mqtt())
             devices._open = self._stack.pop_all()
         return devices
 
@@ -302,3 +321,16 @@ class _DeviceOpener:
                 from hardware.backends.speech import Espeak
 
                 return Espeak(settings.words_a_minute, settings.language or self._language)
+
+    def _mqtt(self) -> Broker | None:
+        match settings := self._settings.mqtt:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.testing.fakes import FakeBroker
+
+                return FakeBroker(language=self._language)
+            case _:
+                from hardware.backends.mqtt import MqttBroker
+
+                return MqttBroker(settings, self._language)

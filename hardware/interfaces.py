@@ -5,11 +5,12 @@ Every interface says in `error` why it does not work just now; empty: it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from hardware.cues import Cue
+from hardware.mqtt_settings import MqttSettings
 from table.errors import MessageError
 from table.languages import Language
 
@@ -31,12 +32,14 @@ class Press:
 
     `down` comes at once, what it became after it.
 
-    `at_ms` is when it was pressed down, on the clock of the program that reads it.
+    `at_ms` is when it was pressed down, on the clock of the program that reads it. `by` is who
+    pressed it, as it is kept in the log.
     """
 
     button: str
     kind: PressKind
     at_ms: float
+    by: str = "a button"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,45 @@ class Voice(Protocol):
 
     def close(self) -> None:
         """Let the device go."""
+
+
+class Broker(Protocol):
+    """A broker of messages, for a home's automation: state out, presses of buttons in."""
+
+    @property
+    def settings(self) -> MqttSettings:
+        """Which topics are used, and for what."""
+
+    @property
+    def language(self) -> Language:
+        """What people are told there."""
+
+    @property
+    def error(self) -> str:
+        """Why it does not work just now; empty: it does."""
+
+    @property
+    def connected(self) -> bool:
+        """True while the broker is connected."""
+
+    @property
+    def connections(self) -> int:
+        """How often a connection was made; a new one knows nothing of what was sent before."""
+
+    def listen(self, topics: Collection[str], tell: Callable[[str, bytes], object]) -> None:
+        """Tell of the topic and payload of each message, from a thread of the broker's.
+
+        What was kept there before is not told of: it is old.
+        """
+
+    def send(self, topic: str, payload: str, retain: bool = True) -> None:
+        """Send a message, to be kept there if `retain`; without a connection it is dropped.
+
+        May take a few seconds.
+        """
+
+    def close(self) -> None:
+        """Let the broker go."""
 
 
 def check_faces(faces: Faces, count: int) -> None:

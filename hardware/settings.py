@@ -16,6 +16,7 @@ import msgspec
 
 from hardware.backends.led_strip import Corner
 from hardware.cues import SIGNALS
+from hardware.mqtt_settings import MqttSettings, check_mqtt, check_secret
 from table.errors import InputError
 from table.files import convert, quoted, read_toml, shown
 from table.json_data import JsonObject
@@ -36,7 +37,7 @@ WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
 MOST_DEVICE = 200
 """Characters of a port's name that a message quotes: those under /dev/serial/by-id are long."""
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
-PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
+PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice", "mqtt")
 """What may be connected: fields of `HardwareSettings`, and of `Devices`."""
 
 
@@ -172,11 +173,18 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     buzzer: GpioBuzzerSettings | BoardPartSettings | TerminalSettings | FakeSettings | None = None
     calliper: CalliperSettings | FakeSettings | None = None
     voice: EspeakSettings | FakeSettings | None = None
+    mqtt: MqttSettings | FakeSettings | None = None
 
 
 def load_settings(path: Path) -> HardwareSettings:
-    """The settings in a TOML file; raises InputError with the name of the first wrong one."""
-    return parse_settings(read_toml(path), path.name)
+    """The settings in a TOML file; raises InputError with the name of the first wrong one.
+
+    Others must not be able to read a file that a password is in.
+    """
+    settings = parse_settings(read_toml(path), path.name)
+    if isinstance(settings.mqtt, MqttSettings):
+        check_secret(settings.mqtt, path)
+    return settings
 
 
 def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
@@ -194,7 +202,10 @@ def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
             )
         )
     _check_words(table, where)
+    _check_password(table, where)
     settings = convert(table, HardwareSettings, where, "hardware")
+    if isinstance(settings.mqtt, MqttSettings):
+        check_mqtt(settings.mqtt, where)
     _check_pins(settings, where)
     _check_ports(settings, where)
     _check_signals(settings, where)
@@ -235,6 +246,19 @@ def _check_words(table: JsonObject, where: str) -> None:
                     text=shown(holder[field]) if field in holder else NONE,
                 )
             )
+
+
+def _check_password(table: JsonObject, where: str) -> None:
+    """Asked before all others are converted: what is wrong with them may be quoted."""
+    held = table.get("mqtt")
+    if isinstance(held, dict) and not isinstance(held.get("password", ""), str):
+        raise InputError(
+            msg(
+                "{where}: hardware.mqtt.password: expected text in quotation marks, got"
+                " something else",
+                where=where,
+            )
+        )
 
 
 def used_pins(settings: HardwareSettings) -> Iterator[tuple[str, int]]:

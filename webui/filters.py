@@ -12,21 +12,11 @@ from typing import Any
 from msgspec.structs import asdict
 
 from referee.presentation.session_view import Decision, SessionView
-from referee.presentation.shown_games import headline, verb
+from referee.presentation.shown_games import verb
 from referee.sessions.misreadings import KEY
 from referee.sessions.verdict_events import LIKELIEST
 from table.measured_text import shown_mm, shown_time
-from table.messages import (
-    SENTENCES,
-    Joint,
-    Listing,
-    Message,
-    Number,
-    as_message,
-    phrase,
-    phrases,
-    split_first,
-)
+from table.messages import Joint, Message, Number, as_message, phrase, phrases
 from table.observation_document import Gap
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
@@ -45,28 +35,9 @@ VERDICTS = {
 }
 
 
-NAMED_FIRST = {"refused": phrase("Not allowed"), "out_of_sync": phrase("The table does not match")}
-"""Kinds of verdicts that are their own headline."""
-
-
 def shown_verdict(verdict: Decision) -> Message:
     """What kind of verdict it is, in a word or two."""
     return VERDICTS[verdict.verdict]
-
-
-def layers(verdict: Decision, view: SessionView) -> tuple[str, str]:
-    """A verdict as a headline, read from afar, and a line that says why; the latter may be empty.
-
-    `view` is of the state after the verdict, the newest one.
-    """
-    text = as_message(before_the_list(verdict))
-    if verdict.verdict in NAMED_FIRST:
-        return NAMED_FIRST[verdict.verdict], text
-    if verdict.verdict == "accepted":
-        short = headline(view.game, verdict.player, verdict.code, view.state)
-        if short is not None:
-            return short, text
-    return split_first(text)
 
 
 def shown_verb(view: SessionView) -> str:
@@ -120,17 +91,6 @@ def _clause(clause: str) -> Message:
 def unbroken(message: str) -> str:
     """A sentence in which no line ends between a number, its ± and its unit."""
     return message.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
-
-
-def before_the_list(verdict: Decision) -> str:
-    """What a verdict says, without the differences between table and record: a page lists those."""
-    message, content = verdict.message, verdict.message.content
-    listed = [*map(str, verdict.evidence.get("differences", ()))]
-    if listed and isinstance(content, Listing) and content.joint == SENTENCES:
-        first, rest = content.items[: -len(listed)], content.items[-len(listed) :]
-        if [str(Message(one)) for one in rest] == listed:
-            return Message(Listing(first, SENTENCES))
-    return message.removesuffix(" ".join(("", *listed))) if listed else message
 
 
 def evidence_rows(

@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection
 
 from flask import Flask
 
+from referee.presentation.headlines import layers
 from referee.presentation.shown_games import declarations, options_in_order, title, together
 from referee.sessions.events import SeatFreed, SeatTaken
 from table.measured_text import shown_date, shown_mm
 from webui.filters import (
     evidence_rows,
-    layers,
     shown_at,
     shown_gap,
     shown_points,

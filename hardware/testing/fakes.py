@@ -5,11 +5,12 @@ It keeps to the limits of the real thing, and remembers what it did.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from hardware.backends.caliper import parse_reading
 from hardware.cues import DARK, Cue
 from hardware.interfaces import Faces, Press, Reading, check_faces
+from hardware.mqtt_settings import MqttSettings
 from hardware.press_detector import Presses
 from table.languages import Language
 
@@ -147,3 +148,54 @@ class FakeVoice:
 
     def close(self) -> None:
         self.closed = True
+
+
+class FakeBroker:
+    """Remembers in `kept` what is retained by topic, and in `passed` what only went by.
+
+    `connect` and `cut` make a connection and lose it, `publish` is what somebody else sends.
+    """
+
+    def __init__(
+        self,
+        settings: MqttSettings | None = None,
+        language: Language = "en",
+        connected: bool = True,
+    ) -> None:
+        self.settings = settings or MqttSettings(url="mqtt://fake")
+        self.language = self.settings.language or language
+        self.error = ""
+        self.connected, self.connections = connected, int(connected)
+        self.kept: dict[str, str] = {}
+        self.passed: list[tuple[str, str]] = []
+        self._topics: tuple[str, ...] = ()
+        self._tell: Callable[[str, bytes], object] = lambda _topic, _payload: None
+
+    def connect(self) -> None:
+        """A new connection to a broker that keeps nothing over a restart."""
+        self.kept.clear()
+        self.connected, self.error = True, ""
+        self.connections += 1
+
+    def cut(self, error: str = "the connection to mqtt://fake is lost") -> None:
+        """Lose the connection."""
+        self.connected, self.error = False, error
+
+    def publish(self, topic: str, payload: bytes) -> None:
+        """A message of somebody else, which is told of if its topic is listened to."""
+        if self.connected and topic in self._topics:
+            self._tell(topic, payload)
+
+    def listen(self, topics: Collection[str], tell: Callable[[str, bytes], object]) -> None:
+        self._topics, self._tell = tuple(topics), tell
+
+    def send(self, topic: str, payload: str, retain: bool = True) -> None:
+        if not self.connected:
+            return
+        if retain:
+            self.kept[topic] = payload
+        else:
+            self.passed.append((topic, payload))
+
+    def close(self) -> None:
+        self.connected = False

@@ -8,43 +8,44 @@ from referee.sessions.commands import Command, Hear, NextGame, Pause, Resume, Ro
 from referee.sessions.secret_votes import touched
 from referee.sessions.state import SessionState
 
-DECIDED_BY = "a button"
-
 
 def commands_of(press: Press, ledger: SessionState, dice: int) -> tuple[Command, ...]:
-    """What to tell the referee; nothing for a press that means nothing now.
+    """What to tell the referee, in the name of who pressed; nothing for a press without meaning.
 
     `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take
     back the last ruling, or the open question.  `next`: the next game once one is over; in
-    one that is not over, what the game has for it.  `die`: the game's die, at
-    once, where it waits for one; held, all `dice`, for nothing.
+    one that is not over, what the game has for it.  `pause` and `resume` do what they say.
+    `die`: the game's die, at once, where it waits for one; held, all `dice`, for nothing.
     """
+    by = press.by
     match press.button, press.kind:
         case "rule", "short":
-            again = Resume(decided_by=DECIDED_BY)
-            return (again,) if ledger.paused else (Pause(decided_by=DECIDED_BY), again)
-        case "rule", "long":
-            return () if ledger.paused else (Pause(decided_by=DECIDED_BY),)
+            again = Resume(decided_by=by)
+            return (again,) if ledger.paused else (Pause(decided_by=by), again)
+        case ("rule", "long") | ("pause", "short"):
+            return () if ledger.paused else (Pause(decided_by=by),)
+        case "resume", "short":
+            return (Resume(decided_by=by),) if ledger.paused else ()
         case "appeal", "short":
-            undo = Undo(decided_by=DECIDED_BY)
+            undo = Undo(decided_by=by)
             # Anybody can press it, and a vote that is not revealed is taken back by its voter only.
             return () if touched(ledger, undo).voters else (undo,)
         case "next", "short":
-            return _next(ledger)
+            return _next(ledger, by)
         case "die", "down":
             player = roller(ledger)
-            return () if player is None else (Roll(player=player, decided_by=DECIDED_BY),)
+            return () if player is None else (Roll(player=player, decided_by=by),)
         case "die", "long":
-            return (Roll(dice=dice, decided_by=DECIDED_BY),)
+            return (Roll(dice=dice, decided_by=by),)
         case _:
             return ()
 
 
-def _next(ledger: SessionState) -> tuple[Command, ...]:
+def _next(ledger: SessionState, by: str) -> tuple[Command, ...]:
     if ledger.outcome is not None:
-        return (NextGame(decided_by=DECIDED_BY),)
+        return (NextGame(decided_by=by),)
     message = said_by_next(ledger.engine, ledger.state)
-    return () if message is None else (Hear(heard=message, decided_by=DECIDED_BY),)
+    return () if message is None else (Hear(heard=message, decided_by=by),)
 
 
 def roller(ledger: SessionState) -> str | None:

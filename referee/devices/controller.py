@@ -17,9 +17,11 @@ from hardware.dice_display import Tumbler
 from hardware.factory import Devices
 from hardware.interfaces import Press, Reading
 from referee.devices.answer_picker import AnswerSelection
-from referee.devices.buttons import DECIDED_BY, commands_of
+from referee.devices.buttons import commands_of
+from referee.devices.mqtt import TableAtBroker
 from referee.presentation.announcements import call_in
 from referee.presentation.lamp_cues import cue_of
+from referee.presentation.session_view import SessionView
 from referee.presentation.view_model import decision_of
 from referee.sessions.caliper_answers import Measuring
 from referee.sessions.commands import Command
@@ -55,6 +57,9 @@ class ObservedSession(Protocol):
 
     def command(self, command: Command) -> Record:
         """As `Session.command`."""
+
+    def view(self) -> SessionView:
+        """As `Session.view`."""
 
 
 class ObservedReferee(Protocol):
@@ -98,7 +103,10 @@ class Companion:
         self._used_ms = -1.0
         """When the press began that was acted on already: its later events mean nothing more."""
         self._tumbler = Tumbler(devices.dice) if devices.dice else None
-        hears = devices.buttons or devices.calliper
+        self._mqtt = (
+            TableAtBroker(devices.mqtt, session, referee, self._inbox.put) if devices.mqtt else None
+        )
+        hears = devices.buttons or devices.calliper or devices.mqtt
         tells = devices.lamps or devices.buzzer or devices.dice or devices.voice or hears
         works = (("tell devices", self._tell, tells), ("listen to devices", self._listen, hears))
         self._threads = [
@@ -118,11 +126,15 @@ class Companion:
             self._devices.buttons.listen(self._inbox.put)
         if self._devices.calliper:
             self._devices.calliper.listen(self._inbox.put)
+        if self._mqtt:
+            self._mqtt.start()
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
         """End all threads; lamps and dice are left as they are."""
+        if self._mqtt:
+            self._mqtt.stop()
         self._stopping.set()
         self._inbox.put(None)
         for thread in self._threads:
@@ -276,20 +288,25 @@ class Companion:
     def _listen(self) -> None:
         """Do what people ask for, one input after the other."""
         while (message := self._inbox.get()) is not None:
-            try:
-                done = (
-                    self._read(message) if isinstance(message, Reading) else self._pressed(message)
-                )
-            except LogFailed as error:
-                self._say(error.message)
-                done = False
-            except InputError:
-                done = False
-            except Exception as error:
-                self._fail(error)
-                done = False
+            done, why_not = self._try(message)
             if not done and self._devices.buzzer:
                 self._devices.buzzer.play(NOT_NOW)
+            if self._mqtt and isinstance(message, Press):
+                self._mqtt.answer(message, why_not)
+
+    def _try(self, message: Press | Reading) -> tuple[bool, str]:
+        """Do what people ask for; whether it is done, and why not."""
+        try:
+            done = self._read(message) if isinstance(message, Reading) else self._pressed(message)
+        except LogFailed as error:
+            self._say(error.message)
+            return False, error.message
+        except InputError as error:
+            return False, error.message
+        except Exception as error:
+            self._fail(error)
+            return False, msg("this failed: {raw}", raw=error_summary(error))
+        return done, "" if done else msg("that is not possible now; nothing was done")
 
     def _pressed(self, press: Press) -> bool:
         """True if the press did something, or needs no answer."""
@@ -299,9 +316,9 @@ class Companion:
         match press.button, press.kind:
             case "next", _ if ledger.question is not None and not ledger.paused:
                 # At once, and again with a second press that is close behind the first.
-                done = press.kind != "down" or self._chosen(take=False)
+                done = press.kind != "down" or self._chosen(press, take=False)
             case "rule", "short" if ledger.question is not None and not ledger.paused:
-                done = self._chosen(take=True)
+                done = self._chosen(press, take=True)
             case "die", _ if self._tumbler and self._tumbler.playing:
                 return press.kind == "down"
             case _:
@@ -315,7 +332,7 @@ class Companion:
             self._used_ms = press.at_ms
         return done or press.kind == "down"
 
-    def _chosen(self, take: bool) -> bool:
+    def _chosen(self, press: Press, take: bool) -> bool:
         """Point at the next answer of the open question, or take the one that is pointed at.
 
         False where there is none.
@@ -329,7 +346,7 @@ class Companion:
         if choosing is None or (take and not choosing.may_take):
             return False
         if take:
-            self._session.command(choosing.answer(DECIDED_BY))
+            self._session.command(choosing.answer(press.by))
         else:
             self._choosing = choosing.step()
             self._referee.point_at(choosing.question, self._choosing.label)

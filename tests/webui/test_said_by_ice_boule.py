@@ -12,9 +12,9 @@ from engines.ice_boule import judge_answer, shown_state, violation
 from engines.ice_boule.facts import FACTS
 from engines.ice_boule.moves import parse_move
 from engines.verdict import Ambiguous
+from referee.presentation.headlines import before_the_list
 from table.messages import Message, msg, sentences
 from tests.support.ice_boule import Game, Tables
-from webui.filters import before_the_list
 from webui.i18n import LANGUAGES, translated
 
 CODES = sorted(set(LANGUAGES) - {"en"})

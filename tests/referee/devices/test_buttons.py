@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from engines import GAMES
 from hardware.interfaces import Press
 from referee.devices.answer_picker import AnswerSelection
-from referee.devices.buttons import DECIDED_BY, commands_of, roller
+from referee.devices.buttons import commands_of, roller
 from referee.sessions.caliper_answers import Measuring, in_question
 from referee.sessions.commands import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.sessions.events import Choice, QuestionAsked, Record
 from referee.sessions.state import CountedRuling
 
 PLAYERS = ("red", "blue")
+DECIDED_BY = "a button"
 
 
 CLOSE = {

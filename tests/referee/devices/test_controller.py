@@ -13,7 +13,6 @@ import pytest
 from engines.verdict import Ambiguous, Choice
 from hardware.cues import Cue
 from referee.devices import controller
-from referee.devices.buttons import DECIDED_BY
 from referee.devices.controller import NOT_NOW, Companion
 from referee.sessions.commands import Answer, Correct, Pause
 from referee.sessions.events import VerdictReached
@@ -92,7 +91,7 @@ def test_buttons_send_commands(devices, session):
     put(session, "red")
     devices.buttons.press("appeal")
     records = session.wait(2, PATIENCE_S)
-    assert (records[0].event.undoes, records[0].event.decided_by) == (2, DECIDED_BY)
+    assert (records[0].event.undoes, records[0].event.decided_by) == (2, "a button")
     devices.buttons.press("rule", held_ms=900)
     assert type(session.wait(3, PATIENCE_S)[0].event).__name__ == "Paused"
     devices.lamps.wait_for(Cue("paused", PLAYERS))
@@ -148,7 +147,7 @@ def test_a_question_is_answered_with_two_buttons(devices, session, eyes):
         "red is nearer",
         ("red",),
         "order",
-        DECIDED_BY,
+        "a button",
     )
     devices.lamps.wait_for(Cue("accepted", PLAYERS, then=turn("blue"), news=3))
     assert eyes.pointed == [

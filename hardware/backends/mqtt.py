@@ -1,0 +1,298 @@
+"""An MQTT broker, by paho-mqtt (`rinkside[mqtt]`): retained state out, messages in.
+
+Everything is sent with quality of service 0, on purpose. TCP keeps the order while a connection
+lasts, and after it everything is said again. With 1 or 2 paho would repeat, after a reconnection,
+what was under way before it: an old state would replace a newer one, and a command that the broker
+repeats would be done twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import ssl
+import sys
+import threading
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from secrets import token_hex
+from time import monotonic, time_ns
+from typing import TYPE_CHECKING, Any
+
+from hardware.mqtt_settings import MqttSettings
+from table.errors import InputError
+from table.languages import Language
+from table.messages import Message, msg
+
+if TYPE_CHECKING:
+    from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage
+    from paho.mqtt.properties import Properties
+    from paho.mqtt.reasoncodes import ReasonCode
+
+logger = logging.getLogger(__name__)
+
+INSTANCE = re.compile(r"\d{20}-[0-9a-f]{8}")
+"""When a program began, and chance."""
+
+Tell = Callable[[str, bytes], object]
+"""Takes the topic and the payload of a message."""
+
+ONLINE, OFFLINE = "online", "offline"
+"""What the topic `status` says: Home Assistant's own words for available and unavailable."""
+KEEPALIVE_S = 15
+"""A broker that says nothing for so long is left, and tried again."""
+AGAIN_S, LONGEST_AGAIN_S = 1, 60
+"""Pause before a broker is tried again: the first one, which doubles up to the longest."""
+CONNECT_S = 5.0
+"""Longest wait for a connection, which includes the handshake of TLS."""
+PATIENT_S = 3.0
+"""For so long after the start, no connection yet is nothing to tell people."""
+SEND_S = 2.0
+"""Longest wait until a message has left this computer."""
+LEAVE_S = 2.0
+"""A connection that is not closed after so long is left behind; its thread ends with the program.
+"""
+MOST_BYTES = 16_384
+"""Longest message that is taken: brokers keep longer ones back, and what comes all the same is
+dropped.
+"""
+
+
+class MqttBroker:
+    """The interface `Broker` on a broker; paho connects, and connects again, in its own thread."""
+
+    def __init__(
+        self,
+        settings: MqttSettings,
+        language: Language = "en",
+        try_only: bool = False,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Begins to connect, and waits for nothing; `clock` in seconds.
+
+        With `try_only` it says nothing about the table, and takes no connection over: it only
+        tells whether the broker can be reached. Raises InputError where paho-mqtt is not installed
+        or `ca_file` cannot be used.
+        """
+        self.settings, self.language = settings, settings.language or language
+        self._says = not try_only
+        self._instance = f"{time_ns():020d}-{token_hex(4)}"
+        """Of two programs that say they are the same table, the one with the greater stays."""
+        self._clock, self._begun_s = clock, clock()
+        self._lock = threading.RLock()
+        """Held while something is sent, and when a connection begins or ends: nothing gets in
+        between the parts of a new connection.
+        """
+        self._topics: tuple[str, ...] = ()
+        self._tell: Tell = lambda _topic, _payload: None
+        self._up, self._closing, self._error = False, False, ""
+        self._refused = False
+        self._connections = 0
+        self._client = self._new_client()
+        self._client.loop_start()
+
+    def _new_client(self) -> Client:
+        try:
+            from paho.mqtt import client as paho
+            from paho.mqtt.enums import CallbackAPIVersion
+            from paho.mqtt.packettypes import PacketTypes
+            from paho.mqtt.properties import Properties
+        except ImportError as error:
+            raise InputError(
+                msg(
+                    "hardware.mqtt.kind: expected paho-mqtt in this environment, but it is not"
+                    " installed; run: pip install '{program}'",
+                    program="rinkside[mqtt]",
+                )
+            ) from error
+        settings = self.settings
+        client = paho.Client(
+            CallbackAPIVersion.VERSION2,
+            client_id=f"rinkside-{settings.table}-{token_hex(4)}",
+            protocol=paho.MQTTv5,
+        )
+        client.suppress_exceptions = True  # a thread that ended would never be back
+        client.connect_timeout = CONNECT_S
+        client.reconnect_delay_set(AGAIN_S, LONGEST_AGAIN_S)
+        if settings.username:
+            client.username_pw_set(settings.username, settings.password or None)
+        if settings.tls:
+            self._secure(client)
+        if self._says:
+            client.will_set(settings.topic("status"), OFFLINE, retain=True)
+        client.on_connect = self._connected
+        client.on_connect_fail = self._not_reached
+        client.on_disconnect = self._disconnected
+        client.on_message = self._heard
+        limits = Properties(PacketTypes.CONNECT)
+        limits.MaximumPacketSize = MOST_BYTES
+        client.connect_async(
+            settings.host, settings.port, KEEPALIVE_S, clean_start=True, properties=limits
+        )
+        return client
+
+    def _secure(self, client: Client) -> None:
+        try:
+            client.tls_set(ca_certs=self.settings.ca_file)
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(
+                msg(
+                    "hardware.mqtt.ca_file: expected certificates in PEM that can be read, got"
+                    " {path} ({raw})",
+                    path=self.settings.ca_file,
+                    raw=getattr(error, "strerror", None) or error,
+                )
+            ) from error
+
+    @property
+    def error(self) -> str:
+        """Why the broker is not told anything now; empty: it is, or it is too early to say."""
+        with self._lock:
+            if self._up or self._error:
+                return "" if self._up else self._error
+            early = self._clock() - self._begun_s < PATIENT_S
+        return "" if early else self._silent()
+
+    @property
+    def connections(self) -> int:
+        """How often a connection was made; a new one knows nothing of what was sent before."""
+        with self._lock:
+            return self._connections
+
+    @property
+    def connected(self) -> bool:
+        """True while the broker is connected."""
+        with self._lock:
+            return self._up
+
+    def listen(self, topics: Collection[str], tell: Tell) -> None:
+        """Tell of each message under these topics, from paho's thread; retained ones are old."""
+        with self._lock:
+            self._topics, self._tell = tuple(topics), tell
+            if self._up:
+                self._subscribe()
+
+    def send(self, topic: str, payload: str, retain: bool = True) -> None:
+        """Send a message, and wait until it has left, for SEND_S at most.
+
+        Without a connection it is dropped: whoever keeps the state says it again to the next one.
+        """
+        with self._lock:
+            if not self._up:
+                return
+            sent = self._client.publish(topic, payload, qos=0, retain=retain)
+        with suppress(RuntimeError, ValueError):  # the connection is lost meanwhile
+            sent.wait_for_publish(SEND_S)
+
+    def close(self) -> None:
+        """Say goodbye and let the broker go; returns after SEND_S and LEAVE_S at the latest."""
+        if self._says:
+            self.send(self.settings.topic("status"), OFFLINE)
+        with self._lock:
+            self._closing, self._up = True, False
+        self._client.disconnect()
+        ending = threading.Thread(target=self._client.loop_stop, name="mqtt ends", daemon=True)
+        ending.start()
+        ending.join(LEAVE_S)
+
+    def _subscribe(self) -> None:
+        own = [self.settings.topic(name) for name in ("status", "instance") if self._says]
+        if topics := [(topic, 0) for topic in (*own, *self._topics)]:
+            self._client.subscribe(topics)
+
+    def _connected(
+        self,
+        client: Client,
+        _data: Any,
+        _flags: ConnectFlags,
+        reason: ReasonCode,
+        _properties: Properties | None,
+    ) -> None:
+        with self._lock:
+            if reason.is_failure:
+                self._refused, self._error = True, self._refusal(str(reason))
+                logger.info("mqtt: %s", self._error)
+                return
+            self._refused, self._error = False, ""
+            self._up, self._connections = True, self._connections + 1
+            self._subscribe()
+            if self._says:
+                client.publish(self.settings.topic("status"), ONLINE, retain=True)
+                client.publish(self.settings.topic("instance"), self._instance)
+
+    def _not_reached(self, _client: Client, _data: Any) -> None:
+        error = sys.exc_info()[1]  # paho calls this while it handles the error, and gives none
+        why = getattr(error, "strerror", None) or error or "?"
+        with self._lock:
+            self._error = msg(
+                "expected a broker at {raw} (hardware.mqtt.url), but it cannot be reached"
+                " ({raw2}); it is tried again",
+                raw=self.settings.url,
+                raw2=why,
+            )
+
+    def _disconnected(
+        self,
+        _client: Client,
+        _data: Any,
+        _flags: DisconnectFlags,
+        _reason: ReasonCode,
+        _properties: Properties | None,
+    ) -> None:
+        with self._lock:
+            was_up, self._up = self._up, False
+            if self._closing or self._refused:
+                return
+            if was_up:
+                self._error = msg(
+                    "the connection to {raw} is lost; it is tried again", raw=self.settings.url
+                )
+            else:
+                self._error = self._silent()
+
+    def _heard(self, client: Client, _data: Any, message: MQTTMessage) -> None:
+        if message.retain or len(message.payload) > MOST_BYTES:
+            return
+        topic, payload = message.topic, bytes(message.payload)
+        try:
+            if self._says and topic == self.settings.topic("status"):
+                if payload == OFFLINE.encode() and self.connected:
+                    # The last will of a connection before this one, which the broker noticed late.
+                    client.publish(topic, ONLINE, retain=True)
+            elif self._says and topic == self.settings.topic("instance"):
+                self._met(client, payload.decode(errors="replace"))
+            else:
+                self._tell(topic, payload)
+        except Exception:  # paho would drop it without a word
+            logger.warning("mqtt: a message was skipped", exc_info=True)
+
+    def _met(self, client: Client, other: str) -> None:
+        """Another program says that it is this table: one of the two has to go."""
+        if not INSTANCE.fullmatch(other):
+            return
+        if other < self._instance:
+            client.publish(self.settings.topic("instance"), self._instance)
+        elif other > self._instance:
+            with self._lock:
+                self._up, self._closing = False, True
+                self._error = msg(
+                    "another program is at the broker as table {raw}: give each table a"
+                    " hardware.mqtt.table of its own, and start Rinkside again",
+                    raw=self.settings.table,
+                )
+            client.disconnect()
+
+    def _silent(self) -> Message:
+        return msg(
+            "no answer from {raw} (hardware.mqtt.url): is an MQTT 5 broker there? It is tried"
+            " again",
+            raw=self.settings.url,
+        )
+
+    def _refusal(self, reason: str) -> Message:
+        return msg(
+            "the broker at {raw} refuses ({raw2}): check hardware.mqtt.username and"
+            " hardware.mqtt.password",
+            raw=self.settings.url,
+            raw2=reason,
+        )

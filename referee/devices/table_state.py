@@ -1,0 +1,142 @@
+"""What a home's automation is told of a table: whose turn it is, scores, the last ruling, trouble.
+
+Only what the panel shows to everybody: no vote that is not revealed, no record, no picture. The
+shape is version 1 of docs/MQTT.md; a field that is taken away or changes its meaning makes a new
+version, a field more does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from referee.presentation.headlines import before_the_list, layers
+from referee.presentation.session_view import Phase, Ruling, SessionView, Verdict
+from referee.presentation.shown_games import title
+from referee.sessions.status import RefereeStatus, Status
+from table.languages import Language, translated
+from table.messages import Message, Word, split_first
+
+TROUBLE: tuple[Status, ...] = ("cannot see", "camera lost", "stopped")
+"""What the referee does while nothing can be ruled on, until somebody helps."""
+
+
+class Points(msgspec.Struct, frozen=True, kw_only=True):
+    """A player, by colour, and their points in this game."""
+
+    player: str
+    name: str
+    points: int | float
+
+
+class LastRuling(msgspec.Struct, frozen=True, kw_only=True):
+    """The last ruling: its headline, and the whole text.
+
+    `seq` is its record, 0 before the first; `by_hand`: people decided it.
+    """
+
+    seq: int = 0
+    verdict: Ruling | Literal[""] = ""
+    player: str = ""
+    headline: str = ""
+    text: str = ""
+    by_hand: bool = False
+
+
+class TableState(msgspec.Struct, frozen=True, kw_only=True):
+    """A table. Texts are in its language, `player` and `players` are colours in English.
+
+    `turn` is empty where it is nobody's turn, `question` where none is open, `trouble` where
+    everything can be seen, `outcome` until the game is over.
+    """
+
+    version: int = 1
+    game: str
+    game_number: int
+    phase: Phase
+    player: str
+    turn: str
+    scores: tuple[Points, ...]
+    ruling: LastRuling
+    question: str
+    trouble: str
+    outcome: str
+
+
+class RulingEvent(LastRuling, frozen=True, kw_only=True):
+    """A ruling as it is made; `event_type` is its `verdict`, as Home Assistant asks for it."""
+
+    event_type: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a command; `text` says why it was not done."""
+
+    command: str
+    done: bool
+    text: str = ""
+
+
+def table_state(
+    view: SessionView, status: RefereeStatus, language: Language, names: bool
+) -> TableState:
+    """The state of a table in a language; players by their own `names`, or by colours only."""
+    people = view.names if names else {}
+    player = "" if view.phase in ("over", "ended") else (view.next or "")
+    return TableState(
+        game=title(view.game),
+        game_number=view.game_number,
+        phase=view.phase,
+        player=player,
+        turn=_called(player, people, language),
+        scores=tuple(
+            Points(player=one, name=_called(one, people, language), points=view.scores.get(one, 0))
+            for one in (view.players if view.scores else ())
+        ),
+        ruling=_ruling(view.verdicts[0], view, language) if view.verdicts else LastRuling(),
+        question=_in(language, view.question.message) if view.question else "",
+        trouble=_in(language, _trouble(status)),
+        outcome=_in(language, view.outcome or ""),
+    )
+
+
+def ruling_events(view: SessionView, after: int, language: Language) -> Iterator[RulingEvent]:
+    """The rulings after record `after`, the oldest first."""
+    for verdict in reversed(view.verdicts):
+        if verdict.seq > after:
+            ruling = _ruling(verdict, view, language)
+            yield RulingEvent(event_type=verdict.verdict, **msgspec.structs.asdict(ruling))
+
+
+def _ruling(verdict: Verdict, view: SessionView, language: Language) -> LastRuling:
+    # The headline of one that is not the newest is not known: the state is another one by now.
+    newest = verdict is view.verdicts[0]
+    headline = layers(verdict, view)[0] if newest else split_first(before_the_list(verdict))[0]
+    return LastRuling(
+        seq=verdict.seq,
+        verdict=verdict.verdict,
+        player=verdict.player or "",
+        headline=_in(language, headline),
+        text=_in(language, verdict.message),
+        by_hand=verdict.decided_by is not None,
+    )
+
+
+def _trouble(status: RefereeStatus) -> str:
+    if status.error:
+        return status.error
+    return status.message if status.status in TROUBLE else ""
+
+
+def _called(player: str, people: Mapping[str, str], language: Language) -> str:
+    """A player's own name, or the colour in a language, with a capital letter."""
+    if not player:
+        return ""
+    word = _in(language, Message(Word(player)))
+    return people.get(player) or word[:1].upper() + word[1:]
+
+
+def _in(language: Language, text: str) -> str:
+    return str(translated(text, language) or text)

@@ -1,0 +1,36 @@
+"""A verdict as a headline that is read from afar, and a line that says why."""
+
+from __future__ import annotations
+
+from referee.presentation.session_view import Decision, SessionView
+from referee.presentation.shown_games import headline
+from table.messages import SENTENCES, Listing, Message, as_message, phrase, split_first
+
+NAMED_FIRST = {"refused": phrase("Not allowed"), "out_of_sync": phrase("The table does not match")}
+"""Kinds of verdicts that are their own headline."""
+
+
+def layers(verdict: Decision, view: SessionView) -> tuple[str, str]:
+    """A verdict as a headline, read from afar, and a line that says why; the latter may be empty.
+
+    `view` is of the state after the verdict, the newest one.
+    """
+    text = as_message(before_the_list(verdict))
+    if verdict.verdict in NAMED_FIRST:
+        return NAMED_FIRST[verdict.verdict], text
+    if verdict.verdict == "accepted":
+        short = headline(view.game, verdict.player, verdict.code, view.state)
+        if short is not None:
+            return short, text
+    return split_first(text)
+
+
+def before_the_list(verdict: Decision) -> str:
+    """What a verdict says, without the differences between table and record: a page lists those."""
+    message, content = verdict.message, verdict.message.content
+    listed = [*map(str, verdict.evidence.get("differences", ()))]
+    if listed and isinstance(content, Listing) and content.joint == SENTENCES:
+        first, rest = content.items[: -len(listed)], content.items[-len(listed) :]
+        if [str(Message(one)) for one in rest] == listed:
+            return Message(Listing(first, SENTENCES))
+    return message.removesuffix(" ".join(("", *listed))) if listed else message
