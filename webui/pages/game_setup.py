@@ -27,6 +27,7 @@ from table.messages import msg
 from webui.api.routes import live_picture
 from webui.interfaces import SetUpPort, TablePort
 from webui.pages.calibration import lens_pages
+from webui.pages.health import while_preparing
 from webui.pages.host import table_facts
 from webui.pages.sheets import sheet_answer
 from webui.security.permissions import Access
@@ -94,6 +95,7 @@ def create_set_up_app(
     app = bare_app(hosts)
     guarded(app, access)
     app.register_blueprint(routes)
+    app.register_blueprint(while_preparing(msg("The game is being set up on its page.")))
     app.register_blueprint(making_ready(table))
     app.register_blueprint(lens_pages(lambda: table.lens, "/lens", instance))
     return app
