@@ -37,6 +37,7 @@ from webui.site import bare_app, guarded
 
 PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
 """Form fields begin with these; what follows is a colour, or an option of the game."""
+SET_UP = msg("The game is being set up on its page.")
 
 
 def create_set_up_app(
@@ -94,10 +95,9 @@ def create_set_up_app(
 
     app = bare_app(hosts)
     guarded(app, access)
-    app.register_blueprint(routes)
-    app.register_blueprint(while_preparing(msg("The game is being set up on its page.")))
-    app.register_blueprint(making_ready(table))
-    app.register_blueprint(lens_pages(lambda: table.lens, "/lens", instance))
+    lens, well = lens_pages(lambda: table.lens, "/lens", instance), while_preparing(SET_UP)
+    for part in (routes, well, making_ready(table), lens):
+        app.register_blueprint(part)
     return app
 
 
