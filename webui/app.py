@@ -13,6 +13,7 @@ from webui.api.openapi import BASE
 from webui.api.routes import api
 from webui.interfaces import LivePort, SessionPort, VirtualTablePort
 from webui.pages.correction import fix
+from webui.pages.health import GameMetrics, health_pages
 from webui.pages.help import help_pages
 from webui.pages.history import history_pages
 from webui.pages.host import Devices, host
@@ -59,6 +60,8 @@ def create_app(
     if virtual is not None:
         app.register_blueprint(virtual_table(live, virtual))
     app.register_blueprint(ruling(session))
+    metrics = GameMetrics(session, live, devices, histories.path if histories else None)
+    app.register_blueprint(health_pages(metrics.health, metrics.collect))
     app.register_blueprint(help_pages())
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     if histories is not None:

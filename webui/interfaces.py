@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # they bring OpenCV along, and interfaces are needed by every
     from referee.sessions.events import Choice as Alternative
     from referee.sessions.events import Record, SeatFreed, SeatTaken
     from referee.sessions.secret_votes import AffectedVotes
-    from referee.sessions.status import RefereeStatus
+    from referee.sessions.status import RefereeStatus, Seen
     from table.observation import Observation
     from table.solids import Array
     from table.table_config import Setup
@@ -86,6 +86,10 @@ class LivePort(Protocol):
     @property
     def latest(self) -> RefereeStatus:
         """What the referee sees and does now."""
+
+    @property
+    def seen(self) -> Seen:
+        """How many pictures came until now."""
 
     def jpeg(self) -> bytes | None:
         """The newest frame as a JPEG; None before the first."""

@@ -41,7 +41,7 @@ ONLINE, OFFLINE = "online", "offline"
 """What the topic `status` says: Home Assistant's own words for available and unavailable."""
 KEEPALIVE_S = 15
 """A broker that says nothing for so long is left, and tried again."""
-AGAIN_S, LONGEST_AGAIN_S = 1, 60
+AGAIN_S, LONGEST_AGAIN_S = 1, 15
 """Pause before a broker is tried again: the first one, which doubles up to the longest."""
 CONNECT_S = 5.0
 """Longest wait for a connection, which includes the handshake of TLS."""
@@ -186,10 +186,12 @@ class MqttBroker:
 
     def close(self) -> None:
         """Say goodbye and let the broker go; returns after SEND_S and LEAVE_S at the latest."""
+        with self._lock:
+            self._closing = True
         if self._says:
             self.send(self.settings.topic("status"), OFFLINE)
         with self._lock:
-            self._closing, self._up = True, False
+            self._up = False
         self._client.disconnect()
         ending = threading.Thread(target=self._client.loop_stop, name="mqtt ends", daemon=True)
         ending.start()
@@ -256,15 +258,22 @@ class MqttBroker:
         topic, payload = message.topic, bytes(message.payload)
         try:
             if self._says and topic == self.settings.topic("status"):
-                if payload == OFFLINE.encode() and self.connected:
-                    # The last will of a connection before this one, which the broker noticed late.
-                    client.publish(topic, ONLINE, retain=True)
+                self._contradict(client, payload)
             elif self._says and topic == self.settings.topic("instance"):
                 self._met(client, payload.decode(errors="replace"))
             else:
                 self._tell(topic, payload)
         except Exception:  # paho would drop it without a word
             logger.warning("mqtt: a message was skipped", exc_info=True)
+
+    def _contradict(self, client: Client, status: bytes) -> None:
+        """Say that we are there where the broker says that we are not.
+
+        That is the last will of a connection before this one, whose end it noticed late.
+        """
+        with self._lock:
+            if status == OFFLINE.encode() and self._up and not self._closing:
+                client.publish(self.settings.topic("status"), ONLINE, retain=True)
 
     def _met(self, client: Client, other: str) -> None:
         """Another program says that it is this table: one of the two has to go."""

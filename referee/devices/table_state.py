@@ -15,12 +15,9 @@ import msgspec
 from referee.presentation.headlines import before_the_list, layers
 from referee.presentation.session_view import Phase, Ruling, SessionView, Verdict
 from referee.presentation.shown_games import title
-from referee.sessions.status import RefereeStatus, Status
+from referee.sessions.status import TROUBLE, RefereeStatus
 from table.languages import Language, translated
 from table.messages import Message, Word, split_first
-
-TROUBLE: tuple[Status, ...] = ("cannot see", "camera lost", "stopped")
-"""What the referee does while nothing can be ruled on, until somebody helps."""
 
 
 class Points(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from referee.live.referee import Referee
 from referee.live.table_monitor import TableRequest
 from referee.sessions.event_store import LogFailed
 from referee.sessions.session import Session
-from referee.sessions.status import LiveState, RefereeStatus
+from referee.sessions.status import LiveState, RefereeStatus, Seen
 from table.errors import InputError, error_summary
 from table.messages import msg, sentences
 from table.observation import Observation
@@ -70,6 +70,11 @@ class Supervisor:
     def latest(self) -> RefereeStatus:
         """What the referee sees and does now."""
         return self._live.latest
+
+    @property
+    def seen(self) -> Seen:
+        """How many pictures came until now."""
+        return self._live.seen
 
     def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
         """As `LiveState.wait`."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Literal, NamedTuple
 
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Verdict
@@ -28,6 +30,11 @@ Status = Literal[
 """`stopped`: the referee itself cannot work just now (the disk is full, or it failed), and goes on
 as soon as it can.
 """
+
+ILL: tuple[Status, ...] = ("camera lost", "stopped")
+"""The referee cannot work."""
+TROUBLE: tuple[Status, ...] = ("cannot see", *ILL)
+"""Nothing can be ruled on until somebody helps."""
 
 
 class Pointed(NamedTuple):
@@ -64,14 +71,25 @@ class RefereeStatus:
     error: str = ""
 
 
+class Seen(NamedTuple):
+    """How many pictures were looked at, in how many the table could be read, and when the last was.
+
+    `at_s` is on a clock that never goes back; None before the first.
+    """
+
+    pictures: int = 0
+    readings: int = 0
+    at_s: float | None = None
+
+
 class LiveState:
     """The newest `RefereeStatus` and the newest picture.
 
     They outlast a referee that fails and begins again. Everything may be called from any thread.
     """
 
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._changed, self._clock, self._seen = threading.Condition(), clock, Seen()
         self._latest = RefereeStatus("waiting", msg("Waiting for the first picture."))
         self.picture = LivePicture()
 
@@ -80,6 +98,12 @@ class LiveState:
         """What the referee sees and does now."""
         with self._changed:
             return self._latest
+
+    @property
+    def seen(self) -> Seen:
+        """How many pictures came until now."""
+        with self._changed:
+            return self._seen
 
     def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
         """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""
@@ -99,6 +123,8 @@ class LiveState:
         """
         self.picture.show(frame)
         with self._changed:
+            pictures, readings, _ = self._seen
+            self._seen = Seen(pictures + 1, readings + (readable is not None), self._clock())
             observation = self._latest.observation if readable is None else readable
             self._latest = replace(
                 self._latest, frame_seq=frame.seq, at_ms=frame.shown_ms, observation=observation

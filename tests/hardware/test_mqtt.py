@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 
@@ -23,6 +24,7 @@ from hardware.backends import mqtt as backend
 from hardware.backends.mqtt import MOST_BYTES, MqttBroker
 from hardware.mqtt_settings import MqttSettings
 from hardware.settings import load_settings, parse_settings
+from hardware.testing.fakes import FakeBroker
 from table.errors import InputError
 from tests.support.mosquitto import Mosquitto, Somebody, until
 
@@ -66,12 +68,58 @@ def test_what_is_sent_is_kept_for_whoever_comes_later(broker, at):
     assert (mqtt.error, mqtt.connections) == ("", 1)
 
 
-def test_it_says_goodbye(broker, at):
-    mqtt = at(broker.url)
+@pytest.fixture(params=["fake", "real"])
+def either(request):
+    """A connection, and somebody who publishes there; of the real one and of the fake."""
+    if request.param == "fake":
+        fake = FakeBroker()
+        yield fake, fake.publish, lambda topic: fake.kept.get(topic)
+        return
+    broker, make = request.getfixturevalue("broker"), request.getfixturevalue("at")
+    mqtt = make(broker.url)
     until(lambda: mqtt.connected)
     with Somebody(broker) as somebody:
-        mqtt.close()
+        yield mqtt, somebody.publish, lambda topic: (somebody.said(topic) or [None])[-1]
+
+
+def test_what_every_broker_does(either):
+    mqtt, publish, newest = either
+    told = queue.Queue()
+    assert (mqtt.connected, mqtt.connections, mqtt.error) == (True, 1, "")
+    mqtt.send("state", "one")
+    mqtt.send("state", "two")
+    until(lambda: newest("state") == "two")
+    mqtt.listen(["asked"], lambda topic, payload: told.put((topic, payload)))
+    publish("asked", b"first")
+    publish("other", b"second")
+    publish("asked", b"third")
+    assert [told.get(timeout=20)[1] for _ in range(2)] == [b"first", b"third"]
+    mqtt.close()
+    assert not mqtt.connected
+    mqtt.send("state", "three")
+
+
+class Unhurried(MqttBroker):
+    """Has heard all that the broker says of its goodbye before it goes."""
+
+    def send(self, topic, payload, retain=True):
+        super().send(topic, payload, retain)
+        heard, somebody = threading.Event(), self.somebody
         somebody.until(lambda: somebody.said(STATUS)[-1:] == ["offline"])
+        self.listen(["later"], lambda _topic, _payload: heard.set())
+        somebody.publish("later", "")
+        assert heard.wait(20)
+
+
+def test_it_says_goodbye_and_does_not_contradict_itself(broker):
+    mqtt = Unhurried(MqttSettings(url=broker.url))
+    until(lambda: mqtt.connected)
+    with Somebody(broker) as somebody:
+        mqtt.somebody = somebody
+        mqtt.close()
+        with Somebody(broker) as later:
+            later.until(lambda: later.said(STATUS))
+            assert later.said(STATUS) == ["offline"]
 
 
 PROGRAM = """

@@ -33,7 +33,7 @@ from referee.sessions.events import (
 )
 from referee.sessions.secret_votes import AffectedVotes
 from referee.sessions.session import Session
-from referee.sessions.status import Pointed, RefereeStatus
+from referee.sessions.status import Pointed, RefereeStatus, Seen
 from table.clearance import clearance
 from table.errors import InputError
 from table.messages import as_message, msg, phrase, sentences
@@ -568,6 +568,7 @@ class FakeLive:
             observation=seen_end(),
         )
         self.picture: bytes | None = picture()
+        self.seen = Seen()
         self.wishes: list[TableRequest] = []
         self.told: list[PieceCorrection] = []
         self.no_table: Exception | None = None

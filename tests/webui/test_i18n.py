@@ -137,7 +137,7 @@ def pages(app):
     return sorted(
         rule.rule.replace("<seq:session>", "1")
         for rule in rules
-        if not rule.rule.startswith(("/api/", "/static/"))
+        if not rule.rule.startswith(("/api/", "/static/", "/healthz", "/metrics"))
     )
 
 

@@ -29,6 +29,7 @@ from table.pieces import COLOURS
 from table.printed_boards import printed_tables
 from webui.api.routes import live_picture
 from webui.interfaces import FirstSetUpPort, Next
+from webui.pages.health import while_preparing
 from webui.pages.sheets import sheet_answer
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
@@ -55,6 +56,7 @@ def create_first_set_up_app(
     app = bare_app(hosts, api=False)
     guarded(app, access)
     app.register_blueprint(_routes(first, save, leave))
+    app.register_blueprint(while_preparing(msg("The table is being set up on its page.")))
     app.register_blueprint(_pictures(first))
     return app
 

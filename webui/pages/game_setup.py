@@ -27,6 +27,7 @@ from table.messages import msg
 from webui.api.routes import live_picture
 from webui.interfaces import SetUpPort, TablePort
 from webui.pages.calibration import lens_pages
+from webui.pages.health import while_preparing
 from webui.pages.host import table_facts
 from webui.pages.sheets import sheet_answer
 from webui.security.permissions import Access
@@ -36,6 +37,7 @@ from webui.site import bare_app, guarded
 
 PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
 """Form fields begin with these; what follows is a colour, or an option of the game."""
+SET_UP = msg("The game is being set up on its page.")
 
 
 def create_set_up_app(
@@ -93,9 +95,9 @@ def create_set_up_app(
 
     app = bare_app(hosts)
     guarded(app, access)
-    app.register_blueprint(routes)
-    app.register_blueprint(making_ready(table))
-    app.register_blueprint(lens_pages(lambda: table.lens, "/lens", instance))
+    lens, well = lens_pages(lambda: table.lens, "/lens", instance), while_preparing(SET_UP)
+    for part in (routes, well, making_ready(table), lens):
+        app.register_blueprint(part)
     return app
 
 

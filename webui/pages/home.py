@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 from table.errors import InputError, message_of
 from table.messages import msg
 from webui.interfaces import Activity, HomePort
+from webui.pages.health import Health, health_pages, home_metrics
 from webui.pages.help import help_pages
 from webui.security.incoming import LARGER_BODIES, MOST_UPLOAD_BYTES
 from webui.security.permissions import Access
@@ -41,6 +42,7 @@ def create_home_app(
     guarded(app, access)
     app.register_blueprint(_routes(home, MEASURE if others and MEASURE in others else ""))
     app.register_blueprint(help_pages())
+    app.register_blueprint(health_pages(lambda: _health(home), home_metrics))
     app.jinja_env.globals["is_home"] = True
     app.register_error_handler(NotFound, _go_home)
     if others and MEASURE in others:
@@ -101,6 +103,15 @@ def _routes(home: HomePort, measure: str) -> Blueprint:
         return current_app.make_response(shown("home.html", games=(), measure=""))
 
     return routes
+
+
+def _health(home: HomePort) -> Health:
+    now = home.look()
+    if now.over:
+        return Health(False, msg("Rinkside ends."))
+    if now.starting is not None:
+        return Health(True, msg("A game is starting."))
+    return Health(True, msg("The home page is open; no game is running."))
 
 
 def _go_home(_error: NotFound) -> Response:
