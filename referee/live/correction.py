@@ -30,7 +30,7 @@ BY_HAND_SIGMA_MM, BY_HAND_SIGMA_DEG = 1.0, 3.0
 not ruled.
 """
 NUDGED = 0.051
-"""Places in mm and headings in degrees that differ by less are the same: a page shows them to 0.1."""
+"""Places (mm) and headings (degrees) nearer than this are the same: a page shows them to 0.1."""
 
 
 @dataclass(frozen=True, slots=True)
