@@ -4,8 +4,8 @@
 other way round.  Outside the rules a number that a module keeps as a constant becomes three times
 as large, and a third.  Every mutant is tried in a process of its own that runs the quick tests of
 its part, the nearest first, and stops at the first that fails; where none does, slow tests of the
-modules that import the changed one are tried too.  One that runs out of processor time or memory is
-noticed too: it no longer ends.
+modules that import the changed one are tried too.  One that hangs, or runs out of processor time or
+memory, is noticed too.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ LOADED_BEFORE = (
 """What mutants need and none changes."""
 MEMORY_BYTES = 4 << 30
 """A mutant that asks for more than this is noticed: it never ends."""
+TEST_S = 120
+"""A test that takes longer hangs, and has noticed."""
 LATE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 """pytest says of what is loaded before it that it comes too late to rewrite."""
 OTHERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -202,7 +204,8 @@ def noticed(mutant: Mutant | None, tests: Sequence[str], limit_s: int) -> bool:
     if mutant:
         _load(mutant)
     pytest = importlib.import_module("pytest")
-    failed = pytest.main([*tests, "-xq", "-n", "0", "-p", "no:cacheprovider", *LATE])
+    how = ["-xq", "-n", "0", "-p", "no:cacheprovider", f"--timeout={TEST_S}", *LATE]
+    failed = pytest.main([*tests, *how])
     os._exit(int(failed) if failed != pytest.ExitCode.NO_TESTS_COLLECTED else 0)
 
 

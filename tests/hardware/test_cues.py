@@ -83,6 +83,38 @@ def test_every_colour_of_pieces_can_be_lit():
     assert all(max(rgb) >= 60 for rgb in LAMP_RGB.values())
 
 
+LOOKS = {
+    "red": (355, 365, 0.9, 1.0),
+    "orange": (8, 30, 0.9, 1.0),
+    "yellow": (35, 60, 0.9, 1.0),
+    "green": (110, 130, 0.9, 1.0),
+    "cyan": (175, 185, 0.9, 1.0),
+    "blue": (230, 250, 0.9, 1.0),
+    "purple": (260, 290, 0.9, 1.0),
+    "pink": (335, 350, 0.5, 0.85),
+    "clear": (175, 185, 0.1, 0.3),
+    "black": (15, 35, 0.5, 0.8),
+}
+"""Hues of lamps, from and to, in degrees, and how strong the colour is, from and to."""
+BRIGHT = {"clear": (100, 200), "black": (50, 100), "grey": (50, 150)}
+"""Brightness of lamps that are dim, from and to; others are bright."""
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_a_lamp_looks_like_the_pieces_of_its_player(colour):
+    rgb = LAMP_RGB[colour]
+    least, most = BRIGHT.get(colour, (200, 255))
+    assert min(rgb) >= 0
+    assert least <= max(rgb) <= most
+    if colour in ("white", "grey"):
+        assert len(set(rgb)) == 1
+        return
+    from_deg, to_deg, pale, strong = LOOKS[colour]
+    hue, saturation, _ = colorsys.rgb_to_hsv(*rgb)
+    assert from_deg <= 360 * hue <= to_deg or from_deg <= 360 * hue + 360 <= to_deg
+    assert pale <= saturation <= strong
+
+
 WARM_DEG, APART_DEG = 40, 20
 """Hues of what goes wrong, and how far two lamps' hues are apart that people tell apart."""
 
@@ -95,11 +127,11 @@ def test_the_verdict_lamp_says_by_its_colour_what_kind_of_news_there_is():
     """As bright as it can be, in the colours that people know from traffic: green, red, orange."""
     lit = {signal: tune.rgb for signal, tune in TUNES.items() if tune.rgb and any(tune.rgb)}
     assert all(max(rgb) == 255 and min(rgb) >= 0 for rgb in lit.values())
-    assert 100 < hue_deg(lit["accepted"]) < 160
+    assert 125 < hue_deg(lit["accepted"]) < 160, "a little blue, for who sees red and green alike"
     assert hue_deg(lit["refused"]) == 0
     for trouble in ("cannot see", "out of sync"):
         assert APART_DEG < hue_deg(lit[trouble]) < WARM_DEG, "neither red nor yellow"
-    assert hue_deg(lit["camera lost"]) > 270
+    assert 300 < hue_deg(lit["camera lost"]) < 335, "magenta, like nothing of the game"
     for calm in ("settling", "paused"):
         assert 210 < hue_deg(lit[calm]) < 250, "blue: nobody has to do anything"
         assert min(lit[calm]) >= 100, "and pale"

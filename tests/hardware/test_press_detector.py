@@ -29,7 +29,13 @@ def told(*edges):
     ("edges", "presses"),
     [
         ([(0, True), (100, False)], [("down", 0), ("short", 0)]),
+        ([(0, True), (20, False)], [("down", 0), ("short", 0)]),
+        ([(0, True), (600, False)], [("down", 0), ("short", 0)]),
         ([(0, True), (800, False)], [("down", 0), ("long", 0)]),
+        (
+            [(0, True), (100, False), (400, True), (500, False)],
+            [("down", 0), ("down", 400), ("double", 0)],
+        ),
         (
             [(0, True), (100, False), (300, True), (400, False)],
             [("down", 0), ("down", 300), ("double", 0)],

@@ -188,3 +188,20 @@ def test_a_file_is_no_port(outline, tmp_path):
         match=r"^hardware\.lamps\.device: expected a serial port \(available: .*\), got .*ioctl",
     ):
         opened(outline, lamps={"kind": "wled", "device": str(tmp_path / "file"), "leds": 93})
+
+
+@pytest.mark.parametrize("pin", [2, 3, 5, 27])
+def test_every_pin_of_the_header_may_be_used(pin):
+    table = {"hardware": {"buzzer": {"kind": "gpio", "pin": pin}}}
+    assert parse_settings(table, "rinkside.toml").buzzer.pin == pin
+
+
+@pytest.mark.parametrize(("length", "whole"), [(80, True), (190, True), (400, False)])
+def test_the_long_name_of_a_port_is_quoted_and_one_without_end_is_not(length, whole):
+    """Those under /dev/serial/by-id have up to 150 characters."""
+    device = "/dev/" + "x" * (length - 5)
+    table = {"board": device, "calliper": {"kind": "serial", "device": device}}
+    with pytest.raises(InputError, match="which hardware") as caught:
+        parse_settings({"hardware": table}, "rinkside.toml")
+    assert (device in str(caught.value)) == whole
+    assert len(str(caught.value)) < 400

@@ -211,3 +211,31 @@ def test_what_answers_is_told(wled, opened):
     port = opened(wled)
     assert identify(port, lambda _: wled.pump()) == StripInfo("0.15.0", 100)
     assert identify(port, lambda _: None) is None
+
+
+def test_a_strip_that_plays_presets_is_asked_every_few_seconds(wled, presets):
+    """Whether it has started anew: ten seconds, at ten steps a second."""
+    presets(TURN, 100)
+    assert 3 <= wled.sent.count(b'{"v":true}') <= 10
+
+
+def test_dice_on_a_strip_are_warm_white(wled, sender):
+    sender(dice=(1,)).step(Cue("dark"), 0)
+    wled.pump()
+    [red, green, blue] = next(rgb for rgb in wled.firmware.pixels if any(rgb))
+    assert red == 255
+    assert 180 <= green <= 220
+    assert 80 <= blue <= 150
+
+
+COMMANDS_OF_WLED = {*b"AIXLOlov^{", 0xC9, *range(0xB0, 0xB8)}
+
+
+def test_every_colour_is_sent_nearly_as_it_is_and_never_as_a_command():
+    """As `wled_serial.cpp` has them."""
+    frame = np.repeat(np.arange(256, dtype=np.uint8), 3).reshape(-1, 3)
+    sent = adalight(frame)[6:]
+    assert not COMMANDS_OF_WLED & set(sent)
+    for value, byte in enumerate(sent[: 3 * 256 : 3]):
+        assert 0 <= value - byte <= 8
+        assert value == byte or value in COMMANDS_OF_WLED

@@ -273,3 +273,29 @@ def test_a_heading_that_differs_by_less_than_30_degrees_is_a_nudge(
     turned = piece("red", x_mm, y_mm, heading_deg=turned_deg)
     made = infer_missed_observation(seen(1000, turned), seen(0, red), seen(2000, now, blue))
     assert told(made) == (None if nudged else [("red", "medium", 300)])
+
+
+@pytest.mark.parametrize(("probability", "put_in"), [(0.97, False), (0.98, True), (1.0, True)])
+def test_a_piece_of_no_sure_colour_may_be_the_one_that_is_missing(
+    seen, piece, red, blue, probability, put_in
+):
+    stranger = replace(piece("green", 300, 50), colour_probability=probability)
+    made = infer_missed_observation(
+        seen(1000, blue, stranger), seen(0, red, blue), seen(2000, red, blue)
+    )
+    assert (made is not None) == put_in
+    assert made is None or RED in told(made)
+
+
+@pytest.mark.parametrize("probability", ["colour", "size", "pose"])
+@pytest.mark.parametrize(("least", "sure"), [(0.97, False), (0.98, True)])
+def test_a_reading_that_is_not_sure_is_the_piece_that_was_and_is_there(
+    seen, red, blue, probability, least, sure
+):
+    """Else it lies there as it was read."""
+    doubtful = replace(red, **{f"{probability}_probability": least})
+    made = infer_missed_observation(
+        seen(1000, doubtful, blue), seen(0, red, blue), seen(2000, red, blue)
+    )
+    assert (made is None) == sure
+    assert made is None or not any(one is doubtful for one in made.pieces)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.sessions.event_store import Log, LogFailed, LogReader
+from referee.sessions.event_store import FRAMES_BYTES, Log, LogFailed, LogReader
 from referee.sessions.event_tables import record_checksum
 from referee.sessions.events import (
     SCHEMA,
@@ -23,6 +23,7 @@ from referee.sessions.events import (
 )
 from table.errors import InputError
 from tests.support.disks import change
+from tests.support.paths import ROOT
 
 STARTED = SessionStarted(
     game="pegs", players=("red", "blue"), started_utc="2026-11-21T14:00:00+00:00", simulated=True
@@ -428,3 +429,8 @@ def test_the_empty_table_is_the_last_picture_of_its_session_to_go(tmp_path):
             False,
             True,
         ]
+
+
+def test_the_room_for_pictures_is_what_the_documentation_says():
+    page = (ROOT / "docs" / "LOG.md").read_text(encoding="utf-8")
+    assert f"- Pictures may take {FRAMES_BYTES / 10**9:g} GB." in page
