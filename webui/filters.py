@@ -69,6 +69,12 @@ def layers(verdict: Decision, view: SessionView) -> tuple[str, str]:
     return split_first(text)
 
 
+def named_first(verdict: Decision, view: SessionView) -> str | None:
+    """The player whose chip stands before the headline: the one that it names, else who acted."""
+    text = str(layers(verdict, view)[0]).casefold()
+    return next((one for one in view.players if text.startswith(f"{one} ")), verdict.player)
+
+
 def shown_verb(view: SessionView) -> str:
     """What the player whose turn it is does now."""
     return verb(view.game, view.state.get("phase"))

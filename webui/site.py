@@ -15,6 +15,7 @@ from table.measured_text import shown_date, shown_mm
 from webui.filters import (
     evidence_rows,
     layers,
+    named_first,
     shown_at,
     shown_gap,
     shown_points,
@@ -68,6 +69,7 @@ def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
     app.jinja_env.filters.update(
         unbroken=unbroken,
         layers=layers,
+        named_first=named_first,
         game=title,
         verb=shown_verb,
         in_order=options_in_order,
