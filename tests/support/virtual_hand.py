@@ -79,10 +79,6 @@ class VirtualHand:
             self.page.wait_for_timeout(200)
         raise AssertionError(f"the table never came so; now {pieces}")
 
-    def may(self, name: str) -> list[str]:
-        """What may be done with a piece on the table."""
-        return list(self.pieces()[name]["may"])
-
     def spare(self, colour: str) -> str | None:
         """A piece of a colour that is not on the table."""
         beside = (name for name in self.pieces(lies=False) if name.startswith(f"{colour} "))

@@ -267,7 +267,7 @@ def test_truths_of_the_benchmark(path):
         (
             Chessboard(square_mm=50.0, files=10),
             "small",
-            "board: Ice Storm needs a chessboard of 8 x 8 squares, got a chessboard of 10",
+            "Ice Storm needs a chessboard of 8 x 8 squares; this is a chessboard of 10",
         ),
         (Open(outline_mm=((0, 0), (9, 0), (0, 9))), "small", "got another board"),
     ],
