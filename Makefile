@@ -127,9 +127,10 @@ bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages
 	@$(BIN)/python -m benchmarks page_paints
 	@$(BIN)/python -m pytest -q tests/webui/api/test_openapi.py --hypothesis-profile=explore
 
-pictures: $(VENV)/ready-dev  ## photograph every page, and a newcomer's way, at three widths into docs/pictures/pages
+pictures: $(VENV)/ready-dev  ## photograph every page, a newcomer's way and every game's table, at three widths into docs/pictures/pages
 	@$(BIN)/python -m tools.pages
 	@$(BIN)/python -m tools.newcomer
+	@$(BIN)/python -m tools.touched_tables
 
 sample-photo: $(VENV)/ready-dev  ## draw the photograph that `rinkside measure --sample` measures
 	@$(BIN)/python -m tools.mat_photograph

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,30 @@ def test_a_documented_make_target_is_there(command: str) -> None:
         assert f"$({variable})" in makefile
     for target in (word for word in words if "=" not in word):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "command", [one for one in commands("python -m") if one not in TEXTS["CHANGELOG.md"]]
+)
+def test_a_documented_module_can_be_run(command: str) -> None:
+    """A benchmark is one of the suite; what else is named can be found."""
+    module, *words = shlex.split(command)[2:]
+    if module == "benchmarks" and words and words[0] != "NAME":
+        assert (ROOT / "benchmarks" / "suite" / f"{words[0]}.py").is_file()
+    else:
+        assert find_spec(module) is not None
+
+
+PICTURES = ROOT / "docs" / "pictures"
+DRAWN = {"rhythms.svg", *(path.name for path in PICTURES.glob("wiring-*.svg"))}
+"""Drawings of wires and rhythms; tests/hardware/test_page.py compares what they say."""
+
+
+def test_every_picture_is_made_by_a_tool_and_small() -> None:
+    """`make pictures` makes all but drawings; pages that show them stay small."""
+    found = [path for path in PICTURES.rglob("*.*") if path.name not in DRAWN]
+    assert {path.parent.name for path in found} <= {"pages", "before"}
+    assert [path.name for path in found if path.stat().st_size > 300_000] == []
 
 
 def test_every_dependency_has_its_reason() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 
 from flask import Flask
 
-from referee.presentation.headlines import layers
+from referee.presentation.headlines import layers, named_first
 from referee.presentation.shown_games import declarations, options_in_order, title, together
 from referee.sessions.events import SeatFreed, SeatTaken
 from table.measured_text import shown_date, shown_mm
@@ -68,6 +68,7 @@ def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
     app.jinja_env.filters.update(
         unbroken=unbroken,
         layers=layers,
+        named_first=named_first,
         game=title,
         verb=shown_verb,
         in_order=options_in_order,

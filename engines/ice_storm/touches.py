@@ -124,7 +124,7 @@ def check_board(board: Board) -> Chessboard:
         )
         raise InputError(
             msg(
-                "board: Ice Storm needs a chessboard of {n} x {n} squares, got {text}",
+                "Ice Storm needs a chessboard of {n} x {n} squares; this is {text}",
                 n=SIDE,
                 text=got,
             )

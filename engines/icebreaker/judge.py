@@ -73,7 +73,7 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
         )
         raise InputError(
             msg(
-                "board: Icebreaker needs a hex board with {cells} cells per side, got {text}",
+                "Icebreaker needs a hex board with {cells} cells per side; this is {text}",
                 cells=any_of(sorted(SIZES)),
                 text=got,
             )

@@ -169,7 +169,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
             else phrase("another board")
         )
         raise InputError(
-            msg("board: IceFloe needs {n} x {n2} places for tiles, got {text}", n=5, n2=5, text=got)
+            msg("IceFloe needs {n} x {n2} places for tiles; this is {text}", n=5, n2=5, text=got)
         )
     return start(players, rulings)
 

@@ -86,7 +86,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
         )
         raise InputError(
             msg(
-                "board: Zamboni Wars needs the four coasters of {n} by {n2} spaces, got {text}",
+                "Zamboni Wars needs the four coasters of {n} by {n2} spaces; this is {text}",
                 n=SIDE,
                 n2=SIDE,
                 text=got,

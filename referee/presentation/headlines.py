@@ -25,6 +25,12 @@ def layers(verdict: Decision, view: SessionView) -> tuple[str, str]:
     return split_first(text)
 
 
+def named_first(verdict: Decision, view: SessionView) -> str | None:
+    """The player whose chip stands before the headline: the one that it names, else who acted."""
+    text = str(layers(verdict, view)[0]).casefold()
+    return next((one for one in view.players if text.startswith(f"{one} ")), verdict.player)
+
+
 def before_the_list(verdict: Decision) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
     message, content = verdict.message, verdict.message.content

@@ -143,12 +143,12 @@ def _boule(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         if state.starter != me:
             return False
         if len(hand.pieces()) > 1:
-            hand.press("#clear")
+            hand.clear()
         if not hand.pieces():
             _throw(hand, str(target), chance.uniform(200, 400), chance.uniform(200, 300))
-        for name in hand.pieces():
-            if "stand" in hand.may(name):
-                hand.tap(name, "stand")
+        ((name, lies),) = hand.until_seen(lambda pieces: len(pieces) == 1).items()
+        if "stand" in lies["may"]:
+            hand.tap(name, "stand")
         return True
     if state.next != me:
         return False
@@ -178,7 +178,7 @@ def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
     low, high = hand.setup.outline_mm().min(axis=0), hand.setup.outline_mm().max(axis=0)
     if state.next == me:
         if state.round_over or (state.thrown == 0 and hand.pieces()):
-            hand.press("#clear")
+            hand.clear()
         x, y = (chance.uniform(a + 45, b - 45) for a, b in zip(low, high, strict=True))
         return _throw(hand, me, x, y)
     if state.next is None and state.attacker == me:

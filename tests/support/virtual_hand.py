@@ -69,9 +69,15 @@ class VirtualHand:
         """What lies on the table by name, or what is beside it."""
         return {one["name"]: one for one in self.page.evaluate(PIECES) if one["lies"] == lies}
 
-    def may(self, name: str) -> list[str]:
-        """What may be done with a piece on the table."""
-        return list(self.pieces()[name]["may"])
+    def until_seen(
+        self, true: Callable[[dict[str, dict[str, Any]]], Any]
+    ) -> dict[str, dict[str, Any]]:
+        """What lies on the table once this is true of it; fails if it never is."""
+        for _ in range(WAIT_MS // 200):
+            if true(pieces := self.pieces()):
+                return pieces
+            self.page.wait_for_timeout(200)
+        raise AssertionError(f"the table never came so; now {pieces}")
 
     def spare(self, colour: str) -> str | None:
         """A piece of a colour that is not on the table."""
@@ -168,6 +174,11 @@ class VirtualHand:
             with self.page.expect_response(lambda answer: answer.request.method == "POST"):
                 self.page.click(f'#piece-menu [data-do="{do}"]{turned}')
             self.looked()
+
+    def clear(self) -> None:
+        """Gather all pieces."""
+        self.press("#clear")
+        self.until_seen(lambda pieces: not pieces)
 
     def leave(self) -> None:
         """Close the menu of a piece: its handle may lie over another one."""

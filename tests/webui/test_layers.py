@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from referee.presentation.shown_games import headline
 from table.messages import as_message, msg, sentences, split_first
+from webui.filters import named_first
 
 
 def test_the_first_sentence_of_a_message_is_taken_apart_however_deep_it_is():
@@ -38,6 +41,24 @@ def test_the_first_sentence_of_a_message_is_taken_apart_however_deep_it_is():
 def test_in_ice_boule_it_says_who_leads_or_who_scored(code, document, said):
     short = headline("ice_boule", "blue", code, document)
     assert (short and str(sentences(short))) == said
+
+
+@pytest.mark.parametrize(
+    ("threw", "leads", "shown"),
+    [("red", "blue", "blue"), ("red", "red", "red"), ("red", "", "red")],
+)
+def test_the_chip_before_a_headline_is_of_the_player_that_it_names(threw, leads, shown):
+    verdict = SimpleNamespace(
+        verdict="accepted",
+        player=threw,
+        code="boule.throw",
+        evidence={},
+        message=msg("{player}'s piece lies there.", player=threw),
+    )
+    view = SimpleNamespace(
+        game="ice_boule", players=("red", "blue"), state={"leading": leads or None, "end": None}
+    )
+    assert named_first(verdict, view) == shown
 
 
 def test_in_icebreaker_it_says_how_many_of_the_icebergs_that_win():

@@ -267,9 +267,9 @@ def test_truths_of_the_benchmark(path):
         (
             Chessboard(square_mm=50.0, files=10),
             "small",
-            "board: Ice Storm needs a chessboard of 8 x 8 squares, got a chessboard of 10",
+            "Ice Storm needs a chessboard of 8 x 8 squares; this is a chessboard of 10",
         ),
-        (Open(outline_mm=((0, 0), (9, 0), (0, 9))), "small", "got another board"),
+        (Open(outline_mm=((0, 0), (9, 0), (0, 9))), "small", "this is another board"),
     ],
 )
 def test_a_table_that_is_not_fit(board, size, expected):

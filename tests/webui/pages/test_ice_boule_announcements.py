@@ -113,6 +113,15 @@ def test_any_player_may_say_that_the_target_left(panel):
     assert panel.says("host", player="blue", size="a large one") == 409
 
 
+def test_the_host_s_page_offers_once_what_players_may_say_too(panel):
+    panel.throws("target green")
+    panel.says("blue", player="blue", size="small")
+    panel.says("yellow", player="yellow", size="small")
+    assert (
+        panel.browsers["host"].get("/").text.count(">The target left the play area</button>") == 1
+    )
+
+
 def test_a_size_that_was_heard_wrongly_is_corrected(panel):
     panel.throws("target green")
     panel.says("blue", player="blue", size="small")
