@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from referee.presentation.headlines import named_first
 from referee.presentation.shown_games import headline
 from table.messages import as_message, msg, sentences, split_first
-from webui.filters import named_first
 
 
 def test_the_first_sentence_of_a_message_is_taken_apart_however_deep_it_is():
