@@ -21,6 +21,7 @@ from table.errors import InputError
 
 class Options(msgspec.Struct, frozen=True):
     games: Annotated[int, "Seeds of each game."] = 50
+    first: Annotated[int, "The first seed."] = 0
     game: Annotated[str, "One installed game, of any package; else those of this project."] = ""
     width: Annotated[int, "Width of the camera's pictures in pixels."] = WIDTH_PX
 
@@ -42,7 +43,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 def cases(options: Options) -> Iterator[tuple[str, int, int]]:
     """Games, seeds and widths in pixels."""
-    for seed in range(options.games):
+    for seed in range(options.first, options.first + options.games):
         yield from ((game, seed, options.width) for game in played_games(options))
 
 
