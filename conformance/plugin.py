@@ -42,6 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds; `-m 'not slow'` leaves it out")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse a game that cannot be used before tests are collected.
+
+    Plugins that wrap collection (Schemathesis does) would make an error in a test file of it.
+    """
+    names(session.config)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what plays whole evenings as slow."""
     for item in items:
