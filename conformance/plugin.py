@@ -9,8 +9,8 @@ import pytest
 
 from conformance import VERSION
 from conformance.rows import Rows
-from engines import GAMES, Game
-from table.games import found_games, table_facts
+from engines import GAMES, Game, unusable_games
+from table.games import table_facts
 
 pytest.register_assert_rewrite(
     *(f"conformance.{suite}" for suite in ("rules", "notation", "facts", "texts", "marks", "table"))
@@ -68,7 +68,7 @@ def names(config: pytest.Config) -> list[str]:
     wanted = config.getoption("--rinkside-game") or config.getini("rinkside_games") or [*GAMES]
     for name in wanted:
         if name not in GAMES:
-            why = [line for line in found_games().broken if repr(name) in line]
+            why = [one.line("The game") for one in unusable_games() if one.plugin.name == name]
             known = ", ".join(GAMES)
             raise pytest.UsageError(
                 f"--rinkside-game: expected a game ({known}), got {name!r}. {' '.join(why)}"

@@ -365,7 +365,6 @@ READ_THEIR_OWN = {
     "engines/rule_texts.py",
     "engines/zamboni_wars/board.py",
     "table/game_words.py",
-    "table/games.py",
     "vision/cameras/testing/fake_rpicam.py",
     "vision/networks/runtime.py",
     "webui/pages/help.py",
