@@ -358,6 +358,7 @@ READ_THEIR_OWN = {
     "calibration/lens/presets.py",
     "cli/hardware.py",
     "cli/home.py",
+    "cli/new.py",
     "cli/photo.py",
     "conformance/notation.py",
     "conformance/sentences.py",
