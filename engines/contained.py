@@ -5,7 +5,7 @@ else that it raises or returns, and an answer that does not come in time, is a f
 one line with the game, its package and the function. Then
 
 - a table is not judged (`CannotSee`), and an input is not taken (`Waiting`);
-- a move is not played (`GameFault`), so that nothing is written to the log;
+- a move is not played (`Failed`), so that nothing is written to the log;
 - what is only shown, drawn or counted is left out.
 
 After an answer that did not come the game is switched off for the rest of the process.
@@ -32,10 +32,10 @@ from engines.statistics import Hit, Thrown
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting
 from table.boards import Board
 from table.errors import InputError
-from table.messages import Message, msg, sentences
+from table.messages import msg, sentences
 from table.observation import Observation
 from table.observation_document import MeasurementDocument
-from table.plugins import CALL_S, Hung, Plugin, log_line, why, within
+from table.plugins import CALL_S, Failed, Guard, Plugin
 from table.table_config import Setup
 
 CODE = "game.failed"
@@ -46,17 +46,11 @@ MOST_MOVES = 200
 """Greatest number of moves, choices or differences in one verdict."""
 MOST_BYTES = 256 << 10
 """Greatest size of evidence, of a document of a state and of marks, as JSON."""
-MOST_FAULTS = 100
-"""Greatest number of different faults of a game that are logged."""
 MEANT = (InputError, IllegalMove)
 """What the functions of a game may raise."""
 
 T = TypeVar("T")
 Facts = TypeVar("Facts", GameFacts, Presentation, Statistics)
-
-
-class GameFault(InputError):  # noqa: N818 - what happened to it
-    """A game of another package failed; nothing was changed."""
 
 
 class ContainedGame:
@@ -66,9 +60,7 @@ class ContainedGame:
     """
 
     def __init__(self, game: Game, plugin: Plugin) -> None:
-        self._game, self._plugin = game, plugin
-        self._off: Message | None = None
-        self._told: set[str] = set()
+        self._game, self._guard = game, Guard(plugin, lambda: CALL_S)
         self.NAME, self.RULINGS = str(game.NAME), tuple[HouseRule, ...](game.RULINGS)
         self.FACTS: GameFacts = _contained_facts(facts(game), self)
         self.State = SimpleNamespace(parse=partial(self._must, "State.parse", game.State.parse))
@@ -79,36 +71,8 @@ class ContainedGame:
     # --- faults ---
 
     def answer(self, what: str, answer: Callable[[], T]) -> T:
-        """What the game answers; raises what it may raise, and GameFault for all else."""
-        if self._off:
-            raise GameFault(self._off)
-        try:
-            return within(CALL_S, answer)
-        except MEANT:
-            raise
-        except Hung as error:
-            switched_off = msg("It is switched off until Rinkside starts again.")
-            fault = self._fault(what, str(error))
-            self._off = sentences(fault.message, switched_off)
-            log_line(self._off)
-            raise GameFault(self._off) from error
-        except Exception as error:
-            raise self._fault(what, why(error)) from error
-
-    def _fault(self, what: str, reason: str) -> GameFault:
-        fault = GameFault(
-            msg(
-                "The game {raw} of the package {raw2} failed in {raw3}: {raw4}.",
-                raw=self.NAME,
-                raw2=self._plugin.source,
-                raw3=what,
-                raw4=reason,
-            )
-        )
-        if str(fault) not in self._told and len(self._told) < MOST_FAULTS:
-            self._told.add(str(fault))
-            log_line(str(fault))
-        return fault
+        """What the game answers; raises what it may raise, and Failed for all else."""
+        return self._guard.answer(what, answer, MEANT)
 
     def _must(self, what: str, function: Callable[..., T], *given: Any) -> T:
         return self.answer(what, lambda: function(*given))
@@ -118,8 +82,8 @@ class ContainedGame:
         try:
             return self.answer(what, answer)
         except MEANT as error:
-            if not isinstance(error, GameFault):
-                self._fault(what, why(error))
+            if not isinstance(error, Failed):
+                self._guard.failed(what, error)
             return otherwise
 
     # --- rules ---
@@ -201,7 +165,7 @@ class ContainedGame:
         try:
             return self.answer("judge", lambda: self._check_verdict(state, judged()))
         except MEANT as error:
-            fault = error if isinstance(error, GameFault) else self._fault("judge", why(error))
+            fault = error if isinstance(error, Failed) else self._guard.failed("judge", error)
             unruled = msg("Nothing was ruled; people can rule by hand.")
             return CannotSee(code=CODE, message=sentences(fault.message, unruled))
 
@@ -209,7 +173,7 @@ class ContainedGame:
         listened = partial(self._game.hear, state, heard, in_doubt)
         try:
             return self.answer("hear", lambda: self._check_verdict(state, listened()))
-        except GameFault as fault:
+        except Failed as fault:
             return Waiting(code=CODE, message=fault.message)
 
     def judge_answer(
@@ -336,7 +300,7 @@ def _contained_function(
     def answer(*given: Any) -> Any:
         try:
             return game.answer(f"FACTS.{name}", lambda: _given(name, told(*given)))
-        except GameFault:
+        except Failed:
             return usual(*given)
 
     return answer

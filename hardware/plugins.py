@@ -107,11 +107,11 @@ def open_plugin(part: str, kind: str, options: JsonObject, place: Place) -> Guar
         return device
 
     try:
-        device = Guard(plugin, LOAD_S).answer("open", opened, (InputError,))
+        device = Guard(plugin, lambda: LOAD_S).answer("open", opened, (InputError,))
     except InputError as error:
         setting = f"hardware.{part}"
         raise InputError(msg("{raw}: {text}", raw=setting, text=error.message)) from error
-    return GuardedDevice(device, Guard(plugin, ANSWER_S))
+    return GuardedDevice(device, Guard(plugin, lambda: ANSWER_S))
 
 
 class GuardedDevice:

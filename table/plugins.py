@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from table.errors import InputError
-from table.messages import Message, msg, sentences
+from table.messages import msg, sentences
 from table.text import printable
 
 OWN = "rinkside"
@@ -29,6 +29,9 @@ MOST_SHOWN = 300
 MOST_NAME = 60
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 """What the name of a part looks like."""
+
+MOST_FAILURES = 100
+"""Greatest number of different failures of a part that are logged."""
 
 T = TypeVar("T")
 Result = TypeVar("Result")
@@ -216,11 +219,11 @@ class Failed(InputError):  # noqa: N818 - what happened
 class Guard:
     """Calls a part of another package; names what it raises, and switches it off if it hangs."""
 
-    def __init__(self, plugin: Plugin, call_s: float) -> None:
-        """`call_s` is the longest time of an answer."""
+    def __init__(self, plugin: Plugin, call_s: Callable[[], float]) -> None:
+        """`call_s` says the longest time of an answer."""
         self._plugin, self._call_s = plugin, call_s
         self._off: Failed | None = None
-        self._told = ""
+        self._told: set[str] = set()
 
     def answer(
         self, what: str, answer: Callable[[], T], meant: tuple[type[Exception], ...] = ()
@@ -229,29 +232,29 @@ class Guard:
         if self._off is not None:
             raise Failed(self._off.message)
         try:
-            return within(self._call_s, answer)
+            return within(self._call_s(), answer)
         except meant:
             raise
         except Hung as error:
             switched_off = msg("It is switched off until Rinkside starts again.")
-            self._off = Failed(sentences(self._failed(what, str(error)), switched_off))
-            self._log(self._off)
+            self._off = Failed(sentences(self.failed(what, error).message, switched_off))
+            log_line(str(self._off))
             raise self._off from error
         except Exception as error:
-            failed = Failed(self._failed(what, why(error)))
-            self._log(failed)
-            raise failed from error
+            raise self.failed(what, error) from error
 
-    def _failed(self, what: str, reason: str) -> Message:
-        return msg(
-            "{raw} of the package {raw2} failed in {raw3}: {raw4}.",
-            raw=self._plugin.name,
-            raw2=self._plugin.source,
-            raw3=what,
-            raw4=reason,
+    def failed(self, what: str, error: Exception) -> Failed:
+        """The error that it failed in something; it is logged, the same one once."""
+        failed = Failed(
+            msg(
+                "The part {raw} of the package {raw2} failed in {raw3}: {raw4}.",
+                raw=self._plugin.name,
+                raw2=self._plugin.source,
+                raw3=what,
+                raw4=str(error) if isinstance(error, Hung) else why(error),
+            )
         )
-
-    def _log(self, failed: Failed) -> None:
-        if str(failed) != self._told:
-            self._told = str(failed)
-            log_line(self._told)
+        if str(failed) not in self._told and len(self._told) < MOST_FAILURES:
+            self._told.add(str(failed))
+            log_line(str(failed))
+        return failed

@@ -272,7 +272,7 @@ def test_a_table_that_a_game_fails_to_judge_is_not_ruled_on(
     moods[name] = mood
     before = session.ledger.state
     told = watched(session, "red", "red", "blue", "red")
-    assert "The game moody of the package moody-game 3.0 failed in judge: " in told
+    assert "The part moody of the package moody-game 3.0 failed in judge: " in told
     assert "Nothing was ruled; people can rule by hand." in told
     look(session)
     assert session.ledger.state is before

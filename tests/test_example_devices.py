@@ -157,7 +157,9 @@ def test_a_device_that_fails_is_named_and_tried_again(
     assert devices.errors == {}
     moody.mood = mood  # type: ignore[assignment]
     use(part, getattr(devices, part))
-    assert devices.errors[part].startswith("moody of the package moody-device 1.0 failed in ")
+    assert devices.errors[part].startswith(
+        "The part moody of the package moody-device 1.0 failed in "
+    )
     assert devices.errors[part].isprintable()
     moody.mood = lambda: None
     use(part, getattr(devices, part))
@@ -251,7 +253,9 @@ def test_a_camera_that_fails_is_lost_named_and_tried_again(
     cameras.mood = mood
     with pytest.raises(CameraLost) as raised:
         camera.read()
-    assert str(raised.value).startswith("moody of the package moody-device 1.0 failed in read: ")
+    assert str(raised.value).startswith(
+        "The part moody of the package moody-device 1.0 failed in read: "
+    )
     assert why in str(raised.value)
     cameras.mood = lambda: frame(seq=99, at_ms=20)
     again = camera.read()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from engines.contained import CODE as FAILED
-from engines.contained import GameFault
 from engines.verdict import (
     Accepted,
     Ambiguous,
@@ -60,6 +59,7 @@ from referee.sessions.verdict_events import (
 from table.json_data import JsonObject
 from table.messages import msg, sentences
 from table.observation import Observation
+from table.plugins import Failed
 from table.table_config import Setup
 from vision.cameras.frame import Frame
 from vision.cameras.reconnect import frame_jpeg
@@ -299,7 +299,7 @@ class TableJudge:
         self.stability.not_judged = table.seen
         self.live.tell("cannot see", STILL_HAND)
 
-    def _tell_fault(self, fault: GameFault, table: SettledTable) -> None:
+    def _tell_fault(self, fault: Failed, table: SettledTable) -> None:
         """Tell that a game of another package cannot play what it accepted; nothing was written."""
         self.last.message, self.last.message_seq = fault.message, table.ledger.seq
         self.stability.not_judged = table.seen
@@ -325,7 +325,7 @@ class TableJudge:
         elif event is not None and not self._was_told(verdict, table):
             try:
                 record = self.session.append(event, jpeg, after=ledger.seq)
-            except GameFault as fault:
+            except Failed as fault:
                 self._tell_fault(fault, table)
                 return
             if record is None:

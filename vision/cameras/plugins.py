@@ -85,7 +85,7 @@ class GuardedCamera:
         `wrong_size(width, height)` is a complaint about a picture's size, None for a good one.
         """
         self._camera, self._lost, self._wrong_size = camera, lost, wrong_size
-        self._guard = Guard(plugin, READ_S)
+        self._guard = Guard(plugin, lambda: READ_S)
         self._seq, self._at_ms, self._closed = 0, 0, False
         self.name = str(getattr(camera, "name", plugin.name))[:MOST_NAME]
         self.simulated = bool(getattr(camera, "simulated", False))
@@ -152,7 +152,7 @@ def open_plugin(name: str, argument: str, setup: Setup | None) -> Any:
         return camera
 
     try:
-        return Guard(plugin, LOAD_S).answer("open", opened, (InputError,)), plugin
+        return Guard(plugin, lambda: LOAD_S).answer("open", opened, (InputError,)), plugin
     except InputError as error:
         raise InputError(msg("camera: {text}", text=error.message)) from error
 
