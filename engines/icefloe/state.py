@@ -179,11 +179,10 @@ class State:
         """Who chooses what happens next.
 
         None while players vote or lay coins, and when the game is over. At the end of a round it is
-        the next bearer, who takes the torch.
+        the bearer, who hands the torch on.
         """
-        if self.phase == "torch":
-            return self.after(self.torch)
-        return self.torch if self.phase in ("decide", "remove", "extra", "name") else self.mover
+        bearer = self.phase in ("decide", "remove", "extra", "torch", "name")
+        return self.torch if bearer else self.mover
 
     @property
     def following(self) -> str | None:
