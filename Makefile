@@ -71,10 +71,11 @@ bench-strange: $(VENV)/ready-dev  ## read photographs with things that are no pi
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks engines
 
-bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours and check made-up tables, and write what came of it into docs/CALIBRATION.md
+bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours, measure sets of pieces and check made-up tables, and write what came of it into docs/CALIBRATION.md
 	@$(BIN)/python -m benchmarks lens
 	@$(BIN)/python -m benchmarks first_lens
 	@$(BIN)/python -m benchmarks colours
+	@$(BIN)/python -m benchmarks own_pieces
 	@$(BIN)/python -m benchmarks check
 
 bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and write the end of docs/HARDWARE.md
