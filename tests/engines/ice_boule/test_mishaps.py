@@ -399,7 +399,7 @@ def test_a_piece_on_the_target_may_hide_it(tables, game):
     upper = tables.piece("yellow", 0.5, 2.0, 30.0, pose="upright")
     asked = game.see(blue, upper)
     assert asked.message.startswith(
-        "The green target cannot be seen in the play area. The yellow large, upright, "
+        "The green target cannot be seen in the play area. The large yellow piece upright "
     )
     assert [choice.moves for choice in asked.choices if choice.label.startswith("It left")] == [
         ("void",)
@@ -444,7 +444,7 @@ def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables,
     alone = game.see(
         tables.target(x_mm=80.0), replace(other, colour="blue", on=0, pose_probability=0.5)
     )
-    assert alone.message.startswith("The blue large, upright, "), "nothing else tells where it is"
+    assert alone.message.startswith("The large blue piece upright "), "nothing else tells where it is"
 
 
 def test_a_target_that_is_hidden_by_nothing_may_have_left(tables, game):
