@@ -48,7 +48,7 @@ COMMANDS = {
     ),
     "service": (
         "cli.service.command",
-        "Referee whenever this computer is on, as a service of systemd.",
+        "Run Rinkside whenever this computer is on, as a systemd service.",
     ),
     "calibrate": ("cli.calibrate.lens", "Calibrate a lens or a table."),
     "print": (

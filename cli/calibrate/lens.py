@@ -43,7 +43,7 @@ SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 
 @click.group()
 def calibrate() -> None:
-    """Find out what vision needs to know about a camera and a table."""
+    """Measure the lens, the table and the colours of the pieces."""
 
 
 for command in (table, printed, frame, recheck, restore, colours, pieces, check):

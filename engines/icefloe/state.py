@@ -61,7 +61,7 @@ RULINGS = (
         "scoring",
         "ruling icefloe.5",
         ("later", "always"),
-        "scoring begins once everybody has borne the torch, or in the first round",
+        "scoring begins once everybody has had the torch, or in the first round",
     ),
     HouseRule(
         "breach",
@@ -606,7 +606,7 @@ def _faults_in_phases(state: State) -> dict[str, bool]:
             (state.board.of(tile) is not None) != (phase == "remove")
             or (tile is None) != (phase != "remove")
         ),
-        "players who score once everybody has borne the torch": (
+        "players who score once everybody has had the torch": (
             phase == "score" and not state.scoring
         ),
         "several empty tiles where one may be removed": (
