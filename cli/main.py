@@ -57,6 +57,8 @@ COMMANDS = {
     ),
     "rules": ("cli.rules", "List the house rules of a game, or of all games."),
     "hardware": ("cli.hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
+    "plugins": ("cli.plugins", "List the games and devices that packages bring to Rinkside."),
+    "new": ("cli.new", "Write the beginning of a package with a game of your own."),
     "dice": ("cli.hardware", "Roll electronic dice, or test whether they are fair."),
     "log": (
         "cli.log",

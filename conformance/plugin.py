@@ -9,8 +9,8 @@ import pytest
 
 from conformance import VERSION
 from conformance.rows import Rows
-from engines import GAMES, Game
-from table.games import found_games, table_facts
+from engines import GAMES, Game, unusable_games
+from table.games import table_facts
 
 pytest.register_assert_rewrite(
     *(f"conformance.{suite}" for suite in ("rules", "notation", "facts", "texts", "marks", "table"))
@@ -42,6 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds; `-m 'not slow'` leaves it out")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse a game that cannot be used before tests are collected.
+
+    Plugins that wrap collection (Schemathesis does) would make an error in a test file of it.
+    """
+    names(session.config)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what plays whole evenings as slow."""
     for item in items:
@@ -60,7 +68,7 @@ def names(config: pytest.Config) -> list[str]:
     wanted = config.getoption("--rinkside-game") or config.getini("rinkside_games") or [*GAMES]
     for name in wanted:
         if name not in GAMES:
-            why = [line for line in found_games().broken if repr(name) in line]
+            why = [one.line("The game") for one in unusable_games() if one.plugin.name == name]
             known = ", ".join(GAMES)
             raise pytest.UsageError(
                 f"--rinkside-game: expected a game ({known}), got {name!r}. {' '.join(why)}"

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from engines.game import Game, GameFacts, Rules, check_game, facts, plain_facts
-from table.games import found_games, log_broken, package_of
+from table.games import FoundGames, found_games
+from table.plugins import LOAD_S, Broken, log_line, why, within
 
-__all__ = ["GAMES", "Game", "Rules", "facts_of"]
+__all__ = ["GAMES", "Game", "Rules", "facts_of", "unusable_games", "usable_games"]
 
 GAMES: dict[str, Game]
 """All installed games, by name. Looked up on first access, since a game imports modules of this
@@ -19,28 +20,46 @@ package itself.
 """
 
 
-@cache
-def _games() -> dict[str, Game]:
-    games = {}
-    for name, game in found_games().games.items():
+def usable_games(found: FoundGames) -> tuple[dict[str, Game], tuple[Broken, ...]]:
+    """The games among those that were found, those of other packages contained; and the others.
+
+    One that is no game, or is made for another interface, is left out.
+    """
+    from engines.contained import contained  # it imports what games are made of
+
+    games, broken = dict[str, Game](), list[Broken]()
+    for name, game in found.games.items():
+        plugin = found.plugins[name]
         try:
-            check_game(game)
+            within(LOAD_S, partial(check_game, game))
+            games[name] = contained(game, plugin)
         except Exception as error:
-            log_broken("the game", name, package_of(game), error)
-        else:
-            games[name] = game
-    return games
+            broken.append(Broken(plugin, why(error)))
+    return games, tuple(broken)
+
+
+@cache
+def _usable() -> tuple[dict[str, Game], tuple[Broken, ...]]:
+    games, broken = usable_games(found_games())
+    for one in broken:
+        log_line(one.line("the game"))
+    return games, broken
+
+
+def unusable_games() -> tuple[Broken, ...]:
+    """Installed games that cannot be used, each with the reason."""
+    return (*found_games().broken, *_usable()[1])
 
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name == "GAMES":
-            return _games()
+            return _usable()[0]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def facts_of(name: str) -> GameFacts:
     """What the game of a name states beside its rules; defaults for one that is not installed."""
-    game = _games().get(name)
+    game = _usable()[0].get(name)
     return plain_facts(name) if game is None else facts(game)

@@ -22,6 +22,7 @@ from table.game_facts import NO_TABLE_FACTS, TableFacts
 from table.messages import Message
 from table.observation import Observation
 from table.observation_document import MeasurementDocument
+from table.plugins import MOST_NAME
 from table.table_config import Setup
 
 INTERFACE = 1
@@ -393,9 +394,45 @@ _NEEDED = sorted(
 )
 
 
+MOST_RULES = 50
+"""Greatest number of house rules of a game, and of values of one."""
+
+
 def check_game(game: Any) -> None:
     """Raises ValueError for an object that is no game, or is made for another interface."""
     if missing := [name for name in _NEEDED if not hasattr(game, name)]:
         raise ValueError(f"expected what a game offers, it has no {', '.join(missing)}")
-    if (version := facts(game).interface) != INTERFACE:
-        raise ValueError(f"it is made for interface {version} of games, this one is {INTERFACE}")
+    told = facts(game)
+    if not isinstance(told, GameFacts):
+        raise ValueError(f"FACTS: expected GameFacts, got {type(told).__name__}")
+    if told.interface != INTERFACE:
+        raise ValueError(
+            f"it is made for interface {told.interface!r:.20} of games, this one is {INTERFACE}"
+        )
+    if not isinstance(told.title, str) or not told.title.strip() or len(told.title) > MOST_NAME:
+        raise ValueError(
+            f"FACTS.title: expected 1 to {MOST_NAME} characters, got {told.title!r:.{MOST_NAME}}"
+        )
+    for name, kind in (("presentation", Presentation), ("statistics", Statistics)):
+        if not isinstance(getattr(told, name), kind):
+            raise ValueError(f"FACTS.{name}: expected {kind.__name__}")
+    _check_house_rules(game.RULINGS)
+
+
+def _check_house_rules(rules: Any) -> None:
+    if (
+        not isinstance(rules, tuple)
+        or len(rules) > MOST_RULES
+        or not all(isinstance(rule, HouseRule) for rule in rules)
+    ):
+        raise ValueError(f"RULINGS: expected a tuple of at most {MOST_RULES} HouseRule")
+    for rule in rules:
+        if not 1 <= len(rule.values) <= MOST_RULES:
+            raise ValueError(
+                f"RULINGS: {rule.name:.{MOST_NAME}}: expected 1 to {MOST_RULES} values"
+            )
+        for text in (rule.name, *rule.values):
+            if not isinstance(text, str) or len(text) > MOST_NAME:
+                raise ValueError(
+                    f"RULINGS: expected at most {MOST_NAME} characters, got a longer text"
+                )

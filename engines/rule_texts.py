@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from engines import GAMES
-from table.games import package_text
+from table.games import package_of, package_text
+from table.plugins import log_broken
 
 CLAUSES = "clauses.toml"
 _RANGE = re.compile(r"rulings ([a-z_]+)\.(\d+) (to|and) \1\.(\d+)")
@@ -29,10 +30,18 @@ class Clause(NamedTuple):
 
 @cache
 def words(game: str) -> Mapping[str, str]:
-    """The text of every clause of a game, by its name; empty for a game without texts."""
-    found = GAMES.get(game)
-    text = "" if found is None else package_text(found, CLAUSES)
-    return MappingProxyType(tomllib.loads(text))
+    """The text of every clause of a game, by its name; empty for a game without texts.
+
+    A file of another package that cannot be read is logged and left out.
+    """
+    if (found := GAMES.get(game)) is None:
+        return MappingProxyType({})
+    try:
+        read = tomllib.loads(package_text(found, CLAUSES))
+    except ValueError as error:
+        log_broken("the clauses of", game, package_of(found), error)
+        return MappingProxyType({})
+    return MappingProxyType({name: text for name, text in read.items() if isinstance(text, str)})
 
 
 def explain(game: str, rests_on: str) -> tuple[Clause, ...]:

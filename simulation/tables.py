@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,9 +24,10 @@ from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene, Sensor, Stage
 from table.boards import Chessboard, Tiles
 from table.errors import InputError
-from table.games import announced, found_games, log_broken
+from table.games import found_games
 from table.messages import msg
 from table.observation import Camera
+from table.plugins import Found, Plugin, find, log_line
 from table.table_config import Setup
 from vision.cameras.frame import Frame
 
@@ -45,13 +47,24 @@ def found_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
     For games on a board: how they are played; for others: a function from a seed to its table.
     Those that cannot be loaded are logged and left out.
     """
-    found: dict[str, BoardPlayers | Callable[[int], DemoTable]] = {}
-    for entry, package in announced(PLAYERS_GROUP, _own_players):
-        try:
-            found.setdefault(entry.name, entry.load())
-        except (Exception, SystemExit) as error:
-            log_broken("the players of", entry.name, package, error)
-    return found
+    found = find_players()
+    for broken in found.broken:
+        log_line(broken.line("the players of"))
+    return found.parts
+
+
+def find_players() -> Found[BoardPlayers | Callable[[int], DemoTable]]:
+    """Load the players of every game; those that cannot be loaded stop no others."""
+    return find(PLAYERS_GROUP, _own_players, _checked)
+
+
+def _checked(players: Any, _plugin: Plugin) -> BoardPlayers | Callable[[int], DemoTable]:
+    if isinstance(players, BoardPlayers):
+        return players
+    if callable(players):
+        made: Callable[[int], DemoTable] = players
+        return made
+    raise ValueError(f"expected BoardPlayers, got {type(players).__name__}")
 
 
 def _own_players() -> Iterator[metadata.EntryPoint]:

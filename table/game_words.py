@@ -16,8 +16,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from table.games import found_games, log_broken, package_of, package_text
+from table.games import found_games, package_of, package_text
 from table.messages import FIELD
+from table.plugins import log_broken
 
 TRANSLATIONS = "translations.toml"
 MESSAGE = "message"

@@ -6,8 +6,7 @@ lies below the rules: its name, and `FACTS.table`.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
@@ -15,71 +14,51 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any
 
+import msgspec
+
+from table.boards import Board
 from table.errors import InputError
 from table.game_facts import NO_TABLE_FACTS, DefaultTable, Measuring, TableFacts
 from table.messages import msg
-from table.text import printable
+from table.plugins import MOST_NAME, Broken, Plugin, find, log_line
 
 GROUP = "rinkside.games"
-OWN, OWN_FOLDER = "rinkside", "engines"
-"""The name of this package, and of the folder whose packages are its games."""
+OWN_FOLDER = "engines"
+"""The folder whose packages are this project's games."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundGames:
-    """Games by name, this project's first.
+    """Games by name, this project's first, with who brings them.
 
-    `broken` says in one line each why a game cannot be used.
+    `broken` says why a game cannot be used.
     """
 
     games: Mapping[str, Any]
-    broken: tuple[str, ...]
+    plugins: Mapping[str, Plugin]
+    broken: tuple[Broken, ...]
 
 
 def find_games() -> FoundGames:
     """Load every installed game. One that cannot be loaded does not stop the others."""
-    games = {}
-    broken: list[str] = []
-    for entry, package in announced(GROUP, _in_the_folder):
-        try:
-            if entry.name in games:
-                raise ValueError("another game has this name")
-            game = entry.load()
-            if entry.name != game.NAME:
-                raise ValueError(f"expected this name, got {game.NAME!r}")
-            games[entry.name] = game
-        except (Exception, SystemExit) as error:
-            broken.append(unusable_message("the game", entry.name, package, error))
-    return FoundGames(games, tuple(broken))
+    found = find(GROUP, _in_the_folder, _checked)
+    return FoundGames(found.parts, found.plugins, found.broken)
 
 
-def unusable_message(what: str, name: str, package: str, error: BaseException) -> str:
-    """The sentence that a part of a package cannot be used, in one line."""
-    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return printable(" ".join(f"{what} {name!r} of {package} cannot be used: {why}".split()))
-
-
-def log_broken(what: str, name: str, package: str, error: BaseException) -> None:
-    """Log that a part of a package cannot be used; without a handler it goes to stderr."""
-    logging.getLogger(OWN).warning("rinkside: %s", unusable_message(what, name, package, error))
-
-
-def announced(
-    group: str, own: Callable[[], Iterable[metadata.EntryPoint]]
-) -> Iterator[tuple[metadata.EntryPoint, str]]:
-    """Entry points of a group with the name of their distribution, this project's first, each once.
-
-    `own` are this project's where it announces none: it is run from a checkout that is not
-    installed, or was installed before there were any.
-    """
-    entries = {
-        (entry.dist.name if entry.dist else "", entry.name, entry.value): entry
-        for entry in metadata.entry_points(group=group)
-    }
-    if not any(package == OWN for package, _, _ in entries):
-        yield from ((entry, OWN) for entry in own())
-    keys = sorted(entries, key=lambda key: (key[0] != OWN, *key))
-    yield from ((entries[key], key[0]) for key in keys)
+def _checked(game: Any, plugin: Plugin) -> Any:
+    """A game whose name and table are what they should be; raises ValueError for another."""
+    if plugin.name != game.NAME:
+        raise ValueError(f"expected this name, got {game.NAME!r:.{MOST_NAME}}")
+    table = getattr(getattr(game, "FACTS", None), "table", NO_TABLE_FACTS)
+    if not isinstance(table, TableFacts):
+        raise ValueError(f"FACTS.table: expected TableFacts, got {type(table).__name__}")
+    if table.default is not None:
+        board = table.default.board(table.default.cell_mm)
+        try:  # made by code, so that its limits are not checked yet
+            msgspec.convert(msgspec.to_builtins(board), Board)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"FACTS.table.default.board: {error}") from error
+    return game
 
 
 def _in_the_folder() -> Iterator[metadata.EntryPoint]:
@@ -93,8 +72,8 @@ def _in_the_folder() -> Iterator[metadata.EntryPoint]:
 def found_games() -> FoundGames:
     """`find_games`, run once a process; broken games are logged."""
     found = find_games()
-    for line in found.broken:
-        logging.getLogger(OWN).warning("rinkside: %s", line)
+    for broken in found.broken:
+        log_line(broken.line("the game"))
     return found
 
 
@@ -103,13 +82,26 @@ def package_of(game: object) -> str:
     return str(getattr(game, "__name__", type(game).__module__))
 
 
+MOST_TEXT_BYTES = 1 << 20
+"""Greatest size of a text file of a game."""
+
+
 def package_text(game: object, name: str) -> str:
-    """A text file that a game's package has beside its code; empty where it has none."""
+    """A text file that a game's package has beside its code; empty where it has none.
+
+    Raises ValueError where it is no text, or larger than any such file.
+    """
     try:
         file = resources.files(package_of(game)) / name
     except TypeError:  # a module that is no package keeps no files
         return ""
-    return file.read_text(encoding="utf-8") if file.is_file() else ""
+    if not file.is_file():
+        return ""
+    with file.open("rb") as opened:
+        text = opened.read(MOST_TEXT_BYTES + 1)
+    if len(text) > MOST_TEXT_BYTES:
+        raise ValueError(f"{name}: expected at most {MOST_TEXT_BYTES} bytes, got more")
+    return text.decode("utf-8")
 
 
 def game_called(text: str) -> str | None:

@@ -59,7 +59,7 @@ def heap(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[engines.Game]:
     """The game, installed for one test."""
     monkeypatch.syspath_prepend(site)
     found_games.cache_clear()
-    game = found_games().games["heap"]
+    game = engines.usable_games(found_games())[0]["heap"]
     monkeypatch.setitem(engines.GAMES, "heap", game)
     yield game
     found_games.cache_clear()
@@ -127,9 +127,9 @@ def test_games_that_cannot_be_loaded_are_named_in_a_line_each_and_stop_no_other(
     assert told.returncode == 0, told.stderr
     lines = told.stderr.splitlines()
     expected = {name: why for name, (_, why) in BROKEN.items()} | {
-        "icefloe": "another game has this name",
+        "icefloe": "has this name already",
         "empty": "expected what a game offers, it has no RULINGS",
-        "garbled": "AttributeError: 'int' object has no attribute 'interface'",
+        "garbled": "FACTS: expected GameFacts, got int",
         "future": "it is made for interface 99 of games, this one is 1",
     }
     assert len(lines) == len(expected)

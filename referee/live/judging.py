@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from engines.contained import CODE as FAILED
+from engines.contained import GameFault
 from engines.verdict import (
     Accepted,
     Ambiguous,
@@ -229,9 +231,13 @@ class TableJudge:
         def judge(one: Observation) -> Verdict:
             return ledger.engine.judge(ledger.state, one, before, setup.board)
 
+        first = judge(seen)
+        if first.code == FAILED:
+            self._record(first, table)  # a mistake of the game, which no misread piece explains
+            return
         followed = follow(
             judge,
-            MisreadingExplanation(self.corrections.there, seen, judge(seen)),
+            MisreadingExplanation(self.corrections.there, seen, first),
             self.corrections.lost,
             before,
             setup,
@@ -293,6 +299,12 @@ class TableJudge:
         self.stability.not_judged = table.seen
         self.live.tell("cannot see", STILL_HAND)
 
+    def _tell_fault(self, fault: GameFault, table: SettledTable) -> None:
+        """Tell that a game of another package cannot play what it accepted; nothing was written."""
+        self.last.message, self.last.message_seq = fault.message, table.ledger.seq
+        self.stability.not_judged = table.seen
+        self.live.tell("cannot see", fault.message)
+
     def _record(
         self,
         verdict: Verdict,
@@ -311,7 +323,11 @@ class TableJudge:
         if recorded_already(verdict, ledger):
             self.judged_tables.keep(next(ledger.seen_in), rests_on)
         elif event is not None and not self._was_told(verdict, table):
-            record = self.session.append(event, jpeg, after=ledger.seq)
+            try:
+                record = self.session.append(event, jpeg, after=ledger.seq)
+            except GameFault as fault:
+                self._tell_fault(fault, table)
+                return
             if record is None:
                 return  # people said something meanwhile: the table is judged again
             self.judged_tables.keep(record.seq, rests_on)
@@ -346,7 +362,9 @@ class TableJudge:
         now, last = self.session.ledger, self.last
         last.message, last.message_seq = full_message(verdict), now.seq
         self.deferred.follow(verdict)
-        does_not_fit = amiss(verdict, table.seen, self.judged_tables.before(now), now.colours)
+        does_not_fit = verdict.code != FAILED and amiss(
+            verdict, table.seen, self.judged_tables.before(now), now.colours
+        )
         self.mismatch.pending = verdict if does_not_fit else None
         if isinstance(verdict, CannotSee):
             self.stability.not_judged = table.seen

@@ -8,7 +8,6 @@ from typing import Any
 
 from engines import Game
 from engines.board_marks import Mark
-from engines.errors import InvalidNotation
 from engines.first_player import turn_order
 from referee.sessions.events import (
     Answered,
@@ -22,6 +21,7 @@ from referee.sessions.events import (
     VerdictReached,
 )
 from table.boards import Board
+from table.errors import InputError
 
 CELL = re.compile(r"\b(?:[a-h][1-8]|[A-O](?:[1-9]|1[0-5]))\b")
 """Names of cells in a sentence; those that this board does not have are not drawn."""
@@ -72,7 +72,7 @@ def _follow(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
     for text in moves:
         try:
             move = engine.parse_move(text)
-        except InvalidNotation:
+        except InputError:
             return marks + [Mark("here", (cell,)) for cell in CELL.findall(text)]
         try:
             marks += engine.trace(state, move)
@@ -89,11 +89,11 @@ def _state_before(engine: Game, board: Board | None, records: Sequence[Record]) 
     """
     for record in reversed(records[:-1]):
         event = record.event
-        if isinstance(event, SessionStarted | GameStarted):
-            return engine.set_up(turn_order(event.players, event.first), event.rulings, board)
-        if line := getattr(event, "state", {}).get("state"):
-            try:
+        try:
+            if isinstance(event, SessionStarted | GameStarted):
+                return engine.set_up(turn_order(event.players, event.first), event.rulings, board)
+            if line := getattr(event, "state", {}).get("state"):
                 return engine.State.parse(line)
-            except InvalidNotation:
-                return None
+        except InputError:
+            return None
     return None

@@ -58,7 +58,7 @@ def on_the_path(site: Path, *modules: str) -> Iterator[None]:
         patch.syspath_prepend(site)
         importlib.invalidate_caches()
         _forget()
-        for name, game in found_games().games.items():
+        for name, game in engines.usable_games(found_games())[0].items():
             patch.setitem(engines.GAMES, name, game)
         yield
     _forget()

@@ -12,7 +12,8 @@ from flask.blueprints import BlueprintSetupState
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from table.games import found_games, package_text
+from table.games import found_games, package_of, package_text
+from table.plugins import log_broken
 
 GUIDE = Path(__file__).parents[1] / "guide"
 FIRST = ("first-game", "measure", "troubleshooting", "buy", "build", "install")
@@ -56,8 +57,12 @@ def help_pages() -> Blueprint:
 @cache
 def games_pages() -> Mapping[str, str]:
     """The pages that games of other packages bring, by the names of their games with dashes."""
-    games = found_games().games.items()
-    texts = {name.replace("_", "-"): package_text(game, GAME_PAGE) for name, game in games}
+    texts = {}
+    for name, game in found_games().games.items():
+        try:
+            texts[name.replace("_", "-")] = package_text(game, GAME_PAGE)
+        except ValueError as error:
+            log_broken("the guide of", name, package_of(game), error)
     return {name: text for name, text in texts.items() if text and name not in PAGES}
 
 

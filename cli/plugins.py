@@ -1,0 +1,73 @@
+"""`rinkside plugins`: the parts that packages bring to Rinkside, and what is wrong with them."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from cli.terminal import console, say_json
+from engines import GAMES, unusable_games
+from engines.game import INTERFACE, facts
+from simulation.tables import find_players
+from table.games import found_games
+from table.plugins import Broken, Plugin
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One part: its group of entry points, and who brings it.
+
+    `interface` is the version of the interface that it is made for, None where that is not known;
+    `wrong` is why it cannot be used, empty where it can.
+    """
+
+    group: str
+    name: str
+    package: str
+    version: str
+    interface: int | None
+    wrong: str = ""
+
+
+@click.group()
+def plugins() -> None:
+    """List the games, cameras and devices that packages bring."""
+
+
+@plugins.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def list_plugins(as_json: bool) -> None:
+    """List every part by its group, and what is wrong with those that cannot be used."""
+    rows = [*_games(), *_players()]
+    if as_json:
+        say_json(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
+        return
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("group", "name", "package", "interface", "state"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        made_for = "" if row.interface is None else str(row.interface)
+        package = f"{row.package} {row.version}".strip()
+        table.add_row(row.group, row.name, package, made_for, row.wrong or "ok")
+    console().print(table, highlight=False, markup=False)
+
+
+def _games() -> list[Row]:
+    found = found_games()
+    usable = [_row(found.plugins[name], facts(game).interface) for name, game in GAMES.items()]
+    return usable + list(map(_broken, unusable_games()))
+
+
+def _players() -> list[Row]:
+    found = find_players()
+    usable = [_row(plugin, INTERFACE) for plugin in found.plugins.values()]
+    return usable + list(map(_broken, found.broken))
+
+
+def _row(plugin: Plugin, interface: int | None, wrong: str = "") -> Row:
+    return Row(plugin.group, plugin.name, plugin.package, plugin.version, interface, wrong)
+
+
+def _broken(broken: Broken) -> Row:
+    return _row(broken.plugin, None, broken.why)

@@ -1,0 +1,411 @@
+"""A game of another package in its place: whatever it does, the session stays whole.
+
+`contained` wraps such a game. What the interface allows a game to raise passes through. Anything
+else that it raises or returns, and an answer that does not come in time, is a fault: it is named in
+one line with the game, its package and the function. Then
+
+- a table is not judged (`CannotSee`), and an input is not taken (`Waiting`);
+- a move is not played (`GameFault`), so that nothing is written to the log;
+- what is only shown, drawn or counted is left out.
+
+After an answer that did not come the game is switched off for the rest of the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from itertools import islice
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from engines.board_marks import Mark, Option
+from engines.errors import IllegalMove, Violation
+from engines.game import Declaration, Game, GameFacts, OnBoard, Presentation, Statistics, facts
+from engines.game_document import GameDocument
+from engines.house_rules import HouseRule
+from engines.statistics import Hit, Thrown
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting
+from table.boards import Board
+from table.errors import InputError
+from table.messages import Message, msg, sentences
+from table.observation import Observation
+from table.observation_document import MeasurementDocument
+from table.plugins import CALL_S, Hung, Plugin, log_line, why, within
+from table.table_config import Setup
+
+CODE = "game.failed"
+"""The code of verdicts on tables and inputs that a game failed to judge."""
+MOST_TEXT = 4000
+"""Greatest number of characters of a message, a move or a state of a game."""
+MOST_MOVES = 200
+"""Greatest number of moves, choices or differences in one verdict."""
+MOST_BYTES = 256 << 10
+"""Greatest size of evidence, of a document of a state and of marks, as JSON."""
+MOST_FAULTS = 100
+"""Greatest number of different faults of a game that are logged."""
+MEANT = (InputError, IllegalMove)
+"""What the functions of a game may raise."""
+
+T = TypeVar("T")
+Facts = TypeVar("Facts", GameFacts, Presentation, Statistics)
+
+
+class GameFault(InputError):  # noqa: N818 - what happened to it
+    """A game of another package failed; nothing was changed."""
+
+
+class ContainedGame:
+    """A game of another package; offers what `engines.game.Game` says, and never more harm.
+
+    Attributes of the game that are not part of the interface are its own.
+    """
+
+    def __init__(self, game: Game, plugin: Plugin) -> None:
+        self._game, self._plugin = game, plugin
+        self._off: Message | None = None
+        self._told: set[str] = set()
+        self.NAME, self.RULINGS = str(game.NAME), tuple[HouseRule, ...](game.RULINGS)
+        self.FACTS: GameFacts = _contained_facts(facts(game), self)
+        self.State = SimpleNamespace(parse=partial(self._must, "State.parse", game.State.parse))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    # --- faults ---
+
+    def answer(self, what: str, answer: Callable[[], T]) -> T:
+        """What the game answers; raises what it may raise, and GameFault for all else."""
+        if self._off:
+            raise GameFault(self._off)
+        try:
+            return within(CALL_S, answer)
+        except MEANT:
+            raise
+        except Hung as error:
+            switched_off = msg("It is switched off until Rinkside starts again.")
+            fault = self._fault(what, str(error))
+            self._off = sentences(fault.message, switched_off)
+            log_line(self._off)
+            raise GameFault(self._off) from error
+        except Exception as error:
+            raise self._fault(what, why(error)) from error
+
+    def _fault(self, what: str, reason: str) -> GameFault:
+        fault = GameFault(
+            msg(
+                "The game {raw} of the package {raw2} failed in {raw3}: {raw4}.",
+                raw=self.NAME,
+                raw2=self._plugin.source,
+                raw3=what,
+                raw4=reason,
+            )
+        )
+        if str(fault) not in self._told and len(self._told) < MOST_FAULTS:
+            self._told.add(str(fault))
+            log_line(str(fault))
+        return fault
+
+    def _must(self, what: str, function: Callable[..., T], *given: Any) -> T:
+        return self.answer(what, lambda: function(*given))
+
+    def or_else(self, what: str, answer: Callable[[], T], otherwise: T) -> T:
+        """What the game answers; the other thing where it fails, which is logged."""
+        try:
+            return self.answer(what, answer)
+        except MEANT as error:
+            if not isinstance(error, GameFault):
+                self._fault(what, why(error))
+            return otherwise
+
+    # --- rules ---
+
+    def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Any:
+        return self._must("start", self._game.start, players, rulings)
+
+    def set_up(
+        self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
+    ) -> Any:
+        def ready() -> Any:
+            state = self._game.set_up(players, rulings, board)
+            _check_document(self._game.state_document(state))
+            if {*state.players} != {*players}:
+                raise ValueError(f"expected the players {players}, got {state.players!r:.60}")
+            return state
+
+        return self.answer("set_up", ready)
+
+    def parse_move(self, text: str) -> Any:
+        return self._must("parse_move", self._game.parse_move, text)
+
+    def legal_moves(self, state: Any) -> Any:
+        """As the game lists them; no session asks for them."""
+        return self._game.legal_moves(state)
+
+    def violation(self, state: Any, move: Any) -> Violation | None:
+        return self._game.violation(state, move)
+
+    def play(self, state: Any, move: Any) -> Any:
+        return self._must("play", self._game.play, state, move)
+
+    def resign(self, state: Any, player: str) -> Any:
+        return self._must("resign", self._game.resign, state, player)
+
+    def outcome(self, state: Any) -> Any:
+        """As the game says; None, as while it runs, where it cannot."""
+
+        def ended() -> Any:
+            outcome = self._game.outcome(state)
+            _short("outcome", "" if outcome is None else str(outcome))
+            return outcome
+
+        return self.or_else("outcome", ended, None)
+
+    # --- what is shown ---
+
+    def state_document(self, state: Any) -> GameDocument:
+        return self.answer(
+            "state_document", lambda: _check_document(self._game.state_document(state))
+        )
+
+    def shown_state(self, state: Any) -> GameDocument:
+        """As `engines.game.shown_state`; of a game that fails only what is known without it."""
+        shown = getattr(self._game, "shown_state", self._game.state_document)
+        failed: GameDocument = {
+            "next": None,
+            "scores": {},
+            "turn": msg("The game {raw} cannot say what comes next.", raw=self.FACTS.title),
+            "rulings": {},
+            "state": "",
+            "outcome": None,
+        }
+        return self.or_else("shown_state", lambda: _check_document(shown(state)), failed)
+
+    def options(self, state: Any) -> tuple[Option, ...]:
+        return self.or_else("options", lambda: _listed(Option, self._game.options(state)), ())
+
+    def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
+        return self.or_else("trace", lambda: _listed(Mark, self._game.trace(state, move)), ())
+
+    # --- the judge ---
+
+    def judge(
+        self, state: Any, seen: Observation, before: Observation | None, board: Board, /
+    ) -> Verdict:
+        """As the game judges, once it is certain that what it accepts can be played and shown."""
+        judged = partial(self._game.judge, state, seen, before, board)
+        try:
+            return self.answer("judge", lambda: self._check_verdict(state, judged()))
+        except MEANT as error:
+            fault = error if isinstance(error, GameFault) else self._fault("judge", why(error))
+            unruled = msg("Nothing was ruled; people can rule by hand.")
+            return CannotSee(code=CODE, message=sentences(fault.message, unruled))
+
+    def hear(self, state: Any, heard: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
+        listened = partial(self._game.hear, state, heard, in_doubt)
+        try:
+            return self.answer("hear", lambda: self._check_verdict(state, listened()))
+        except GameFault as fault:
+            return Waiting(code=CODE, message=fault.message)
+
+    def judge_answer(
+        self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
+    ) -> Accepted:
+        return self._must("judge_answer", self._game.judge_answer, asked, answer, decided_by)
+
+    def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
+        """As the game says; everybody where it cannot, so that no vote is shown."""
+        return self.or_else(
+            "hidden_voters", lambda: tuple(self._game.hidden_voters(state)), tuple(state.players)
+        )
+
+    def secret_voter(self, spoken: Any, /) -> str | None:
+        return self._must("secret_voter", self._game.secret_voter, spoken)
+
+    def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
+        def listed() -> tuple[Choice, ...]:
+            found = _listed(Choice, self._game.alternatives(state, moves))
+            for choice in found:
+                _check_moves(choice.moves)
+            return found
+
+        return self.or_else("alternatives", listed, ())
+
+    def measurement(self, state: Any, seen: Observation) -> MeasurementDocument:
+        nothing: MeasurementDocument = {}
+
+        return self.or_else(
+            "measurement",
+            lambda: _plain("measurement", self._game.measurement(state, seen), MeasurementDocument),
+            nothing,
+        )
+
+    def _check_verdict(self, state: Any, verdict: Verdict) -> Verdict:
+        """The verdict, if it is one, of a size that a log takes, and its moves can be played.
+
+        Raises ValueError; what the rules raise on its moves is raised as that.
+        """
+        if not isinstance(verdict, Verdict):
+            raise ValueError(f"expected a verdict, got {type(verdict).__name__}")
+        _short("code", verdict.code)
+        _short("message", verdict.message)
+        _short("rests_on", verdict.rests_on)
+        _small("evidence", verdict.evidence)
+        if verdict.player is not None:
+            _short("player", verdict.player)
+        for name in ("differences", "tried", "stands"):
+            _check_moves(getattr(verdict, name, ()))
+        if (asks := getattr(verdict, "asks", None)) is not None:
+            self._check_verdict(state, asks)
+        ways = verdict.choices if isinstance(verdict, Ambiguous) else ()
+        if len(ways) > MOST_MOVES:
+            raise ValueError(f"expected at most {MOST_MOVES} choices, got {len(ways)}")
+        for choice in ways:
+            _short("label", choice.label)
+            _check_moves(choice.moves)
+        moves = getattr(verdict, "moves", ()) or getattr(verdict, "stands", ())
+        _check_moves(moves)
+        self._try_out(state, moves)
+        return verdict
+
+    def _try_out(self, state: Any, moves: Sequence[str]) -> None:
+        try:
+            for move in moves:
+                state = self._game.play(state, self._game.parse_move(move))
+                _check_document(self._game.state_document(state))
+                self._game.outcome(state)
+        except MEANT as error:
+            raise ValueError(f"its rules do not allow what it accepts: {error}") from error
+
+
+def contained(game: Game, plugin: Plugin) -> Game:
+    """A game as the house uses it: this project's own as it is, others contained."""
+    return game if plugin.own else ContainedGame(game, plugin)
+
+
+FACTS_GIVE: Mapping[str, tuple[type, ...]] = {
+    "marks": (Mark,),
+    "on_board": (OnBoard,),
+    "sound": (str,),
+    "headline": (str, type(None)),
+    "declarations": (Declaration,),
+    "throws": (Thrown,),
+    "squares": (dict,),
+    "hits": (Hit,),
+    "check_pieces": (type(None),),
+    "as_played": (Setup,),
+    "next_button": (Mapping, type(None)),
+    "comparable": (str,),
+}
+"""What the functions among the facts return, or what is in the tuples that they return."""
+SEVERAL = ("marks", "declarations", "throws", "hits")
+
+
+def _contained_facts(told: GameFacts, game: ContainedGame) -> GameFacts:
+    """The facts of a game; functions among them that fail answer as the default ones do."""
+    usual = GameFacts(title=told.title)
+    return replace(
+        _contained_functions(told, usual, game),
+        presentation=_contained_functions(told.presentation, usual.presentation, game),
+        statistics=_contained_functions(told.statistics, usual.statistics, game),
+    )
+
+
+def _contained_functions(told: Facts, usual: Facts, game: ContainedGame) -> Facts:
+    """A group of facts with each of its functions contained; `usual` has those used instead."""
+    functions: dict[str, Callable[..., Any]] = {
+        field.name: _contained_function(
+            getattr(told, field.name), getattr(usual, field.name), game, field.name
+        )
+        for field in fields(told)
+        if field.name in FACTS_GIVE
+    }
+    return replace(told, **functions)  # type: ignore[arg-type]
+
+
+def _contained_function(
+    told: Callable[..., Any], usual: Callable[..., Any], game: ContainedGame, name: str
+) -> Callable[..., Any]:
+    if told is usual:
+        return told
+
+    def answer(*given: Any) -> Any:
+        try:
+            return game.answer(f"FACTS.{name}", lambda: _given(name, told(*given)))
+        except GameFault:
+            return usual(*given)
+
+    return answer
+
+
+def _given(name: str, found: Any) -> Any:
+    """What a function among the facts returned, of the type that it should have."""
+    several = tuple(found) if name in SEVERAL else (found,)
+    for one in several:
+        if not isinstance(one, FACTS_GIVE[name]):
+            raise ValueError(f"expected {FACTS_GIVE[name][0].__name__}, got {type(one).__name__}")
+    if name in ("marks", "declarations", "on_board"):
+        _plain(name, several, tuple[FACTS_GIVE[name][0], ...])  # type: ignore[misc]
+    elif isinstance(found, str):
+        _short(name, found)
+    return several if name in SEVERAL else found
+
+
+def _short(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise ValueError(f"{what}: expected text, got {type(text).__name__}")
+    if len(text) > MOST_TEXT:
+        raise ValueError(f"{what}: expected at most {MOST_TEXT} characters, got {len(text)}")
+
+
+def _small(what: str, document: object) -> bytes:
+    """A document as JSON.
+
+    Raises ValueError for what JSON cannot say, or is larger than anything a game has to say.
+    """
+    try:
+        written = msgspec.json.encode(document, enc_hook=_as_json)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{what}: expected plain data ({error})") from error
+    if len(written) > MOST_BYTES:
+        raise ValueError(f"{what}: expected at most {MOST_BYTES} bytes, got {len(written)}")
+    return written
+
+
+def _as_json(value: object) -> object:
+    """What JSON has in place of a value that is nearly plain: a message, a number of NumPy."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(type(value).__name__)
+
+
+def _plain(what: str, value: T, kind: Any) -> T:
+    """A value whose parts, down to the last, have the types that they should have."""
+    msgspec.json.decode(_small(what, value), type=kind)
+    return value
+
+
+def _check_document(document: GameDocument) -> GameDocument:
+    _short("state", _plain("document", document, GameDocument)["state"])
+    return document
+
+
+def _check_moves(moves: Sequence[str]) -> None:
+    if not isinstance(moves, tuple) or len(moves) > MOST_MOVES:
+        raise ValueError(f"moves: expected a tuple of at most {MOST_MOVES}, got {moves!r:.60}")
+    for move in moves:
+        _short("move", move)
+
+
+def _listed(kind: type[T], found: Iterable[T]) -> tuple[T, ...]:
+    """What a game lists, each of a kind; raises ValueError."""
+    listed = tuple(islice(found, MOST_MOVES + 1))
+    if len(listed) > MOST_MOVES or not all(isinstance(one, kind) for one in listed):
+        raise ValueError(f"expected at most {MOST_MOVES} of {kind.__name__}, got {found!r:.60}")
+    return _plain(kind.__name__, listed, tuple[kind, ...])  # type: ignore[valid-type]

@@ -1,0 +1,207 @@
+"""Parts of other packages, found by entry points: who brings them, and what is wrong with them.
+
+A part that cannot be loaded is named in one line and left out. It stops no other part, and nothing
+else takes its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+from table.text import printable
+
+OWN = "rinkside"
+"""The name of this package."""
+LOAD_S = 30.0
+"""Longest time in which a part of another package is loaded, and an answer of one may take."""
+CALL_S = 10.0
+MOST_SHOWN = 300
+"""Greatest number of characters that are quoted of somebody else's error, and of a name."""
+MOST_NAME = 60
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""What the name of a part looks like."""
+
+T = TypeVar("T")
+Result = TypeVar("Result")
+
+
+class Hung(Exception):  # noqa: N818 - what happened to it
+    """A part of another package has not answered in time. It may go on in a thread of its own."""
+
+
+def within(seconds: float, answer: Callable[[], T]) -> T:
+    """What a function of another package returns; all that it raises is raised here.
+
+    SystemExit and KeyboardInterrupt are raised as RuntimeError, since they are not its to raise.
+    Raises Hung where it takes longer; nothing can end its thread then.
+    """
+    came: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            came.put((answer(), None))
+        except BaseException as error:
+            came.put((None, error))
+
+    Thread(target=work, name="a part of another package", daemon=True).start()
+    try:
+        value, error = came.get(timeout=seconds)
+    except Empty:
+        raise Hung(f"no answer within {seconds:g} s") from None
+    if error is None:
+        return value  # type: ignore[return-value]  # there is one where there is no error
+    try:
+        if isinstance(error, Exception):
+            raise error
+        raise RuntimeError(f"it raised {why(error)}") from error
+    finally:
+        del error  # or it would keep this frame alive, and the frame it
+
+
+def why(error: BaseException) -> str:
+    """An error of another package in one short line: its type and its text."""
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return printable(" ".join(text[: 2 * MOST_SHOWN].split()))[:MOST_SHOWN]
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One entry point of a group, and the package and version that it is of.
+
+    Those are empty where its files do not say them; `value` is where it is: `package.module:NAME`.
+    """
+
+    group: str
+    name: str
+    package: str
+    version: str
+    entry: metadata.EntryPoint
+
+    @property
+    def own(self) -> bool:
+        """True if it is a part of Rinkside itself."""
+        return self.package == OWN
+
+    @property
+    def source(self) -> str:
+        """The package with its version, as people are told it."""
+        return f"{self.package} {self.version}".strip()
+
+    def load(self, checked: Callable[[Any], T]) -> T:
+        """What stands there, as `checked` returns it.
+
+        Raises whatever loading or `checked` raise, and Hung; ValueError for a name that is none.
+        """
+        if self.own:
+            return checked(self.entry.load())
+        if len(self.name) > MOST_NAME or not NAME.fullmatch(self.name):
+            raise ValueError(f"expected a name such as 'my_game', got {self.name[:MOST_NAME]!r}")
+        return within(LOAD_S, lambda: checked(self.entry.load()))
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A part that cannot be used, and why in one line."""
+
+    plugin: Plugin
+    why: str
+
+    def line(self, what: str) -> str:
+        """The sentence for people: the game 'heap' of heap-game 1.0 cannot be used: ..."""
+        name = self.plugin.name[:MOST_NAME]
+        return printable(f"{what} {name!r} of {self.plugin.source} cannot be used: {self.why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[Result]):
+    """The parts of one group by name, this project's first, who brings each, and what is broken."""
+
+    parts: dict[str, Result]
+    plugins: dict[str, Plugin]
+    broken: tuple[Broken, ...]
+
+
+def find(
+    group: str,
+    own: Callable[[], Iterable[metadata.EntryPoint]],
+    checked: Callable[[Any, Plugin], Result],
+) -> Found[Result]:
+    """Load every part of a group. One that cannot be loaded does not stop the others.
+
+    `checked` returns what was loaded as it is to be used, or raises.
+    """
+    parts: dict[str, Result] = {}
+    plugins: dict[str, Plugin] = {}
+    broken: list[Broken] = []
+    for plugin in announced(group, own):
+        try:
+            if plugin.name in parts:
+                raise ValueError(f"{plugins[plugin.name].source} has this name already")
+            parts[plugin.name] = _load(plugin, checked)
+            plugins[plugin.name] = plugin
+        except (Exception, SystemExit) as error:
+            broken.append(Broken(plugin, why(error)))
+    return Found(parts, plugins, tuple(broken))
+
+
+def _load(plugin: Plugin, checked: Callable[[Any, Plugin], Result]) -> Result:
+    return plugin.load(lambda part: checked(part, plugin))
+
+
+def log_line(text: str) -> None:
+    """Tell on stderr, or in the log of the program, what cannot be used."""
+    logging.getLogger(OWN).warning("rinkside: %s", text)
+
+
+def log_broken(what: str, name: str, package: str, error: BaseException) -> None:
+    """Log that a part of a package cannot be used; without a handler it goes to stderr."""
+    log_line(printable(f"{what} {name!r} of {package} cannot be used: {why(error)}"))
+
+
+def announced(group: str, own: Callable[[], Iterable[metadata.EntryPoint]]) -> Iterator[Plugin]:
+    """Entry points of a group with their packages, this project's first, each once.
+
+    `own` are this project's where it announces none: it is run from a checkout that is not
+    installed, or was installed before there were any.
+    """
+    entries = {
+        (_said(entry, "name"), entry.name, entry.value): entry for entry in _entry_points(group)
+    }
+    if not any(package == OWN for package, _, _ in entries):
+        yield from (Plugin(group, entry.name, OWN, "", entry) for entry in own())
+    keys = sorted(entries, key=lambda key: (key[0] != OWN, *key))
+    for key in keys:
+        entry = entries[key]
+        yield Plugin(group, entry.name, key[0], _said(entry, "version"), entry)
+
+
+def _entry_points(group: str) -> Iterable[metadata.EntryPoint]:
+    try:
+        return metadata.entry_points(group=group)
+    except Exception:
+        return _readable_entry_points(group)
+
+
+def _readable_entry_points(group: str) -> Iterator[metadata.EntryPoint]:
+    """Those of every package whose file can be read; a broken one would hide all others."""
+    for package in metadata.distributions():
+        try:
+            yield from package.entry_points.select(group=group)
+        except Exception as error:
+            name = str(package.metadata["Name"] or "a package without a name")[:MOST_NAME]
+            log_line(printable(f"the entry points of {name} cannot be read: {why(error)}"))
+
+
+def _said(entry: metadata.EntryPoint, what: str) -> str:
+    """What a package's files say of it; empty where they do not."""
+    try:
+        return str(getattr(entry.dist, what, None) or "")
+    except Exception:  # its files are gone, or garbled
+        return ""
