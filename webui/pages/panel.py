@@ -20,8 +20,6 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from engines import GAMES
-from engines.house_rules import HouseRule
 from referee.live.table_monitor import TABLE_REQUESTS
 from referee.presentation.session_view import Ranked, SessionView
 from referee.sessions.status import RefereeStatus
@@ -109,19 +107,11 @@ def pages(
             reading=READING,
             by_readings=BY_READINGS,
             contested=contested(view),
-            changed_rules=_changed_rules(view),
             saying=sayings(visitor(), session, view, current_app.extensions["seats"].held()),
             frame_url=lambda seq: url_for("api.frame", seq=seq),
         )
 
     return routes
-
-
-def _changed_rules(view: SessionView) -> list[tuple[HouseRule, str]]:
-    """The house rules that are not the usual ones, and what is in force."""
-    rules = GAMES[view.game].RULINGS if view.game in GAMES else ()
-    chosen = ((rule, view.rulings.get(rule.name, rule.values[0])) for rule in rules)
-    return [(rule, value) for rule, value in chosen if value != rule.values[0]]
 
 
 def _obey_form(session: SessionPort) -> None:
