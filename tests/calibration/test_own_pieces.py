@@ -145,6 +145,16 @@ def test_photographs_that_cannot_be_measured_are_refused_and_nothing_is_written(
         assert not (table.folder / "pieces.toml").exists()
 
 
+def test_a_camera_takes_both_photos_and_is_named_where_one_cannot_be_used(table: Table) -> None:
+    folder = table.folder / "standing"
+    folder.mkdir()
+    table.picture("standing/0.png", laid_out(lies=False))
+    code, out, err = table.run("--camera", f"folder:{folder}")
+    assert (code, out) == (2, "")
+    assert f"folder:{folder}: expected all pieces to lie, but the one at" in err
+    assert not (table.folder / "pieces.toml").exists()
+
+
 def test_what_is_written_is_what_a_calliper_would_be_typed_into(table: Table) -> None:
     path = table.folder / "set.toml"
     sizes = tuple(replace(size, base_error_mm=0.3, height_error_mm=0.71) for size in OWN.sizes)
