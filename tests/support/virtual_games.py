@@ -248,7 +248,7 @@ def _icefloe(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         if sunk and sunk != state.sunk:
             hand.tap(f"tile {sunk}", "take")
         return True
-    if f"tile {state.tile}" not in hand.pieces():
+    if state.next != me or f"tile {state.tile}" not in hand.pieces():
         return False
     hand.tap(f"tile {state.tile}", "take")
     return True

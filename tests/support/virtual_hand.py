@@ -182,7 +182,22 @@ class VirtualHand:
         return True if answered.value.ok else None
 
     def tap(self, name: str, do: str, times: int = 1, turn: str = "") -> None:
-        """Tap a piece, and then a button of its menu."""
+        """Tap a piece, and then a button of its menu.
+
+        Nothing is done with a piece that a simulated player took away meanwhile.
+        """
+        turned = f'[data-turn="{turn}"]' if turn else ""
+        for _ in range(times):
+            for _ in range(TRIES):
+                self._choose(name)
+                if self._pressed(f'#piece-menu [data-do="{do}"]{turned}'):
+                    break
+                self.until_idle()
+                if name not in self.pieces():
+                    return
+
+    def _choose(self, name: str) -> None:
+        """Open the menu of a piece."""
         chosen = self.page.locator(f'#lying .is-chosen[data-name="{name}"]')
         for _ in range(TRIES):
             if chosen.count():
@@ -192,9 +207,6 @@ class VirtualHand:
             with suppress(playwright.sync_api.TimeoutError):
                 chosen.wait_for(state="attached", timeout=GRIP_MS)
         assert chosen.count(), f"{name} cannot be reached"
-        turned = f'[data-turn="{turn}"]' if turn else ""
-        for _ in range(times):
-            self.press(f'#piece-menu [data-do="{do}"]{turned}')
 
     def clear(self) -> None:
         """Gather all pieces."""
@@ -213,15 +225,17 @@ class VirtualHand:
         It is pressed again where a simulated player was at the table.
         """
         for _ in range(TRIES):
-            with self.page.expect_response(
-                lambda answer: answer.request.method == "POST"
-            ) as answered:
-                self.page.click(selector)
-            self.looked()
-            if answered.value.ok:
+            if self._pressed(selector):
                 return
             self.until_idle()
         raise AssertionError(f"{selector} is refused: {self.refusal()}")
+
+    def _pressed(self, selector: str) -> bool:
+        """Press a button once: whether the server did what it asks for."""
+        with self.page.expect_response(lambda answer: answer.request.method == "POST") as answered:
+            self.page.click(selector)
+        self.looked()
+        return answered.value.ok
 
     def undo(self) -> None:
         """Undo the last ruling, and wait until that is on record and the table is drawn again."""
