@@ -25,6 +25,7 @@ from hardware.settings import (
     GpioDiceSettings,
     GpioLampsSettings,
     HardwareSettings,
+    PluginSettings,
     WledDiceSettings,
     WledPresetsSettings,
     WledSettings,
@@ -67,6 +68,8 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
             yield PartState(part)
             continue
         kind, where = held.__struct_config__.tag, _where(settings, part)
+        if isinstance(held, PluginSettings):
+            kind = held.name
         try:
             if isinstance(held, MqttSettings):  # a game that runs may have its connection
                 yield PartState(part, kind, where, *reach_broker(held, pause))

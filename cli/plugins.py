@@ -10,9 +10,11 @@ from rich.table import Table
 from cli.terminal import console, say_json
 from engines import GAMES, unusable_games
 from engines.game import INTERFACE, facts
+from hardware.plugins import GROUPS, device_plugins
 from simulation.tables import find_players
 from table.games import found_games
 from table.plugins import Broken, Plugin
+from vision.cameras.plugins import camera_plugins
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -32,14 +34,14 @@ class Row(msgspec.Struct, frozen=True):
 
 @click.group()
 def plugins() -> None:
-    """List the games, cameras and devices that packages bring."""
+    """List the games, players, cameras and devices that packages bring."""
 
 
 @plugins.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def list_plugins(as_json: bool) -> None:
     """List every part by its group, and what is wrong with those that cannot be used."""
-    rows = [*_games(), *_players()]
+    rows = [*_games(), *_players(), *_devices()]
     if as_json:
         say_json(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
         return
@@ -63,6 +65,17 @@ def _players() -> list[Row]:
     found = find_players()
     usable = [_row(plugin, INTERFACE) for plugin in found.plugins.values()]
     return usable + list(map(_broken, found.broken))
+
+
+def _devices() -> list[Row]:
+    """Cameras and devices of other packages."""
+    cameras = camera_plugins()
+    rows = [_row(cameras.plugins[name], one.interface) for name, one in cameras.parts.items()]
+    rows += map(_broken, cameras.broken)
+    for devices in map(device_plugins, GROUPS):
+        rows += [_row(devices.plugins[name], one.interface) for name, one in devices.parts.items()]
+        rows += map(_broken, devices.broken)
+    return rows
 
 
 def _row(plugin: Plugin, interface: int | None, wrong: str = "") -> Row:

@@ -12,9 +12,9 @@ from conformance.rows import Rows
 from engines import GAMES, Game, unusable_games
 from table.games import table_facts
 
-pytest.register_assert_rewrite(
-    *(f"conformance.{suite}" for suite in ("rules", "notation", "facts", "texts", "marks", "table"))
-)
+OF_GAMES = ("rules", "notation", "facts", "texts", "marks", "table")
+OF_DEVICES = ("cameras", "lamps", "dice", "buttons", "sounds")
+pytest.register_assert_rewrite(*(f"conformance.{suite}" for suite in (*OF_GAMES, *OF_DEVICES)))
 ROWS = ("violation_row", "move_row", "state_row", "sentence_row", "playthrough")
 """Arguments of tests that are run on every row of a game's data."""
 SUITES = f"{__name__.partition('.')[0]}."
@@ -89,7 +89,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     wanted = names(metafunc.config)
     rows = [argument for argument in ROWS if argument in metafunc.fixturenames]
     if not rows:
-        metafunc.parametrize("name", wanted, scope="module")
+        if "name" in metafunc.fixturenames:
+            metafunc.parametrize("name", wanted, scope="module")
         return
     found = [row for name in wanted for row in data_of(metafunc.config, name).of(rows[0])]
     metafunc.parametrize(rows[0], [row for _, row in found], ids=[told for told, _ in found])

@@ -22,6 +22,7 @@ from hardware.interfaces import (
     Voice,
     check_faces,
 )
+from hardware.plugins import GuardedDevice, Place, open_plugin
 from hardware.settings import (
     PARTS,
     BoardLampsSettings,
@@ -33,6 +34,7 @@ from hardware.settings import (
     GpioDiceSettings,
     GpioLampsSettings,
     HardwareSettings,
+    PluginSettings,
     TerminalSettings,
     WledDiceSettings,
     WledPresetsSettings,
@@ -173,12 +175,18 @@ class _DeviceOpener:
         self._stack.callback(link.close)
         return link
 
+    def _plugin(self, part: str, settings: PluginSettings) -> GuardedDevice:
+        place = Place(self._outline_mm, self._language)
+        return open_plugin(part, settings.name, settings.options, place)
+
     def _lamps(self, dice: Dice | None) -> Lamps | None:
         from hardware.lamp_thread import LampThread
 
         match settings := self._settings.lamps:
             case None:
                 return None
+            case PluginSettings():
+                return self._plugin("lamps", settings)
             case FakeSettings():
                 from hardware.testing.fakes import FakeLamps
 
@@ -234,6 +242,8 @@ class _DeviceOpener:
         match settings := self._settings.dice:
             case None:
                 return None
+            case PluginSettings():
+                return self._plugin("dice", settings)
             case FakeSettings():
                 from hardware.testing.fakes import FakeDice
 
@@ -255,6 +265,8 @@ class _DeviceOpener:
         match settings := self._settings.buttons:
             case None:
                 return None
+            case PluginSettings():
+                return self._plugin("buttons", settings)
             case FakeSettings():
                 from hardware.testing.fakes import FakeButtons
 
@@ -274,6 +286,8 @@ class _DeviceOpener:
         match settings := self._settings.buzzer:
             case None:
                 return None
+            case PluginSettings():
+                return self._plugin("buzzer", settings)
             case FakeSettings():
                 from hardware.testing.fakes import FakeBuzzer
 

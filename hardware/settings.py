@@ -17,6 +17,7 @@ import msgspec
 from hardware.backends.led_strip import Corner
 from hardware.cues import SIGNALS
 from hardware.mqtt_settings import MqttSettings, check_mqtt, check_secret
+from hardware.plugins import GROUPS, broken_plugin, device_plugins
 from table.errors import InputError
 from table.files import convert, quoted, read_toml, shown
 from table.json_data import JsonObject
@@ -34,6 +35,8 @@ HEADER = range(2, 28)
 """
 WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
 """Speeds that WLED's serial port has (`wled_serial.cpp`)."""
+PLUGIN = "plugin"
+"""The tag of what `_with_plugins` sets apart; no `kind` in a file."""
 MOST_DEVICE = 200
 """Characters of a port's name that a message quotes: those under /dev/serial/by-id are long."""
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
@@ -84,6 +87,16 @@ class WledPresetsSettings(_Kind, frozen=True, kw_only=True, tag="wled-presets"):
 
 class FakeSettings(_Kind, frozen=True, kw_only=True, tag="fake"):
     """Nothing at all, which does as the real thing and remembers what it did."""
+
+
+class PluginSettings(_Kind, frozen=True, kw_only=True, tag=PLUGIN):
+    """A device of another package: its name, which is the `kind` in the file, and its own settings.
+
+    See `hardware.plugins`.
+    """
+
+    name: str
+    options: JsonObject
 
 
 class GpioDiceSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
@@ -166,11 +179,26 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         | WledSettings
         | WledPresetsSettings
         | FakeSettings
+        | PluginSettings
         | None
     ) = None
-    dice: GpioDiceSettings | CountedDiceSettings | WledDiceSettings | FakeSettings | None = None
-    buttons: GpioButtonsSettings | BoardPartSettings | FakeSettings | None = None
-    buzzer: GpioBuzzerSettings | BoardPartSettings | TerminalSettings | FakeSettings | None = None
+    dice: (
+        GpioDiceSettings
+        | CountedDiceSettings
+        | WledDiceSettings
+        | FakeSettings
+        | PluginSettings
+        | None
+    ) = None
+    buttons: GpioButtonsSettings | BoardPartSettings | FakeSettings | PluginSettings | None = None
+    buzzer: (
+        GpioBuzzerSettings
+        | BoardPartSettings
+        | TerminalSettings
+        | FakeSettings
+        | PluginSettings
+        | None
+    ) = None
     calliper: CalliperSettings | FakeSettings | None = None
     voice: EspeakSettings | FakeSettings | None = None
     mqtt: MqttSettings | FakeSettings | None = None
@@ -201,9 +229,10 @@ def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
                 text=shown(table) if "hardware" in raw else NONE,
             )
         )
+    _check_plugins(table, where)
     _check_words(table, where)
     _check_password(table, where)
-    settings = convert(table, HardwareSettings, where, "hardware")
+    settings = convert(_with_plugins(table), HardwareSettings, where, "hardware")
     if isinstance(settings.mqtt, MqttSettings):
         check_mqtt(settings.mqtt, where)
     _check_pins(settings, where)
@@ -212,13 +241,44 @@ def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
     return settings
 
 
+def _check_plugins(table: JsonObject, where: str) -> None:
+    """Raises InputError for a device of another package that is installed and cannot be used."""
+    for part in GROUPS:
+        kind = _kind(table, part)
+        if kind and (broken := broken_plugin(part, kind)):
+            raise InputError(
+                msg(
+                    "{where}: hardware.{setting}: {raw}",
+                    where=where,
+                    setting=part,
+                    raw=broken.line(part),
+                )
+            )
+
+
+def _with_plugins(table: JsonObject) -> JsonObject:
+    """The table with the settings of other packages' devices set apart from those known here."""
+    found = dict(table)
+    for part in GROUPS:
+        if kind := _kind(table, part):
+            options = {name: value for name, value in table[part].items() if name != "kind"}
+            found[part] = {"kind": PLUGIN, "name": kind, "options": options}
+    return found
+
+
+def _kind(table: JsonObject, part: str) -> str:
+    """The kind of a part that no package but another one may have; empty for any other."""
+    held = table.get(part)
+    kind = held.get("kind") if isinstance(held, dict) else None
+    return kind if isinstance(kind, str) and kind not in _WORDS[f"{part}.kind"] else ""
+
+
 def _kinds(part: str) -> tuple[str, ...]:
     declared = next(
         field for field in msgspec.structs.fields(HardwareSettings) if field.name == part
     ).type
-    return tuple(
-        kind.__struct_config__.tag for kind in get_args(declared) if kind is not type(None)
-    )
+    tags = (kind.__struct_config__.tag for kind in get_args(declared) if kind is not type(None))
+    return tuple(tag for tag in tags if tag != PLUGIN)
 
 
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -236,6 +296,8 @@ def _check_words(table: JsonObject, where: str) -> None:
         if not isinstance(holder, dict):
             continue
         needed = field == "kind" and part in table
+        if field == "kind" and part in GROUPS:
+            words = (*words, *(device_plugins(part).parts if _kind(table, part) else ()))
         if (field in holder and holder[field] not in words) or (needed and field not in holder):
             raise InputError(
                 msg(

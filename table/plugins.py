@@ -15,6 +15,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Generic, TypeVar
 
+from table.errors import InputError
+from table.messages import Message, msg, sentences
 from table.text import printable
 
 OWN = "rinkside"
@@ -205,3 +207,51 @@ def _said(entry: metadata.EntryPoint, what: str) -> str:
         return str(getattr(entry.dist, what, None) or "")
     except Exception:  # its files are gone, or garbled
         return ""
+
+
+class Failed(InputError):  # noqa: N818 - what happened
+    """A part of another package failed: its name, its package, where, and why, in one line."""
+
+
+class Guard:
+    """Calls a part of another package; names what it raises, and switches it off if it hangs."""
+
+    def __init__(self, plugin: Plugin, call_s: float) -> None:
+        """`call_s` is the longest time of an answer."""
+        self._plugin, self._call_s = plugin, call_s
+        self._off: Failed | None = None
+        self._told = ""
+
+    def answer(
+        self, what: str, answer: Callable[[], T], meant: tuple[type[Exception], ...] = ()
+    ) -> T:
+        """What it answers; raises Failed for all that is not `meant` to be raised."""
+        if self._off is not None:
+            raise Failed(self._off.message)
+        try:
+            return within(self._call_s, answer)
+        except meant:
+            raise
+        except Hung as error:
+            switched_off = msg("It is switched off until Rinkside starts again.")
+            self._off = Failed(sentences(self._failed(what, str(error)), switched_off))
+            self._log(self._off)
+            raise self._off from error
+        except Exception as error:
+            failed = Failed(self._failed(what, why(error)))
+            self._log(failed)
+            raise failed from error
+
+    def _failed(self, what: str, reason: str) -> Message:
+        return msg(
+            "{raw} of the package {raw2} failed in {raw3}: {raw4}.",
+            raw=self._plugin.name,
+            raw2=self._plugin.source,
+            raw3=what,
+            raw4=reason,
+        )
+
+    def _log(self, failed: Failed) -> None:
+        if str(failed) != self._told:
+            self._told = str(failed)
+            log_line(self._told)

@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from conformance.buttons import *  # noqa: F403
+from conformance.dice import *  # noqa: F403
+from conformance.lamps import *  # noqa: F403
+from conformance.sounds import *  # noqa: F403
 from hardware.backends.caliper import SerialCalliper
 from hardware.backends.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
 from hardware.backends.led_strip import Strip
@@ -17,7 +21,7 @@ from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDi
 from hardware.backends.serial_port import open_port
 from hardware.backends.wled import WledPresets, WledStrip
 from hardware.buzzer import Beeps, TerminalBell, beeps
-from hardware.cues import DARK, SIGNALS, Cue
+from hardware.cues import Cue
 from hardware.factory import StripDice, open_devices
 from hardware.lamp_thread import LampThread
 from hardware.settings import load_settings
@@ -140,61 +144,35 @@ CALLIPERS = {
 """With what presses or sends; nobody does that to real ones here."""
 
 
+def made(of):
+    return [
+        pytest.param(make, id=name, marks=[pytest.mark.hardware] * (name == "real"))
+        for name, make in of.items()
+    ]
+
+
 def backends(of):
-    return pytest.mark.parametrize(
-        "make",
-        [
-            pytest.param(make, id=name, marks=[pytest.mark.hardware] * (name == "real"))
-            for name, make in of.items()
-        ],
-    )
+    return pytest.mark.parametrize("make", made(of))
 
 
-@backends(LAMPS)
-def test_lamps_show_every_signal_and_go_dark(make, request):
-    lamps = make(request.getfixturevalue)
-    for signal in SIGNALS:
-        for of in ((), PLAYERS[:1], PLAYERS):
-            lamps.show(Cue(signal, PLAYERS, of=of, leader="blue", then=DARK))
-    assert lamps.error == ""
-    lamps.close()
-    lamps.close()
+@pytest.fixture(params=made(LAMPS))
+def lamps(request):
+    return request.param(request.getfixturevalue)
 
 
-@backends(DICE)
-def test_dice_show_values_of_a_die_and_nothing_else(make, request):
-    dice = make(request.getfixturevalue)
-    assert 1 <= dice.count <= 2
-    for value in (*range(1, 7), None):
-        dice.show((value,) * dice.count)
-    for wrong in ((0,) * dice.count, (7,) * dice.count, (1,) * (dice.count + 1), ()):
-        with pytest.raises(ValueError, match="expected"):
-            dice.show(wrong)
-    assert dice.error == ""
-    dice.show((6,) * dice.count)
-    dice.close()
+@pytest.fixture(params=made(DICE))
+def dice(request):
+    return request.param(request.getfixturevalue)
 
 
-@backends(BUTTONS)
-def test_buttons_tell_of_presses_and_of_nothing_else(make, request):
-    buttons, contact = make(request.getfixturevalue)
-    told = queue.Queue()
-    buttons.listen(told.put)
-    assert buttons.error == ""
-    if contact:
-        contact(True)
-        down = told.get(timeout=20)
-        contact(False)
-        after = told.get(timeout=20)
-        assert (down.button, down.kind, after.button, after.at_ms) == (
-            "die",
-            "down",
-            "die",
-            down.at_ms,
-        )
-        assert after.kind in ("short", "long"), "a machine that stands still makes a press long"
-    buttons.close()
-    assert told.empty()
+@pytest.fixture(params=made(BUTTONS))
+def buttons(request):
+    return request.param(request.getfixturevalue)
+
+
+@pytest.fixture(params=made(BUZZERS))
+def buzzer(request):
+    return request.param(request.getfixturevalue)
 
 
 @pytest.mark.parametrize("make", [gpio_buttons, board_buttons, serial_calliper])
@@ -206,15 +184,6 @@ def test_what_was_closed_has_no_thread_whether_anybody_listened_or_not(make, lis
     device.close()
     assert not running("buttons")
     assert not running("calliper")
-
-
-@backends(BUZZERS)
-def test_a_buzzer_takes_every_signal_at_once(make, request):
-    buzzer = make(request.getfixturevalue)
-    for signal in SIGNALS:
-        buzzer.play(Cue(signal, PLAYERS))
-    assert buzzer.error == ""
-    buzzer.close()
 
 
 @backends(CALLIPERS)

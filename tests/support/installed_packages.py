@@ -17,14 +17,25 @@ from shutil import copytree, ignore_patterns
 import pytest
 
 import engines
+from hardware.plugins import device_plugins
 from simulation.tables import found_players
 from table.game_words import game_words
 from table.games import found_games
 from table.languages import catalogue
+from vision.cameras.plugins import camera_plugins
 from webui.pages.help import games_pages, heading
 
 ROOT = Path(__file__).parents[2]
-CACHES = (found_games, found_players, game_words, catalogue, games_pages, heading)
+CACHES = (
+    found_games,
+    found_players,
+    game_words,
+    catalogue,
+    games_pages,
+    heading,
+    device_plugins,
+    camera_plugins,
+)
 """What a process remembers of installed packages."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
@@ -107,11 +108,20 @@ def open_camera(spec: str, setup: Setup | None) -> CameraPort:
     the table is known, frames may have any size.
     """
     name, colon, argument = spec.partition(":")
-    if name not in SOURCES or not colon:
-        known = ", ".join(f"{source}:..." for source in SOURCES)
-        raise InputError(
-            msg("camera: expected one of {raw}, got {raw2}", raw=known, raw2=repr(spec))
-        )
-    module, function = SOURCES[name].split(":")
-    camera: CameraPort = getattr(import_module(module), function)(argument, setup)
-    return camera
+    if name in SOURCES and colon:
+        module, function = SOURCES[name].split(":")
+        camera: CameraPort = getattr(import_module(module), function)(argument, setup)
+        return camera
+    from vision.cameras import plugins  # loads other packages: only if no camera here is meant
+
+    if colon and name in plugins.camera_plugins().parts:
+        opened, plugin = plugins.open_plugin(name, argument, setup)
+        return plugins.GuardedCamera(opened, plugin, CameraLost, partial(_other_size, setup))
+    if wrong := plugins.why_not(name):
+        raise InputError(msg("camera: {text}", text=wrong))
+    known = ", ".join(f"{source}:..." for source in (*SOURCES, *plugins.camera_plugins().parts))
+    raise InputError(msg("camera: expected one of {raw}, got {raw2}", raw=known, raw2=repr(spec)))
+
+
+def _other_size(setup: Setup | None, width: int, height: int) -> Message | None:
+    return None if setup is None else other_size(width, height, setup)

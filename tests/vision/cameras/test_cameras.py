@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from conformance.cameras import *  # noqa: F403
 from table.errors import InputError
 from table.table_config import parse_table
 from tests.support.pictures import HEIGHT, TABLE, WIDTH, exif, jpeg, picture
@@ -59,16 +60,9 @@ def test_a_camera_gives_frames_in_order_and_then_none(camera, setup):
         assert frame.image.dtype == np.uint8
 
 
-def test_a_camera_has_a_name_and_says_whether_it_is_simulated(camera: CameraPort):
+def test_a_folder_is_named_and_not_simulated(camera: CameraPort):
     assert camera.name.startswith("folder ")
     assert camera.simulated is False
-
-
-def test_a_camera_is_closed_twice_and_read_no_more(camera):
-    camera.close()
-    camera.close()
-    with pytest.raises(ValueError, match="closed"):
-        camera.read()
 
 
 @pytest.mark.parametrize("spec", ["", "folder", "webcam:0", ":x", "FOLDER:/tmp"])

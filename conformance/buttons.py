@@ -1,0 +1,28 @@
+"""Buttons: what every kind of them must do.
+
+The fixture `buttons` gives buttons that were just opened, and a function `contact(down)` that
+presses the one called `die`, and lets it go; None where nobody does that.
+"""
+
+import queue
+
+
+def test_buttons_tell_of_presses_and_of_nothing_else(buttons):
+    buttons, contact = buttons
+    told = queue.Queue()
+    buttons.listen(told.put)
+    assert buttons.error == ""
+    if contact:
+        contact(True)
+        down = told.get(timeout=20)
+        contact(False)
+        after = told.get(timeout=20)
+        assert (down.button, down.kind, after.button, after.at_ms) == (
+            "die",
+            "down",
+            "die",
+            down.at_ms,
+        )
+        assert after.kind in ("short", "long"), "a machine that stands still makes a press long"
+    buttons.close()
+    assert told.empty()

@@ -1,0 +1,157 @@
+"""Devices that are files: a camera, lamps, dice, buttons and a buzzer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+from hardware.cues import DARK, Cue
+from hardware.interfaces import Faces, Press, check_faces
+from hardware.plugins import DevicePlugin, Place
+from table.errors import InputError
+from table.json_data import JsonObject
+from table.table_config import Setup
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.cameras.plugins import CameraPlugin
+
+PERIOD_S = 0.25
+"""Pictures come, and buttons are looked at, this often."""
+
+
+class Still:
+    """A camera that always sees the same picture."""
+
+    simulated = False
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"still {path.name}"
+        self._image = read_image(path).image
+        self._count, self._closed = 0, threading.Event()
+
+    def read(self) -> Frame | None:
+        """The picture once more."""
+        if self._closed.wait(PERIOD_S if self._count else 0):
+            raise ValueError("the camera was closed")
+        self._count += 1
+        return Frame(self._count - 1, int(1000 * monotonic()), self._image)
+
+    def close(self) -> None:
+        """Nothing is held."""
+        self._closed.set()
+
+
+def open_still(argument: str, _setup: Setup | None) -> Still:
+    """`still:PICTURE`; raises InputError for what is no picture."""
+    return Still(Path(argument))
+
+
+class Lines:
+    """A file that lines are added to."""
+
+    error = ""
+
+    def __init__(self, options: JsonObject, known: tuple[str, ...] = ("path",)) -> None:
+        path = options.get("path")
+        if not isinstance(path, str) or not {*options} <= {*known}:
+            raise InputError(f"expected {', '.join(known)}, got {', '.join(options) or 'nothing'}")
+        self.path = Path(path)
+        self.path.touch()
+
+    def write(self, line: str) -> None:
+        """Add a line."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+
+class FileLamps(Lines):
+    """Lamps: a line for every cue that is another one."""
+
+    def __init__(self, options: JsonObject, _place: Place) -> None:
+        super().__init__(options)
+        self._cue = DARK
+
+    def show(self, cue: Cue) -> None:
+        """Write the signal, and whom it is about."""
+        if cue != self._cue:
+            self._cue = cue
+            self.write(" ".join((cue.signal, *cue.of)))
+
+    def close(self) -> None:
+        """Go dark."""
+        self.show(DARK)
+
+
+class FileDice(Lines):
+    """Dice: a line for every roll."""
+
+    def __init__(self, options: JsonObject, _place: Place) -> None:
+        super().__init__(options, ("path", "count"))
+        self.count = options.get("count", 1)
+        if self.count not in (1, 2):
+            raise InputError(f"count: expected 1 or 2, got {self.count!r:.20}")
+
+    def show(self, faces: Faces) -> None:
+        """Write the values; a dark die is a dash."""
+        check_faces(faces, self.count)
+        self.write(" ".join("-" if face is None else str(face) for face in faces))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class FileSounds(Lines):
+    """A buzzer: a line for every sound."""
+
+    def __init__(self, options: JsonObject, _place: Place) -> None:
+        super().__init__(options)
+
+    def play(self, cue: Cue) -> None:
+        """Write the signal."""
+        self.write(cue.signal)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class FileButtons(Lines):
+    """Buttons: every line that is added to the file is a short press of the button it names."""
+
+    def __init__(self, options: JsonObject, _place: Place) -> None:
+        super().__init__(options)
+        self._read = self.path.stat().st_size
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def listen(self, tell: Callable[[Press], None]) -> None:
+        """Tell of presses from a thread that looks at the file."""
+        self._thread = threading.Thread(target=self._look, args=(tell,), daemon=True)
+        self._thread.start()
+
+    def _look(self, tell: Callable[[Press], None]) -> None:
+        while not self._closed.wait(PERIOD_S):
+            with self.path.open("rb") as file:
+                file.seek(self._read)
+                lines = file.read().splitlines(keepends=True)
+            for line in lines:
+                if line.endswith(b"\n"):
+                    self._read += len(line)
+                    at_ms = 1000 * monotonic()
+                    button = line.decode("utf-8", "replace").strip()
+                    tell(Press(button, "down", at_ms))
+                    tell(Press(button, "short", at_ms))
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.join()
+
+
+STILL = CameraPlugin(open_still, interface=1)
+LAMPS = DevicePlugin(FileLamps, interface=1)
+DICE = DevicePlugin(FileDice, interface=1)
+BUTTONS = DevicePlugin(FileButtons, interface=1)
+SOUNDS = DevicePlugin(FileSounds, interface=1)

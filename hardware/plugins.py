@@ -1,0 +1,183 @@
+"""Lamps, dice, buttons and buzzers of other packages, found by entry points.
+
+An entry point is a `DevicePlugin` whose name is the `kind` in the settings. What it opens is held
+by a guard: whatever it raises is told as any device's `error`, and the game goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import metadata
+from typing import Any
+
+from hardware.cues import Cue
+from hardware.interfaces import Faces, Press, check_faces
+from table.errors import InputError, MessageError
+from table.json_data import JsonObject
+from table.languages import Language
+from table.messages import as_message, msg
+from table.plugins import LOAD_S, Broken, Failed, Found, Guard, Plugin, find, log_line
+from table.solids import Array
+
+INTERFACE = 1
+"""Version of the interface of devices; a device that was made for another one is not used."""
+GROUPS = {
+    "lamps": "rinkside.lamps",
+    "dice": "rinkside.dice",
+    "buttons": "rinkside.buttons",
+    "buzzer": "rinkside.sounds",
+}
+"""Parts that other packages may bring, and the groups of their entry points."""
+METHODS = {
+    "lamps": ("show", "close"),
+    "dice": ("show", "close", "count"),
+    "buttons": ("listen", "close"),
+    "buzzer": ("play", "close"),
+}
+"""What the interfaces of `hardware.interfaces` ask of a part, beside `error`."""
+ANSWER_S = 2.0
+"""Longest time of a call: whoever shows something waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where devices stand: the outline (n, 2) of the board in mm, and what people speak."""
+
+    outline_mm: Array
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePlugin:
+    """A device of another package.
+
+    `open(options, place)` returns what `hardware.interfaces` describes for the part. `options` are
+    the settings beside `kind`; it raises InputError for what is wrong with them. `interface` is the
+    version of the interface that it was made for.
+    """
+
+    open: Callable[[JsonObject, Place], Any]
+    interface: int
+
+
+def find_device_plugins(part: str) -> Found[DevicePlugin]:
+    """Load the devices of other packages for a part; one that cannot be loaded stops no others."""
+    return find(GROUPS[part], _none, _checked)
+
+
+def _none() -> Iterator[metadata.EntryPoint]:
+    return iter(())
+
+
+def _checked(device: Any, _plugin: Plugin) -> DevicePlugin:
+    if not isinstance(device, DevicePlugin):
+        raise ValueError(f"expected a DevicePlugin, got {type(device).__name__}")
+    if device.interface != INTERFACE:
+        made_for = f"{device.interface!r:.20}"
+        raise ValueError(f"it is made for interface {made_for} of devices, this one is {INTERFACE}")
+    return device
+
+
+@cache
+def device_plugins(part: str) -> Found[DevicePlugin]:
+    """`find_device_plugins`, run once a process; broken ones are logged."""
+    found = find_device_plugins(part)
+    for broken in found.broken:
+        log_line(broken.line(part))
+    return found
+
+
+def broken_plugin(part: str, kind: object) -> Broken | None:
+    """The plugin of this kind that cannot be used, if there is one."""
+    found = device_plugins(part)
+    return next((broken for broken in found.broken if broken.plugin.name == kind), None)
+
+
+def open_plugin(part: str, kind: str, options: JsonObject, place: Place) -> GuardedDevice:
+    """A part of another package, opened; raises InputError that names the setting."""
+    found = device_plugins(part)
+    plugin = found.plugins[kind]
+
+    def opened() -> Any:
+        device = found.parts[kind].open(options, place)
+        if missing := [name for name in METHODS[part] if not hasattr(device, name)]:
+            raise ValueError(f"expected {part}, they have no {', '.join(missing)}")
+        return device
+
+    try:
+        device = Guard(plugin, LOAD_S).answer("open", opened, (InputError,))
+    except InputError as error:
+        setting = f"hardware.{part}"
+        raise InputError(msg("{raw}: {text}", raw=setting, text=error.message)) from error
+    return GuardedDevice(device, Guard(plugin, ANSWER_S))
+
+
+class GuardedDevice:
+    """A device of another package as any part: lamps, dice, buttons or a buzzer."""
+
+    def __init__(self, device: Any, guard: Guard) -> None:
+        self._device, self._guard = device, guard
+        self._failed = ""
+        self._tell: Callable[[Press], None] = lambda _press: None
+
+    @property
+    def error(self) -> str:
+        """Why it does not work just now: what failed last, or what it says itself."""
+        if self._failed:
+            return self._failed
+        try:
+            return self._guard.answer("error", lambda: _text(getattr(self._device, "error", "")))
+        except Failed as failed:
+            return failed.message
+
+    @property
+    def count(self) -> int:
+        """How many dice there are, 1 or 2; 1 where it cannot be told."""
+        found = self._do("count", lambda: self._device.count)
+        return found if found in (1, 2) else 1
+
+    def show(self, shown: Cue | Faces) -> None:
+        """As `Lamps.show` and `Dice.show`; raises ValueError for faces that dice do not have."""
+        if not isinstance(shown, Cue):
+            check_faces(shown, self.count)
+        self._do("show", partial(self._device.show, shown))
+
+    def play(self, cue: Cue) -> None:
+        """As `Buzzer.play`."""
+        self._do("play", partial(self._device.play, cue))
+
+    def listen(self, tell: Callable[[Press], None]) -> None:
+        """As `Buttons.listen`; what is no press is told of as an error."""
+        self._tell = tell
+        self._do("listen", partial(self._device.listen, self._pressed))
+
+    def close(self) -> None:
+        """Let the device go; may be called twice."""
+        self._tell = lambda _press: None
+        self._do("close", self._device.close)
+
+    def _pressed(self, press: object) -> None:
+        if isinstance(press, Press) and isinstance(press.button, str):
+            self._tell(press)
+            return
+
+        def no_press() -> None:
+            raise ValueError(f"expected a Press, got {press!r:.60}")
+
+        self._do("a press", no_press)
+
+    def _do(self, what: str, call: Callable[[], Any]) -> Any:
+        """What a call returns; None where it fails, which `error` then says until one works."""
+        try:
+            done = self._guard.answer(what, call, (MessageError,))
+        except MessageError as error:  # Failed, or a device that is lost
+            self._failed = error.message
+            return None
+        self._failed = ""
+        return done
+
+
+def _text(error: object) -> str:
+    return as_message(error) if isinstance(error, str) else f"expected text, got {error!r:.60}"

@@ -1,0 +1,164 @@
+"""Cameras of other packages, found by entry points of the group `rinkside.cameras`.
+
+An entry point is a `CameraPlugin` whose name stands before the colon of `--camera NAME:ARGUMENT`.
+What it opens is held by a guard: whatever it raises, and frames that are none, are a lost camera,
+which is named and tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from table.errors import InputError, MessageError
+from table.messages import Message, msg, phrase
+from table.plugins import LOAD_S, MOST_NAME, Failed, Found, Guard, Plugin, find, log_line
+from table.table_config import Setup
+from vision.cameras.frame import Frame
+
+GROUP = "rinkside.cameras"
+INTERFACE = 1
+"""Version of the interface of cameras; a camera that was made for another one is not used."""
+READ_S = 30.0
+"""Longest time until a picture, or the news that there is none."""
+MOST_PX = 20_000
+"""Greatest width and height of a picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class CameraPlugin:
+    """A camera of another package.
+
+    `open(argument, setup)` returns a `vision.cameras.base.CameraPort`. `argument` is what stands
+    after the colon; it raises InputError for one that will not do. `interface` is the version of
+    the interface that it was made for.
+    """
+
+    open: Callable[[str, Setup | None], Any]
+    interface: int
+
+
+def find_camera_plugins() -> Found[CameraPlugin]:
+    """Load the cameras of other packages; one that cannot be loaded stops no others."""
+    return find(GROUP, _none, _checked)
+
+
+def _none() -> Iterator[metadata.EntryPoint]:
+    return iter(())
+
+
+def _checked(camera: Any, _plugin: Plugin) -> CameraPlugin:
+    if not isinstance(camera, CameraPlugin):
+        raise ValueError(f"expected a CameraPlugin, got {type(camera).__name__}")
+    if camera.interface != INTERFACE:
+        made_for = f"{camera.interface!r:.20}"
+        raise ValueError(f"it is made for interface {made_for} of cameras, this one is {INTERFACE}")
+    return camera
+
+
+@cache
+def camera_plugins() -> Found[CameraPlugin]:
+    """`find_camera_plugins`, run once a process; broken ones are logged."""
+    found = find_camera_plugins()
+    for broken in found.broken:
+        log_line(broken.line("the camera"))
+    return found
+
+
+class GuardedCamera:
+    """A camera of another package, as `vision.cameras.base.CameraPort`."""
+
+    def __init__(
+        self,
+        camera: Any,
+        plugin: Plugin,
+        lost: Callable[[Message], MessageError],
+        wrong_size: Callable[[int, int], Message | None],
+    ) -> None:
+        """`lost` makes the error that says that a camera gives no pictures now.
+
+        `wrong_size(width, height)` is a complaint about a picture's size, None for a good one.
+        """
+        self._camera, self._lost, self._wrong_size = camera, lost, wrong_size
+        self._guard = Guard(plugin, READ_S)
+        self._seq, self._at_ms, self._closed = 0, 0, False
+        self.name = str(getattr(camera, "name", plugin.name))[:MOST_NAME]
+        self.simulated = bool(getattr(camera, "simulated", False))
+
+    @property
+    def missing(self) -> str:
+        """As `Recording.missing`."""
+        return str(getattr(self._camera, "missing", ""))
+
+    def read(self) -> Frame | None:
+        """As `CameraPort.read`; frames are counted here."""
+        if self._closed:
+            raise ValueError("the camera was closed")
+        try:
+            frame = self._guard.answer("read", self._frame, (MessageError,))
+        except Failed as error:
+            raise self._lost(error.message) from error
+        if frame is not None:
+            self._seq, self._at_ms = self._seq + 1, frame.at_ms
+        return frame
+
+    def _frame(self) -> Frame | None:
+        frame = self._camera.read()
+        if frame is None:
+            return None
+        if not isinstance(frame, Frame):
+            raise ValueError(f"expected a Frame, got {type(frame).__name__}")
+        image = frame.image
+        if (
+            not isinstance(image, np.ndarray)
+            or image.dtype != np.uint8
+            or image.ndim != 3
+            or image.shape[2] != 3
+            or not 0 < max(image.shape) <= MOST_PX
+        ):
+            got = getattr(image, "shape", type(image).__name__)
+            raise ValueError(f"expected a picture (height, width, 3) of uint8, got {got}")
+        if wrong := self._wrong_size(image.shape[1], image.shape[0]):
+            raise ValueError(str(wrong))
+        if not isinstance(frame.at_ms, int) or frame.at_ms < self._at_ms:
+            raise ValueError(f"expected a time from {self._at_ms} ms on, got {frame.at_ms!r:.20}")
+        return Frame(self._seq, frame.at_ms, image, frame.focus_dpt, frame.utc_ms)
+
+    def close(self) -> None:
+        """As `CameraPort.close`; what a camera raises then is logged."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._guard.answer("close", self._camera.close)
+        except Failed:
+            return
+
+
+def open_plugin(name: str, argument: str, setup: Setup | None) -> Any:
+    """What a camera of another package opens, and its plugin; raises InputError."""
+    found = camera_plugins()
+    plugin = found.plugins[name]
+
+    def opened() -> Any:
+        camera = found.parts[name].open(argument, setup)
+        if missing := [what for what in ("read", "close") if not hasattr(camera, what)]:
+            raise ValueError(f"expected a camera, it has no {', '.join(missing)}")
+        return camera
+
+    try:
+        return Guard(plugin, LOAD_S).answer("open", opened, (InputError,)), plugin
+    except InputError as error:
+        raise InputError(msg("camera: {text}", text=error.message)) from error
+
+
+def why_not(name: str) -> Message | None:
+    """Why an installed camera of this name cannot be used; None where there is none."""
+    lines = (one.line("the camera") for one in camera_plugins().broken if one.plugin.name == name)
+    line = next(lines, None)
+    return None if line is None else phrase("{raw}", raw=line)
