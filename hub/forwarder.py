@@ -159,6 +159,8 @@ class Forwarder:
         """The log that is there now, and who it is."""
         if self._reader is not None and _file(self._path) != self._file:
             self._forget()
+        if self._reader is None and not self._path.exists():
+            raise InputError(msg("{path}: waiting for the first game", path=self._path))
         if self._reader is None:
             self._file = _file(self._path)
             self._reader = LogReader(self._path)
