@@ -74,6 +74,7 @@ def test_the_wall_follows_a_table_as_it_plays(address, page, club, tmp_path):
         )
         with closing(Forwarder(log.path, DirectHub(club, token), print)) as forwarder:
             forwarder.round()
+            forwarder.round()
             expect(page.locator(".players .who")).to_have_text(["Anna", "<b>Ben</b>"])
             text = msg("The set-up is right.")
             session.append(VerdictReached(verdict="accepted", code="test", message=text))
