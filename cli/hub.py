@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import secrets
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -59,9 +61,16 @@ def hub(
     ):
         from hub.app import create_hub_app
 
+        _ask_for_sockets()
         app = create_hub_app(store, (socket.gethostname(), *public_names))
+        folding = threading.Thread(target=app.extensions["hall"].run, args=(stopping,), name="hall")
+        folding.start()
         tell_address("The hub is", listening)
-        serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
+        try:
+            serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
+        finally:
+            stopping.set()
+            folding.join()
 
 
 @hub.command()
@@ -92,6 +101,12 @@ def organiser(name: str, club: str, role: str, new_password: bool, database: str
         except Refusal as refusal:
             raise InputError(refusal.message) from refusal
     say(f"{name} logs in with the password {password}")
+
+
+def _ask_for_sockets() -> None:
+    """As many open files as the system allows: each wall is one."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _opened(database: str | None) -> Store:

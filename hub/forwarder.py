@@ -128,6 +128,7 @@ class Forwarder:
         reader, identity = self._open()
         if self._cursor is None:
             self._cursor = self._agree(reader, self._hub.send(Batch(log=identity.log_id)))
+            return Sent(0, True)
         records, prints = self._next(reader, self._cursor.seq)
         if not records:
             return Sent(0, False)
@@ -139,15 +140,11 @@ class Forwarder:
                 self._most = max(1, len(batch.records) // 2)
                 return Sent(0, True)
             raise
-        except HubGone:
-            self._cursor = None  # it may have taken the batch; it says so itself
-            raise
         before, self._cursor = self._cursor, self._agree(reader, answer)
         self._most = MOST_RECORDS
-        taken = sum(before.seq < record.seq <= self._cursor.seq for record in records)
-        if not taken:
-            self._cursor = None
+        if answer == before:
             raise HubGone(f"{len(batch.records)} sent, none taken")
+        taken = sum(before.seq < record.seq <= answer.seq for record in records)
         logger.debug("%d records sent, up to %d", taken, self._cursor.seq)
         return Sent(taken, True)
 
@@ -159,6 +156,8 @@ class Forwarder:
         """The log that is there now, and who it is."""
         if self._reader is not None and _file(self._path) != self._file:
             self._forget()
+        if self._reader is None and not self._path.exists():
+            raise InputError(msg("{path}: waiting for the first game", path=self._path))
         if self._reader is None:
             self._file = _file(self._path)
             self._reader = LogReader(self._path)

@@ -9,12 +9,13 @@ import pytest
 
 from hub.store import Store
 from tests.support.hubs import Club
-from tests.support.postgres import Postgres
+from tests.support.postgres import started
+from tools.postgres import Postgres
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    with Postgres() as server:
+    with started() as server:
         yield server
 
 
