@@ -472,3 +472,10 @@ def test_only_house_rules_that_are_changed_are_named(client, session):
     assert (
         "House rules: may the leader stop throwing when nobody else has pieces left: never." in page
     )
+
+
+def test_a_long_reason_is_set_smaller_so_that_what_is_below_stays(client, session):
+    said = session.shown["verdicts"][0]["said"]
+    assert "is-long" not in client.get("/").text
+    session.shown["verdicts"][0]["said"] = f"{said} {said} {said}"
+    assert 'class="said why is-long"' in client.get("/").text
