@@ -14,6 +14,7 @@ import numpy as np
 
 from hardware.backends.led_power import full_ma
 from hardware.factory import open_devices
+from hardware.interfaces import DeviceLost
 from hardware.mqtt_settings import MqttSettings
 from hardware.settings import (
     PARTS,
@@ -27,6 +28,8 @@ from hardware.settings import (
     HardwareSettings,
     PluginSettings,
     WledDiceSettings,
+    WledNetworkPresetsSettings,
+    WledNetworkSettings,
     WledPresetsSettings,
     WledSettings,
     as_pins,
@@ -37,6 +40,7 @@ from table.messages import msg
 
 if TYPE_CHECKING:
     from hardware.backends.microcontroller import Hello
+    from hardware.backends.wled import StripInfo
 
 REACHED_S, LOOK_S = 6.0, 0.1
 """Longest wait for an answer of a broker, and the pause between two looks for it."""
@@ -112,6 +116,8 @@ def _where(settings: HardwareSettings, part: str) -> str:
             return url
     if held.__struct_config__.tag == "board":
         return settings.board or ""
+    if isinstance(held, WledNetworkSettings | WledNetworkPresetsSettings):
+        return held.host or "found by mDNS"
     return getattr(held, "device", "")
 
 
@@ -124,6 +130,8 @@ def _answer(
         return _board(settings, part, pause)
     if isinstance(held, WledSettings | WledPresetsSettings):
         return _strip(settings, held, pause)
+    if isinstance(held, WledNetworkSettings | WledNetworkPresetsSettings):
+        return _network_strip(settings, held)
     return "opened", ""
 
 
@@ -160,8 +168,29 @@ def _strip(
             ),
             "",
         )
+    return _strip_has(settings, lamps, found)
+
+
+def _network_strip(
+    settings: HardwareSettings, lamps: WledNetworkSettings | WledNetworkPresetsSettings
+) -> tuple[str, str]:
+    from hardware.backends.wled_network import Address, address_of, identify
+
+    try:
+        found = identify(Address(address_of(lamps.host), lamps.port))
+    except DeviceLost as lost:
+        return "", lost.message
+    return _strip_has(settings, lamps, found)
+
+
+def _strip_has(
+    settings: HardwareSettings,
+    lamps: WledSettings | WledPresetsSettings | WledNetworkSettings | WledNetworkPresetsSettings,
+    found: StripInfo,
+) -> tuple[str, str]:
+    """What is to be said of a strip that answered, and what is wrong with it."""
     found_text = f"WLED {found.version} with {found.lamps} lamps"
-    if isinstance(lamps, WledPresetsSettings):
+    if isinstance(lamps, WledPresetsSettings | WledNetworkPresetsSettings):
         return found_text, ""
     wanted = lamps.leds + 7 * (
         settings.dice.count if isinstance(settings.dice, WledDiceSettings) else 0

@@ -31,6 +31,7 @@ from hardware.settings import (
     GpioButtonsSettings,
     GpioLampsSettings,
     HardwareSettings,
+    WledNetworkSettings,
     WledSettings,
     button_pins,
     load_settings,
@@ -239,7 +240,7 @@ def _walk(
     """
     if devices.lamps:
         yield from _try_lamps(devices.lamps, settings)
-        if isinstance(settings.lamps, WledSettings):
+        if isinstance(settings.lamps, WledSettings | WledNetworkSettings):
             yield from _try_corners(devices.lamps, outline_mm)
     if devices.dice:
         for value in range(1, 7):
@@ -320,7 +321,7 @@ def _has_colours(settings: HardwareSettings) -> bool:
         case GpioLampsSettings(verdict=verdict):
             return not isinstance(verdict, int)
         case _:
-            return isinstance(settings.lamps, WledSettings)
+            return isinstance(settings.lamps, WledSettings | WledNetworkSettings)
 
 
 def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:

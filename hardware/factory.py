@@ -16,6 +16,7 @@ from hardware.interfaces import (
     Buttons,
     Buzzer,
     Calliper,
+    DeviceLost,
     Dice,
     Faces,
     Lamps,
@@ -37,18 +38,23 @@ from hardware.settings import (
     PluginSettings,
     TerminalSettings,
     WledDiceSettings,
+    WledNetworkPresetsSettings,
+    WledNetworkSettings,
     WledPresetsSettings,
     WledSettings,
     as_pins,
     button_pins,
 )
+from table.errors import InputError
 from table.languages import Language
+from table.messages import msg
 from table.solids import Array
 
 if TYPE_CHECKING:
     from gpiozero.pins import Factory
 
     from hardware.backends.microcontroller import Link
+    from hardware.lamp_thread import Device
 
 P = TypeVar(
     "P",
@@ -205,25 +211,7 @@ class _DeviceOpener:
 
                 return LampThread(lambda: BoardLamps(self._link, settings.players))
             case WledSettings():
-                from hardware.backends.led_strip import Strip
-                from hardware.backends.serial_port import open_port
-                from hardware.backends.wled import WledStrip
-
-                strip = Strip(settings.leds, self._outline_mm, settings.starts, settings.clockwise)
-                tail = dice if isinstance(dice, StripDice) else StripDice(0)
-
-                def open_strip() -> WledStrip:
-                    port = open_port(settings.device, settings.baud, "hardware.lamps.device")
-                    return WledStrip(
-                        port,
-                        settings.baud,
-                        strip,
-                        lambda: tail.faces,
-                        settings.brightness,
-                        settings.supply_ma,
-                    )
-
-                return LampThread(open_strip)
+                return LampThread(self._serial_strip(settings, dice))
             case WledPresetsSettings():
                 from hardware.backends.serial_port import open_port
                 from hardware.backends.wled import WledPresets
@@ -235,8 +223,67 @@ class _DeviceOpener:
                         settings.brightness,
                     )
                 )
+            case WledNetworkSettings() | WledNetworkPresetsSettings():
+                return LampThread(self._network_strip(settings, dice))
             case _:
                 assert_never(settings)
+
+    def _serial_strip(self, settings: WledSettings, dice: Dice | None) -> Callable[[], Device]:
+        """What opens a strip at a serial port."""
+        from hardware.backends.led_strip import Strip
+        from hardware.backends.serial_port import open_port
+        from hardware.backends.wled import WledStrip
+
+        strip = Strip(settings.leds, self._outline_mm, settings.starts, settings.clockwise)
+        tail = dice if isinstance(dice, StripDice) else StripDice(0)
+
+        def opened() -> WledStrip:
+            port = open_port(settings.device, settings.baud, "hardware.lamps.device")
+            return WledStrip(
+                port,
+                settings.baud,
+                strip,
+                lambda: tail.faces,
+                settings.brightness,
+                settings.supply_ma,
+            )
+
+        return opened
+
+    def _network_strip(
+        self, settings: WledNetworkSettings | WledNetworkPresetsSettings, dice: Dice | None
+    ) -> Callable[[], Device]:
+        """What opens a strip in the network.
+
+        It is looked for once more where it was lost, as its address may be another one then.
+        """
+        from hardware.backends.led_strip import Strip
+        from hardware.backends.wled_network import Address, NetworkPresets, NetworkStrip, address_of
+
+        def opened() -> Device:
+            host = address_of(settings.host)
+            match settings:
+                case WledNetworkPresetsSettings():
+                    address = Address(host, settings.port)
+                    return NetworkPresets(address, settings.presets, settings.brightness)
+                case _:
+                    return NetworkStrip(
+                        Address(host, settings.port, settings.ddp_port),
+                        Strip(settings.leds, self._outline_mm, settings.starts, settings.clockwise),
+                        lambda: tail.faces,
+                        settings.brightness,
+                        settings.supply_ma,
+                    )
+
+        def or_refused() -> Device:
+            """A strip that is not there when the program begins is a mistake in the settings."""
+            try:
+                return opened()
+            except DeviceLost as lost:
+                raise InputError(msg("hardware.lamps: {text}", text=lost.message)) from lost
+
+        tail = dice if isinstance(dice, StripDice) else StripDice(0)
+        return or_refused
 
     def _dice(self) -> Dice | None:
         match settings := self._settings.dice:

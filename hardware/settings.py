@@ -85,6 +85,35 @@ class WledPresetsSettings(_Kind, frozen=True, kw_only=True, tag="wled-presets"):
     brightness: Part = 0.5
 
 
+Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
+
+
+class WledNetworkSettings(_Kind, frozen=True, kw_only=True, tag="wled-network"):
+    """A strip round the board, frame by frame, over the network.
+
+    `host` is its address, or its name in the network; empty: the only strip that there is. `port`
+    is that of its pages, `ddp_port` that of its frames.
+    """
+
+    leds: Annotated[int, msgspec.Meta(ge=8, le=1500)]
+    host: Annotated[str, msgspec.Meta(max_length=253)] = ""
+    port: Port = 80
+    ddp_port: Port = 4048
+    starts: Corner = "near left"
+    clockwise: bool = False
+    brightness: Part = 0.5
+    supply_ma: Milliamps = 2000
+
+
+class WledNetworkPresetsSettings(_Kind, frozen=True, kw_only=True, tag="wled-network-presets"):
+    """A strip in the network that plays presets of its own, by signal."""
+
+    presets: dict[str, Annotated[int, msgspec.Meta(ge=1, le=250)]]
+    host: Annotated[str, msgspec.Meta(max_length=253)] = ""
+    port: Port = 80
+    brightness: Part = 0.5
+
+
 class FakeSettings(_Kind, frozen=True, kw_only=True, tag="fake"):
     """Nothing at all, which does as the real thing and remembers what it did."""
 
@@ -178,6 +207,8 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         | BoardLampsSettings
         | WledSettings
         | WledPresetsSettings
+        | WledNetworkSettings
+        | WledNetworkPresetsSettings
         | FakeSettings
         | PluginSettings
         | None
@@ -428,7 +459,9 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
                     raw=part,
                 )
             )
-    if isinstance(settings.dice, WledDiceSettings) and not isinstance(settings.lamps, WledSettings):
+    if isinstance(settings.dice, WledDiceSettings) and not isinstance(
+        settings.lamps, WledSettings | WledNetworkSettings
+    ):
         raise InputError(
             msg(
                 "{where}: hardware.dice.kind: expected another kind: 'wled' dice are the"
@@ -455,7 +488,7 @@ def _claim(ports: dict[str, str], setting: str, device: str, where: str) -> None
 
 
 def _check_signals(settings: HardwareSettings, where: str) -> None:
-    if isinstance(settings.lamps, WledPresetsSettings):
+    if isinstance(settings.lamps, WledPresetsSettings | WledNetworkPresetsSettings):
         if not settings.lamps.presets:
             raise InputError(
                 msg(

@@ -70,6 +70,17 @@ def _safe_count(lamps: int) -> int:
     )
 
 
+def strip_frame(
+    strip: Strip, faces: Faces, cue: Cue, since_ms: float, brightness: float, supply_ma: float
+) -> Frame:
+    """What a strip and the dice behind it show of a cue so long after it began.
+
+    No brighter than `brightness`, 0 to 1, and than the supply gives.
+    """
+    pips = [np.array(PIPS[face or 0], np.uint8)[:, None] * _PIP_RGB for face in faces]
+    return limit(np.vstack([strip.frame(cue, since_ms), *pips]), brightness, supply_ma)
+
+
 class WledStrip:
     """A strip round the board, frame by frame.
 
@@ -101,9 +112,8 @@ class WledStrip:
         self._port.write(adalight(self._frame(cue, since_ms)))
 
     def _frame(self, cue: Cue, since_ms: float) -> Frame:
-        pips = [np.array(PIPS[face or 0], np.uint8)[:, None] * _PIP_RGB for face in self._faces()]
-        return limit(
-            np.vstack([self._strip.frame(cue, since_ms), *pips]), self._brightness, self._supply_ma
+        return strip_frame(
+            self._strip, self._faces(), cue, since_ms, self._brightness, self._supply_ma
         )
 
     def close(self) -> None:

@@ -372,7 +372,7 @@ def test_the_sketch_fits_an_uno(uno_program):
     assert data + bss < RAM_BYTES - SPARE_BYTES
     page = " ".join(PAGE.read_text(encoding="utf-8").split())
     message = re.search(
-        r"takes ([\d,]+) of its 32,256 bytes for programs and ([\d,]+) of its 2,048 bytes of"
+        r"takes ([\d,]+) of its 32,256 bytes for programs,? and ([\d,]+) of its 2,048 bytes of"
         r" memory",
         page,
     )
