@@ -1,4 +1,4 @@
-"""Does every record reach a hub once, though answers get lost and every part is killed?
+"""Kill forwarders, hub and database while tables play, lose answers, and look for every record.
 
 Tables play on while the forwarder, the hub and the database are killed in turn, at random. Half of
 the answers get lost on the way. In the end the hub must have all logs, record by record, and the
