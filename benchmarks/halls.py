@@ -115,6 +115,11 @@ class Command:
         self._process.send_signal(how)
         return self._process.wait(30)
 
+    def keep_running(self) -> None:
+        """Start it again if it has ended by itself, as a service manager does."""
+        if self._process is not None and self._process.poll() is not None:
+            self.start()
+
     def wait(self) -> int:
         """Wait until it ends by itself; its exit code."""
         assert self._process is not None

@@ -16,8 +16,10 @@ from hub.intake import Intake, News
 from hub.pages.api import api
 from hub.pages.login import login_pages
 from hub.pages.organisers import organiser_pages
+from hub.pages.standings import standing_pages
 from hub.pages.tables import table_pages
 from hub.pages.wall import wall_pages
+from hub.standings import Results
 from hub.store import Store
 from hub.tables import Tables
 from hub.wire import MOST_BATCH_BYTES
@@ -67,6 +69,7 @@ def create_hub_app(
     app.register_blueprint(login_pages(accounts))
     app.register_blueprint(table_pages(tables))
     app.register_blueprint(wall_pages(store, hall, streams))
+    app.register_blueprint(standing_pages(store, Results(store), now_ms))
     app.register_blueprint(organiser_pages(accounts, store))
     return app
 

@@ -112,7 +112,7 @@ class Forwarder:
                 wait_s = min(LOG_WAIT_S, self._wait_s(failures))
                 self._say(message_of(error))
             else:
-                if sent.records or failures:
+                if not sent.more:
                     self._say("")
                 failures = 0
                 seen = None if sent.more else now
@@ -173,7 +173,7 @@ class Forwarder:
     def _forget(self) -> None:
         if self._reader is not None:
             self._reader.close()
-        self._reader = self._cursor = None
+        self._reader = None
 
     def _agree(self, reader: LogReader, cursor: Cursor) -> Cursor:
         """The hub's cursor, if that record is in this log; raises HubRefused for another log."""

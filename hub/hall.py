@@ -99,6 +99,7 @@ class _Table:
     club_id: int
     name: str
     log_id: str = ""
+    session: int = 0
     seq: int = 0
     change: int = 0
     fold: SessionFold | None = None
@@ -131,6 +132,13 @@ class _Table:
             self.question = None
         if (decision := decision_of(event)) is not None:
             self.layers = layers(decision, Ruled(self.fold.started.game, self.fold.state))
+
+
+def _add(table: _Table, document: str) -> None:
+    try:
+        table.add(read_public_document(msgspec.json.decode(document), "record"))
+    except (InputError, ValueError) as error:  # of a newer table than this hub
+        logger.warning("log %s, record %d: %s", table.log_id, table.seq, error)
 
 
 class Hall:
@@ -186,39 +194,47 @@ class Hall:
     def _catch_up(self, table: _Table, log_id: str) -> None:
         if table.log_id != log_id:
             table = _Table(table.id, table.club_id, table.name, log_id)
-            table.seq = self._before_last_session(log_id)
-        while documents := self._records(log_id, table.seq):
-            for seq, document in documents:
+            table.seq = self._before_last(log_id)
+        while found := self._records(RECORDS.c.log_id == log_id, RECORDS.c.seq > table.seq):
+            for seq, session, document in found:
+                if session != table.session:  # a new session, or an older one that goes on
+                    table = _Table(table.id, table.club_id, table.name, log_id, session=session)
+                    self._play_again(table, seq)
                 table.seq = seq
-                try:
-                    table.add(read_public_document(msgspec.json.decode(document), "record"))
-                except (InputError, ValueError) as error:  # of a newer table than this hub
-                    logger.warning("log %s, record %d: %s", log_id, seq, error)
+                _add(table, document)
             self._changes(table)
 
-    def _before_last_session(self, log_id: str) -> int:
-        """The number before the newest session; that of the last record if all of it is old."""
-        with self._store.reading() as db:
-            session, last, received_ms = db.execute(
-                select(
-                    func.max(RECORDS.c.session),
-                    func.max(RECORDS.c.seq),
-                    func.max(RECORDS.c.received_ms),
-                ).where(RECORDS.c.log_id == log_id)
-            ).one()
-        if session is None:
-            return 0
-        return int(session - 1 if received_ms > self._now_ms() - RECENT_MS else last)
+    def _play_again(self, table: _Table, before: int) -> None:
+        """Fold the records of the table's session that come before a number."""
+        of_session = (RECORDS.c.log_id == table.log_id, RECORDS.c.session == table.session)
+        while found := self._records(
+            *of_session, RECORDS.c.seq > table.seq, RECORDS.c.seq < before
+        ):
+            for seq, _, document in found:
+                table.seq = seq
+                _add(table, document)
 
-    def _records(self, log_id: str, after: int) -> Sequence[tuple[int, str]]:
+    def _before_last(self, log_id: str) -> int:
+        """The number before the last record; that of the last one if it is old."""
+        with self._store.reading() as db:
+            last, received_ms = db.execute(
+                select(func.max(RECORDS.c.seq), func.max(RECORDS.c.received_ms)).where(
+                    RECORDS.c.log_id == log_id
+                )
+            ).one()
+        if last is None:
+            return 0
+        return int(last - 1 if received_ms > self._now_ms() - RECENT_MS else last)
+
+    def _records(self, *wanted: Any) -> Sequence[tuple[int, int, str]]:
         with self._store.reading() as db:
             rows = db.execute(
-                select(RECORDS.c.seq, RECORDS.c.document)
-                .where(RECORDS.c.log_id == log_id, RECORDS.c.seq > after)
+                select(RECORDS.c.seq, RECORDS.c.session, RECORDS.c.document)
+                .where(*wanted)
                 .order_by(RECORDS.c.seq)
                 .limit(AT_ONCE)
             ).all()
-        return [(row.seq, row.document) for row in rows]
+        return [(row.seq, row.session, row.document) for row in rows]
 
     def _changes(self, table: _Table) -> None:
         with self._changed:

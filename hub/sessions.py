@@ -155,8 +155,8 @@ def _ended(game: _Game) -> tuple[tuple[str, ...], str | None]:
     if engine is not None and isinstance(line, str) and sentence:
         try:
             outcome = engine.outcome(engine.State.parse(line))
-        except ValueError:  # of another version of the game
-            return (), str(sentence)
+        except ValueError:  # of another version of the game: nobody knows who won
+            return (), None
         won: Iterable[str | None] = getattr(outcome, "winners", None) or (
             getattr(outcome, "winner", None),
         )

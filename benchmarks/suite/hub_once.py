@@ -1,4 +1,4 @@
-"""Does every record reach a hub once, though answers get lost and every part is killed?
+"""Kill forwarders, hub and database while tables play, lose answers, and look for every record.
 
 Tables play on while the forwarder, the hub and the database are killed in turn, at random. Half of
 the answers get lost on the way. In the end the hub must have all logs, record by record, and the
@@ -84,7 +84,7 @@ def run(case: tuple[int, int]) -> Survived:
             tables[0].act()
         for part in (hub, *forwarders):
             part.start()
-        killed = _play_and_kill(kills, chance, tables, hub, forwarders, database)
+        killed = _play_and_kill(kills, chance, tables, hub, forwarders, database, port)
         records, games = _compare(url, [table.path for table in tables])
         for table in tables:
             table.close()
@@ -103,6 +103,7 @@ def _play_and_kill(
     hub: Command,
     forwarders: list[Command],
     database: Postgres,
+    port: int,
 ) -> Counter[str]:
     """How often each part was killed while the tables played."""
     killed, over = Counter[str](), threading.Event()
@@ -117,6 +118,7 @@ def _play_and_kill(
     try:
         for _ in range(kills):
             time.sleep(chance.uniform(0, 1.5))
+            hub.keep_running()  # it ends where its database is gone when it starts
             what = chance.choice(("forwarder", "hub", "database"))
             killed[what] += 1
             if what == "database":
@@ -131,7 +133,13 @@ def _play_and_kill(
         over.set()
         for thread in threads:
             thread.join()
+    until(lambda: _works(hub, port), "the hub does not listen")
     return killed
+
+
+def _works(hub: Command, port: int) -> bool:
+    hub.keep_running()
+    return listening(port)
 
 
 def _compare(url: str, paths: list[Path]) -> tuple[int, int]:

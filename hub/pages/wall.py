@@ -26,13 +26,6 @@ def wall_pages(store: Store, hall: Hall, streams: Streams) -> Blueprint:
     """The routes."""
     routes = Blueprint("wall", __name__)
 
-    def club(club_id: int) -> str:
-        with store.reading() as db:
-            name = db.execute(select(CLUBS.c.name).where(CLUBS.c.id == club_id)).scalar()
-        if name is None:
-            raise Refusal(404, "no_such_club", msg("There is no such club."))
-        return str(name)
-
     @routes.get("/")
     def clubs() -> AnyResponse | str:
         with store.reading() as db:
@@ -43,7 +36,7 @@ def wall_pages(store: Store, hall: Hall, streams: Streams) -> Blueprint:
 
     @routes.get("/halls/<seq:club_id>")
     def page(club_id: int) -> str:
-        name = club(club_id)
+        name = club_name(store, club_id)
         return render_template(
             "hub/wall.html",
             club=name,
@@ -69,6 +62,15 @@ def wall_pages(store: Store, hall: Hall, streams: Streams) -> Blueprint:
         )
 
     return routes
+
+
+def club_name(store: Store, club_id: int) -> str:
+    """What a club is called; raises Refusal for none."""
+    with store.reading() as db:
+        name = db.execute(select(CLUBS.c.name).where(CLUBS.c.id == club_id)).scalar()
+    if name is None:
+        raise Refusal(404, "no_such_club", msg("There is no such club."))
+    return str(name)
 
 
 def _follow(hall: Hall, streams: Streams, club_id: int) -> Response:

@@ -17,6 +17,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import (
     Choice,
     QuestionAsked,
+    Reopened,
     SessionEnded,
     SessionStarted,
     VerdictReached,
@@ -123,6 +124,25 @@ def test_a_hall_that_begins_later_shows_the_same(hall, club, log):
     fresh = Hall(club.store, club.news, club.now_ms)
     assert only(hall, club) == only(fresh, club)
     assert only(fresh, club).phase == "playing"
+
+
+def test_an_older_session_that_goes_on_is_the_one_that_is_shown(hall, club, log):
+    token = club.enrol()
+    first = begin(log)
+    first.append(SessionEnded())
+    second = begin(log)
+    second.append(SessionEnded())
+    send(club, log, token)
+    assert only(hall, club).phase == "ended"
+    again = Session.reopen(log, first.id)
+    again.append(Reopened())
+    again.append(ruled("The set-up is right."))
+    send(club, log, token)
+    for one in (hall, Hall(club.store, club.news, club.now_ms)):
+        assert (only(one, club).phase, only(one, club).headline) == (
+            "playing",
+            "The set-up is right.",
+        )
 
 
 def test_a_table_that_was_silent_for_a_day_shows_no_game(club, log):
