@@ -20,10 +20,13 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-service bench-by-hand bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
+.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-service bench-by-hand bench-hub bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
+
+demo-hub: $(VENV)/ready-dev  ## start a database, a hub and four simulated tables; the wall is on http://localhost:8080
+	@$(BIN)/python -m tools.demo_hub $(ARGS)
 
 environment: $(VENV)/ready  ## only make .venv; with PI=1, on a Raspberry Pi, one that sees its packages: pins, picamera2
 	@echo "$(VENV) is ready: $(BIN)/rinkside --help"
@@ -71,10 +74,11 @@ bench-strange: $(VENV)/ready-dev  ## read photographs with things that are no pi
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks engines
 
-bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours and check made-up tables, and write what came of it into docs/CALIBRATION.md
+bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours, measure sets of pieces and check made-up tables, and write what came of it into docs/CALIBRATION.md
 	@$(BIN)/python -m benchmarks lens
 	@$(BIN)/python -m benchmarks first_lens
 	@$(BIN)/python -m benchmarks colours
+	@$(BIN)/python -m benchmarks own_pieces
 	@$(BIN)/python -m benchmarks check
 
 bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and write the end of docs/HARDWARE.md
@@ -115,6 +119,9 @@ bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds an
 
 bench-judges: $(VENV)/ready-dev  ## referee simulated games without pictures, told what lies there as it is or with faults, and write docs/JUDGES.md
 	@$(BIN)/python -m benchmarks judges
+
+bench-hub: $(VENV)/ready-dev  ## kill forwarders, hub and database while tables play, and write the end of docs/HUB.md
+	@$(BIN)/python -m benchmarks hub_once
 
 bench-fuzz: $(VENV)/ready-dev  ## do 20,000 random acts a game before the judges, with side effects, and write docs/FUZZ.md
 	@$(BIN)/python -m benchmarks fuzz

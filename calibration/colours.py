@@ -40,9 +40,9 @@ from vision.cameras.frame import Image
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.localization.fiducials_seen import expect_every_fiducial
-from vision.networks.detector import search, view_of
+from vision.networks.detector import Detections, search, view_of
 from vision.pipeline import propose_candidates
-from vision.pose.candidates import SURE_CHANCE, align_all
+from vision.pose.candidates import SURE_CHANCE, PieceEstimate, align_all
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
 """Standard deviations, in natural logarithms, of real dyes about the palette, in chromaticity and
@@ -115,6 +115,17 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
 
     Raises InputError if the table cannot be seen well enough to learn from it.
     """
+    photo, detections = photo_of_pieces(image, setup)
+    sure = [one for one in propose_candidates(detections, photo) if one.chance > SURE_CHANCE]
+    estimates = list(align_all(sure, photo, {}).values())
+    return [looks for _, looks in with_light(estimates, detections, photo)]
+
+
+def photo_of_pieces(image: Image, setup: Setup) -> tuple[Photo, Detections]:
+    """A photograph of pieces on the board, and what the detector finds on it.
+
+    Raises InputError if a fiducial is not seen, or a hand is over the board.
+    """
     camera = locate(image, setup)
     if not isinstance(camera, Camera):
         raise InputError(camera.reason)
@@ -127,18 +138,22 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
                 "expected only pieces, but a hand or an arm is over the board; take another picture"
             )
         )
-    sure = [one for one in propose_candidates(detections, photo) if one.chance > SURE_CHANCE]
-    estimates = list(align_all(sure, photo, {}).values())
+    return photo, detections
+
+
+def with_light(
+    estimates: Sequence[PieceEstimate], detections: Detections, photo: Photo
+) -> list[tuple[PieceEstimate, MeasuredPiece]]:
+    """The pieces on the board that can be seen, with their light, from left to right."""
     bare = bare_ground(detections, [estimate.best for estimate in estimates], photo)
-    outline = setup.outline_mm()
-    shown = []
-    for estimate in estimates:
-        if (
-            within(outline, estimate.middle_mm)
-            and (light := piece_light(estimate, bare, detections, photo)) is not None
-        ):
-            shown.append(MeasuredPiece(estimate.middle_mm, *light, estimate.keypoints.colours))
-    return sorted(shown, key=lambda one: float(one.place_mm[0]))
+    outline = photo.setup.outline_mm()
+    shown = [
+        (estimate, MeasuredPiece(estimate.middle_mm, *light, estimate.keypoints.colours))
+        for estimate in estimates
+        if within(outline, estimate.middle_mm)
+        and (light := piece_light(estimate, bare, detections, photo)) is not None
+    ]
+    return sorted(shown, key=lambda one: float(one[1].place_mm[0]))
 
 
 def in_order(

@@ -411,7 +411,7 @@ def roll(count: int) -> None:
     help="How many rolls.",
 )
 def test_dice(rolls: int) -> None:
-    """Roll many times and test whether all values are as likely (chi-square).
+    """Roll many times and test whether all values are equally likely (chi-square).
 
     Exit code 1 for a result that a fair die gives less than once in a thousand tests.
     """

@@ -225,6 +225,18 @@ def rescue(bad: Path, good: Path) -> None:
     )
 
 
+@log.command()
+@which_log
+def rename(path: Path | None) -> None:
+    """Make the copy of a log one of its own, for a hub that knows the other one.
+
+    Nothing that was refereed changes. What both logs hold is counted once.
+    """
+    with Log(path or log_path()) as opened:
+        log_id = opened.rename()
+    say(f"{path or log_path()} is now log {log_id}")
+
+
 def _csv(command: Callable[..., None]) -> Callable[..., None]:
     return click.argument(
         "target", metavar="OUT.csv", type=click.Path(path_type=Path, dir_okay=False)

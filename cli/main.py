@@ -48,7 +48,7 @@ COMMANDS = {
     ),
     "service": (
         "cli.service.command",
-        "Referee whenever this computer is on, as a service of systemd.",
+        "Run Rinkside whenever this computer is on, as a systemd service.",
     ),
     "calibrate": ("cli.calibrate.lens", "Calibrate a lens or a table."),
     "print": (
@@ -76,6 +76,8 @@ COMMANDS = {
         "Write everything to one file: sessions, codes, table, lens and settings.",
     ),
     "restore": ("cli.backup.command", "Restore a backup to the data folder."),
+    "hub": ("cli.hub", "Gather what many tables send, and show it in the browser."),
+    "forward": ("cli.forward", "Send what is refereed at this table to a hub, as it happens."),
     "replay": (
         "cli.replay",
         "Judge a recorded session again with today's code and list what changes.",

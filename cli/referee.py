@@ -75,7 +75,7 @@ INCOMPLETE = 3
 @click.option(
     "--inputs",
     type=click.Path(path_type=Path),
-    help="What does not come through the lens, one JSON object a line.",
+    help="A file of what no camera sees, such as dice and votes: one JSON object a line.",
 )
 @settings_option
 @click.option(

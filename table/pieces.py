@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,7 +12,16 @@ from typing import Annotated, Any
 import msgspec
 
 from table.errors import InputError
-from table.files import MOST_TOML_BYTES, convert, parse_toml, quoted, read_text, short
+from table.files import (
+    MOST_TOML_BYTES,
+    convert,
+    keep_previous,
+    parse_toml,
+    quoted,
+    read_text,
+    short,
+    write_whole,
+)
 from table.messages import msg, phrase
 
 COLOURS = (
@@ -39,12 +49,17 @@ Word = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 
 @dataclass(frozen=True, slots=True)
 class PieceSize:
-    """One size of square pyramid; `wall_mm` is the thickness of its shell, 0 for a solid one."""
+    """One size of square pyramid; `wall_mm` is the thickness of its shell, 0 for a solid one.
+
+    The errors are the ± of 95 % of a measured one, 0 where they are not known.
+    """
 
     name: str
     base_mm: float
     height_mm: float
     wall_mm: float = 1.5
+    base_error_mm: float = 0.0
+    height_error_mm: float = 0.0
 
     @property
     def slant_mm(self) -> float:
@@ -111,6 +126,8 @@ class _SizeRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base_mm: Annotated[float, msgspec.Meta(ge=2, le=200)]
     height_mm: Annotated[float, msgspec.Meta(ge=2, le=200)]
     pips: int = 0
+    base_error_mm: Annotated[float, msgspec.Meta(ge=0, le=20)] = 0.0
+    height_error_mm: Annotated[float, msgspec.Meta(ge=0, le=20)] = 0.0
 
 
 class _SetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -143,6 +160,10 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
             )
         where = f"{name}.toml"
         text = resources.files("table.data").joinpath(where).read_text(encoding="utf-8")
+    return _parsed_set(text, where)
+
+
+def _parsed_set(text: str, where: str) -> PieceSet:
     file = convert(parse_toml(text, where), _SetFile, where)
     if not file.sizes:
         raise InputError(msg("{where}: sizes: expected at least one size, got none", where=where))
@@ -150,6 +171,42 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
         size: convert(row, _SizeRow, where, f"sizes.{size}") for size, row in file.sizes.items()
     }
     sizes = (
-        PieceSize(size, row.base_mm, row.height_mm, file.wall_mm) for size, row in rows.items()
+        PieceSize(
+            size, row.base_mm, row.height_mm, file.wall_mm, row.base_error_mm, row.height_error_mm
+        )
+        for size, row in rows.items()
     )
     return PieceSet(file.name, tuple(sorted(sizes, key=lambda size: size.base_mm)))
+
+
+def save_piece_set(pieces: PieceSet, path: Path) -> Path | None:
+    """Write measured sizes as a TOML file; returns where the file before is kept, if there was one.
+
+    Raises InputError rather than write what could not be read back; the file is then unchanged.
+    """
+    walls = {size.wall_mm for size in pieces.sizes} or {0.0}
+    lines = [f"name = {_toml_string(pieces.name)}", f"wall_mm = {walls.pop():g}"]
+    for size in pieces.sizes:
+        lines += [
+            "",
+            f"[sizes.{_toml_key(size.name)}]",
+            f"base_mm = {size.base_mm:.2f}",
+            f"base_error_mm = {size.base_error_mm:.2f}",
+            f"height_mm = {size.height_mm:.2f}",
+            f"height_error_mm = {size.height_error_mm:.2f}",
+        ]
+    text = "\n".join(lines) + "\n"
+    _parsed_set(text, path.name)
+    kept = keep_previous(path)
+    write_whole(path, text.encode())
+    return kept
+
+
+def _toml_key(text: str) -> str:
+    """A bare key of TOML where that is allowed."""
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _toml_string(text)
+
+
+def _toml_string(text: str) -> str:
+    """A basic string of TOML, escaped as JSON escapes it."""
+    return msgspec.json.encode(text).decode()

@@ -120,6 +120,17 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
 
+def test_pages_of_the_site_link_only_to_what_the_site_has() -> None:
+    """It has all of docs/ but what mkdocs.yml leaves out: mkdocs would warn of another link."""
+    left_out = {"package.md", "style.toml", "tuning.toml"}
+    docs = ROOT / "docs"
+    for page in sorted(docs.glob("**/*.md")):
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            to = (page.parent / link).resolve()
+            assert to.is_relative_to(docs), f"{page.name} links to {link}, outside docs/"
+            assert to.name not in left_out, f"{page.name} links to {link}, which is not in the site"
+
+
 def test_examples_of_files_are_good(tmp_path: Path) -> None:
     (example,) = blocks(TEXTS["FORMATS.md"], "json")
     assert parse_table(json.loads(example)).game.target == "green"

@@ -72,7 +72,16 @@ def test_its_rules_are_listed_and_its_board_is_printed(site: Path, tmp_path: Pat
 def test_no_file_of_the_project_names_it() -> None:
     found = [
         path.relative_to(ROOT).as_posix()
-        for room in ("table", "engines", "simulation", "webui", "cli", "referee", "conformance")
+        for room in (
+            "table",
+            "engines",
+            "simulation",
+            "webui",
+            "hub",
+            "cli",
+            "referee",
+            "conformance",
+        )
         for path in (ROOT / room).rglob("*.py")
         if "convoy" in path.read_text(encoding="utf-8").lower()
     ]

@@ -19,6 +19,7 @@ ROOMS = (
     "referee",
     "simulation",
     "webui",
+    "hub",
     "cli",
     "conformance",
 )

@@ -35,6 +35,7 @@ MAY_IMPORT = {
     ),
     "simulation": ("table", "engines", "vision", "referee.sessions", "referee.presentation"),
     "webui": ("table", "calibration", "referee"),
+    "hub": ("table", "engines", "referee", "webui"),
     "cli": (
         "table",
         "engines",
@@ -44,12 +45,13 @@ MAY_IMPORT = {
         "referee",
         "simulation",
         "webui",
+        "hub",
     ),
     "conformance": ("table", "engines", "hardware", "referee", "simulation", "webui"),
     "training": ("table", "vision", "simulation"),
 }
 """Who may import whom.  Nothing imports `cli`, `conformance`, `training`, `benchmarks` or tests;
-only `cli` and `conformance` import `webui`.
+only `hub`, `cli` and `conformance` import `webui`, and only `cli` imports `hub`.
 """
 CROSSING = {
     ("referee/sessions/session.py", "referee.presentation"),
@@ -68,6 +70,7 @@ PRODUCT = (
     "referee",
     "simulation",
     "webui",
+    "hub",
     "cli",
     "conformance",
 )

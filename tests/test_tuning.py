@@ -13,7 +13,7 @@ from tools.tuning import KINDS, PAGE, ROOMS, constants, not_tuned, page, rows, u
 
 ROWS = rows()
 NOT_TUNED = not_tuned()
-EVERYWHERE = (*ROOMS, "simulation", "webui", "cli")
+EVERYWHERE = (*ROOMS, "simulation", "webui", "hub", "cli")
 KNOWN = {constant.name: constant for room in EVERYWHERE for constant in constants(room)}
 COUNTED = (
     r"(pieces|pictures|images|photographs|tables|markers|games|readings|targets|places|shadows)"

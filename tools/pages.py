@@ -66,6 +66,8 @@ PICTURES_LOADED = (
     ".map((image) => image.decode().catch(() => 0)))"
 )
 """Waits for the pictures of a page; lazy ones may never be loaded."""
+FOR_PROGRAMS = ("/healthz", "/metrics")
+"""No pages: programs read them."""
 RULINGS = 5
 """A game stands still after so many."""
 RULING = 3
@@ -168,7 +170,7 @@ def everything(app: Flask) -> list[str]:
     paths = {
         rule.rule.replace("<seq:session>", "1").replace("<seq:seq>", str(RULING))
         for rule in rules
-        if not rule.rule.startswith((BASE, "/static"))
+        if not rule.rule.startswith((BASE, "/static", *FOR_PROGRAMS))
     }
     return sorted(path for path in paths if "." not in path)
 

@@ -98,7 +98,8 @@ def _longest(name: str) -> int:
 
 
 def _link(name: str) -> str:
-    return f"[{name}]({name.removeprefix('docs/') if name.startswith('docs/') else f'../{name}'})"
+    """A link where the site has the page; it has those of docs/ only."""
+    return f"[{name}]({name.removeprefix('docs/')})" if name.startswith("docs/") else name
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from table.errors import InputError
 from table.messages import phrase
 from webui.interfaces import CARRY
 from webui.security.client_addresses import client_of, is_this_machine
-from webui.security.incoming import LARGER_BODIES
+from webui.security.incoming import LARGER_BODIES, MOST_BODIES, MOST_LISTENERS
 
 if TYPE_CHECKING:
     from webui.api.events import Streams, Subscriber
@@ -290,7 +290,7 @@ def serve(
     if streams:
         from webui.api.fanout import Fanout  # only what has streams brings OpenCV along
 
-        streams.limit = MOST_STREAMS
+        streams.limit = app.config.get(MOST_LISTENERS, MOST_STREAMS)
         server.fanout = Fanout(streams)
         server.fanout.start()
     tidy_at_s = 0.0
@@ -328,7 +328,7 @@ def _server(
         threads=threads,
         ident="rinkside",
         max_request_header_size=MOST_HEAD_BYTES,
-        max_request_body_size=MOST_BODY_BYTES,
+        max_request_body_size=app.config.get(MOST_BODIES, MOST_BODY_BYTES),
         connection_limit=2 * MOST_CONNECTIONS,  # not reached: see Server
         log_socket_errors=False,
         **(proxy if behind_proxy else {}),

@@ -34,10 +34,11 @@ new PerformanceObserver((list) => {
 }).observe({type: 'layout-shift', buffered: true});
 addEventListener('DOMContentLoaded', () => {
   const look = () => {
+    const {record} = document.querySelector('[data-record]').dataset;
     for (const part of ['turn', 'question', 'verdict']) {
       const text = document.querySelector(`[data-part=${part}]`)?.textContent.trim() ?? '';
       const last = texts.findLast(([, of]) => of === part);
-      if (text !== last?.[2]) texts.push([performance.now(), part, text]);
+      if (text !== last?.[2]) texts.push([performance.now(), part, text, record]);
     }
   };
   look();
@@ -48,7 +49,9 @@ addEventListener('DOMContentLoaded', () => {
 MINUTE_MS, MOST_SHIFT = 60_000, 0.02
 """Layout shifts of a minute are summed, and may come to so much."""
 FLICKER_MS = 1_000
-"""A text that was replaced and is back within this time has changed without news."""
+"""A text that was replaced and is back within this time, with nothing new on record, has changed
+without news.
+"""
 SETTLED_MS = 5_000
 """The page is there after this; what shifts while it loads is not counted."""
 
@@ -79,7 +82,7 @@ class Played(msgspec.Struct, frozen=True):
     most_shift: tuple[float, ...]
     """Largest sum of layout shifts in a minute, for each of `WINDOWS`."""
     flickers: int
-    """Texts of turn, question and ruling that were replaced and back within `FLICKER_MS`."""
+    """Texts of turn, question and ruling that changed without news."""
 
 
 def cases(options: Options) -> list[Case]:
@@ -152,11 +155,14 @@ def most_in_a_minute(shifts: list[tuple[float, float]]) -> float:
     )
 
 
-def flickers(texts: list[tuple[float, str, str]]) -> int:
-    """How often a part had another text for less than `FLICKER_MS`: time in ms, part, text."""
+def flickers(texts: list[tuple[float, str, str, str]]) -> int:
+    """How often a part had another text for less than `FLICKER_MS`, with nothing new on record.
+
+    Each text has its time in ms, its part, what it says, and the newest record then.
+    """
     found = 0
-    for part in {part for _, part, _ in texts}:
-        of_part = [(at, text) for at, named, text in texts if named == part]
+    for part in {part for _, part, _, _ in texts}:
+        of_part = [(at, (text, record)) for at, named, text, record in texts if named == part]
         found += sum(
             before == after and back_ms - left_ms < FLICKER_MS
             for (_, before), (left_ms, _), (back_ms, after) in zip(
@@ -182,7 +188,12 @@ def broken(summary: Summary) -> list[str]:
         for (width, _), most in zip(WINDOWS, one.most_shift, strict=True)
         if most > MOST_SHIFT
     ]
-    return stuck + shifted
+    flickered = [
+        f"{one.game} has {one.flickers} texts that change without news"
+        for one in summary.played
+        if one.flickers
+    ]
+    return stuck + shifted + flickered
 
 
 BENCHMARK = Benchmark("PANEL.md", cases, run, summarise, Options, section=True, broken=broken)

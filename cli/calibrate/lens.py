@@ -23,6 +23,7 @@ from calibration.lens.views import Views, read_views
 from calibration.progress import LensGuide
 from cli.calibrate.check import check
 from cli.calibrate.colours import colours
+from cli.calibrate.pieces import pieces
 from cli.calibrate.table import frame, printed, recheck, restore, table
 from cli.options import complain
 from cli.serve_options import page_options, served
@@ -42,10 +43,10 @@ SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 
 @click.group()
 def calibrate() -> None:
-    """Find out what vision needs to know about a camera and a table."""
+    """Measure the lens, the table and the colours of the pieces."""
 
 
-for command in (table, printed, frame, recheck, restore, colours, check):
+for command in (table, printed, frame, recheck, restore, colours, pieces, check):
     calibrate.add_command(command)
 
 

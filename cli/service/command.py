@@ -41,7 +41,7 @@ user_option = click.option(
 
 @click.group()
 def service() -> None:
-    """Referee whenever this computer is on: a service of systemd.
+    """Run Rinkside whenever this computer is on, as a systemd service.
 
     docs/SERVICE.md explains it.
     """
@@ -276,7 +276,7 @@ def _is_group(name: str) -> bool:
 
 def _command(place: Place) -> tuple[str, ...]:
     """What the installed unit runs; nothing where it cannot be understood."""
-    text = read_text(place.unit, phrase("a unit of systemd"))
+    text = read_text(place.unit, phrase("a systemd unit"))
     lines = [line for line in text.splitlines() if line.startswith("ExecStart=")]
     try:
         return tuple(

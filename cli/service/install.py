@@ -177,7 +177,7 @@ def make_data_folder(place: Place) -> tuple[int, int] | None:
 def write_unit(place: Place, text: str) -> bool:
     """Write the unit; False if it was there already, word for word."""
     place.unit.parent.mkdir(parents=True, exist_ok=True)
-    expected = phrase("a unit of systemd")
+    expected = phrase("a systemd unit")
     if place.unit.is_file() and read_bytes(place.unit, expected, MOST_TEXT_BYTES) == text.encode():
         return False
     write_whole(place.unit, text.encode())

@@ -396,7 +396,7 @@ def _seen(piece: SeenPiece) -> Message:
     """A piece in words."""
     x_mm, y_mm = piece.base_mm
     return phrase(
-        "{colour} {size}, {pose}, at ({mm}, {mm2}) mm",
+        "{size} {colour} piece {pose} at ({mm}, {mm2}) mm",
         colour=piece.colour,
         size=piece.size,
         pose=piece.pose,

@@ -61,7 +61,7 @@ RULINGS = (
         "scoring",
         "ruling icefloe.5",
         ("later", "always"),
-        "scoring begins once everybody has borne the torch, or in the first round",
+        "scoring begins once everybody has had the torch, or in the first round",
     ),
     HouseRule(
         "breach",
@@ -179,11 +179,10 @@ class State:
         """Who chooses what happens next.
 
         None while players vote or lay coins, and when the game is over. At the end of a round it is
-        the next bearer, who takes the torch.
+        the bearer, who hands the torch on.
         """
-        if self.phase == "torch":
-            return self.after(self.torch)
-        return self.torch if self.phase in ("decide", "remove", "extra", "name") else self.mover
+        bearer = self.phase in ("decide", "remove", "extra", "torch", "name")
+        return self.torch if bearer else self.mover
 
     @property
     def following(self) -> str | None:
@@ -607,7 +606,7 @@ def _faults_in_phases(state: State) -> dict[str, bool]:
             (state.board.of(tile) is not None) != (phase == "remove")
             or (tile is None) != (phase != "remove")
         ),
-        "players who score once everybody has borne the torch": (
+        "players who score once everybody has had the torch": (
             phase == "score" and not state.scoring
         ),
         "several empty tiles where one may be removed": (

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Protocol
+
 from referee.presentation.session_view import Decision, SessionView
 from referee.presentation.shown_games import headline
 from table.messages import SENTENCES, Listing, Message, as_message, phrase, split_first
@@ -10,7 +13,19 @@ NAMED_FIRST = {"refused": phrase("Not allowed"), "out_of_sync": phrase("The tabl
 """Kinds of verdicts that are their own headline."""
 
 
-def layers(verdict: Decision, view: SessionView) -> tuple[str, str]:
+class Shown(Protocol):
+    """A game as it stands, as far as headlines need it."""
+
+    @property
+    def game(self) -> str:
+        """Its name."""
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The document of its state."""
+
+
+def layers(verdict: Decision, view: Shown) -> tuple[str, str]:
     """A verdict as a headline, read from afar, and a line that says why; the latter may be empty.
 
     `view` is of the state after the verdict, the newest one.

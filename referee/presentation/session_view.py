@@ -11,8 +11,10 @@ from typing import Literal
 
 import msgspec
 
+from engines import GAMES
 from engines.board_marks import Mark, Option
 from engines.game_document import Announcement, EndDocument, GameDocument
+from engines.house_rules import HouseRule
 from hardware.cues import Signal
 from table.json_data import JsonObject
 from table.messages import Message
@@ -184,3 +186,10 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     earlier: ObservationDocument | None
     question: Question | None
     verdicts: tuple[Verdict, ...]
+
+    @property
+    def changed_rules(self) -> tuple[tuple[HouseRule, str], ...]:
+        """The house rules that are not the usual ones, each with the value in force."""
+        rules = GAMES[self.game].RULINGS if self.game in GAMES else ()
+        chosen = ((rule, self.rulings.get(rule.name, rule.values[0])) for rule in rules)
+        return tuple((rule, value) for rule, value in chosen if value != rule.values[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import sqlite3
 import threading
@@ -15,7 +16,9 @@ from referee.sessions.event_tables import (
     ERRORS,
     INT64,
     MOST_VALUE,
+    LogIdentity,
     damaged,
+    identity_of,
     is_damage,
     picture_checksum,
     record_checksum,
@@ -146,6 +149,31 @@ class LogReader:
         if session is not None and not rows:
             self._started(session)
         return tuple(self._record(*row) for row in rows)
+
+    def identity(self) -> LogIdentity | None:
+        """Who this log is among all logs.
+
+        None for an old one, which gets an identity when it is next opened to write.
+        """
+        with self._reading():
+            return identity_of(self._db)
+
+    def fingerprints(self, after: int = 0, most: int | None = None) -> dict[int, str]:
+        """By seq, what tells a record from any other that could stand in its place.
+
+        HMAC-SHA256 of the record's checksum with the key of `identity`, hexadecimal; of the records
+        with seq > `after`, the first `most`. Empty for a log without an identity.
+        """
+        if (identity := self.identity()) is None:
+            return {}
+        after, limit = max(-1, min(after, INT64 - 1)), -1 if most is None else max(0, most)
+        with self._reading():
+            rows = self._db.execute(
+                "SELECT seq, sha256 FROM records WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
+            ).fetchall()
+        return {
+            seq: hmac.digest(identity.key, sha256.encode(), "sha256").hex() for seq, sha256 in rows
+        }
 
     def frame(self, seq: int) -> bytes | None:
         """The JPEG kept with record `seq`, checked against its SHA-256; None if there is none.

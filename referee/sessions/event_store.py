@@ -16,14 +16,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from referee.sessions.event_reader import Connect, LogReader, SessionSummary, read_only_uri
 from referee.sessions.event_tables import (
     ERRORS,
     INT64,
+    LogIdentity,
     create,
     damage,
     damaged,
+    identify,
+    identity_of,
     picture_checksum,
     record_checksum,
     upgrade,
@@ -160,6 +164,20 @@ class Log(LogReader):
                 frames += 1
         return ImportedSession(first, frames, left_out)
 
+    def rename(self) -> str:
+        """Give this log another `log_id`, and return it.
+
+        For the copy of a log that is to be one of its own. The key stays: the fingerprints of the
+        records that both have still tell that they are the same.
+        """
+        with self._writing():
+            before = identity_of(self._db)
+            assert before is not None, "opening gave it one"
+            identify(self._db, LogIdentity(str(uuid4()), before.key))
+            after = identity_of(self._db)
+        assert after is not None
+        return after.log_id
+
     def _insert(self, seq: int, session: int, at_ms: int, text: str) -> None:
         values = (seq, session, at_ms, text, record_checksum(seq, session, at_ms, text))
         self._db.execute(
@@ -233,6 +251,8 @@ class Log(LogReader):
                 create(self._db)
             elif self._version == 1:
                 upgrade(self._db)
+            if identity_of(self._db) is None:
+                identify(self._db)
             (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
             self._db.execute("COMMIT")
             self._version = version_of(self._db, self.path)
@@ -299,7 +319,7 @@ class Log(LogReader):
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 yield
-                (last,) = self._db.execute("SELECT max(seq) FROM records").fetchone()
+                (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
                 committing = True
                 self._db.execute("COMMIT")
                 self._last = last

@@ -8,9 +8,12 @@ before it.
 from __future__ import annotations
 
 import hashlib
+import secrets
 import shlex
 import sqlite3
+from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import UUID, uuid4
 
 from table.errors import InputError
 from table.messages import msg, phrase
@@ -39,12 +42,29 @@ TABLES = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA}",
 )
+IDENTITY_TABLE = "CREATE TABLE identity (log_id TEXT NOT NULL, key BLOB NOT NULL)"
+"""Beside the tables of SCHEMA and not of its version: who does not know it reads the log all the
+same.
+"""
+KEY_BYTES = 32
 UPGRADE = (
     "ALTER TABLE records ADD COLUMN sha256 TEXT NOT NULL DEFAULT ''",
     "UPDATE records SET sha256 = record_checksum(seq, session, at_ms, event)",
     f"PRAGMA user_version = {SCHEMA}",
 )
 """From version 1; the checksums hold from then on."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogIdentity:
+    """Who a log is among all logs, for programs that gather several.
+
+    `log_id` is a UUID. `key`, of KEY_BYTES, never leaves the log: fingerprints are made with it, as
+    the plain checksum of a secret vote would tell the vote.
+    """
+
+    log_id: str
+    key: bytes = field(repr=False)
 
 
 def record_checksum(seq: int, session: int, at_ms: int, event: str) -> str:
@@ -71,6 +91,30 @@ def upgrade(db: sqlite3.Connection) -> None:
     db.create_function("record_checksum", 4, record_checksum, deterministic=True)
     for statement in UPGRADE:
         db.execute(statement)
+
+
+def identity_of(db: sqlite3.Connection) -> LogIdentity | None:
+    """Who this log is; None for one that was never opened to write since logs have identities."""
+    (known,) = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'identity'").fetchone()
+    row = db.execute("SELECT log_id, key FROM identity").fetchone() if known else None
+    if row is None or not _is_identity(*row):
+        return None
+    return LogIdentity(str(UUID(row[0])), row[1])
+
+
+def _is_identity(log_id: object, key: object) -> bool:
+    try:
+        return isinstance(key, bytes) and len(key) == KEY_BYTES and bool(UUID(str(log_id)))
+    except ValueError:
+        return False
+
+
+def identify(db: sqlite3.Connection, identity: LogIdentity | None = None) -> None:
+    """Make a log this one, a new one for None; a transaction must be open."""
+    identity = identity or LogIdentity(str(uuid4()), secrets.token_bytes(KEY_BYTES))
+    db.execute("DROP TABLE IF EXISTS identity")
+    db.execute(IDENTITY_TABLE)
+    db.execute("INSERT INTO identity VALUES (?, ?)", (identity.log_id, identity.key))
 
 
 def version_of(db: sqlite3.Connection, path: Path) -> int:

@@ -511,3 +511,26 @@ def record_document(record: Record) -> JsonObject:
     }
     document = {**place, "schema": SCHEMA, **msgspec.to_builtins(record.event, enc_hook=str)}
     return document | {"moves": []} if document.get("secret") else document
+
+
+def public_document(record: Record) -> JsonObject:
+    """A record as plain data for other programs of this project, with messages as the log has them.
+
+    As `record_document` it leaves out the moves of what was noted in secret.
+    """
+    place = {
+        "seq": record.seq,
+        "session": record.session,
+        "at_ms": record.at_ms,
+        "frame": record.frame,
+    }
+    document = {**place, **stored(record.event)}
+    return document | {"moves": []} if document.get("secret") else document
+
+
+def read_public_document(document: JsonObject, where: str) -> Record:
+    """The record in a `public_document`; raises InputError as `decode` does."""
+    rest = dict(document)
+    place = {name: rest.pop(name, None) for name in ("seq", "session", "at_ms", "frame")}
+    event = decode_document(rest, where)
+    return convert({**place, "event": event}, Record, where)

@@ -16,7 +16,10 @@ from referee.sessions.event_reader import read_only_uri
 from referee.sessions.event_tables import (
     ERRORS,
     MOST_VALUE,
+    LogIdentity,
     create,
+    identify,
+    identity_of,
     picture_checksum,
     record_checksum,
 )
@@ -257,6 +260,7 @@ def _write(
     with closing(sqlite3.connect(good, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         create(db)
+        identify(db, _identity(damaged))
         for row in kept.values():
             values = (
                 row.seq,
@@ -287,6 +291,14 @@ def _write(
                     frames += 1
         db.execute("COMMIT")
     return frames, sorted(lost)
+
+
+def _identity(damaged: sqlite3.Connection) -> LogIdentity | None:
+    """That of the damaged log, which the rescued one takes the place of; None: it is lost."""
+    try:
+        return identity_of(damaged)
+    except ERRORS:
+        return None
 
 
 def _keep(db: sqlite3.Connection, seq: int, sha256: object, jpeg: object) -> bool:

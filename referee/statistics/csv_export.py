@@ -127,8 +127,17 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
+def csv_bytes(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+    """A table as CSV: UTF-8 with the mark of byte order that spreadsheets go by."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(headings)
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8-sig")
+
+
 def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    """UTF-8 with the mark of byte order that spreadsheets go by, written whole or not at all."""
+    """Written whole or not at all."""
     if path.suffix.lower() != ".csv":
         raise InputError(
             msg(
@@ -138,11 +147,7 @@ def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) 
                 raw2=repr(path.name),
             )
         )
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(headings)
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
-    write_whole(path, text.getvalue().encode("utf-8-sig"), OWNER_FILE)
+    write_whole(path, csv_bytes(headings, rows), OWNER_FILE)
 
 
 def _harmless(cell: Cell) -> Cell:

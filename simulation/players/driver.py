@@ -540,7 +540,7 @@ class Players:
 
         A die that is rolled is first taken out of its corner and shaken.
         """
-        now = self.bodies
+        now, self._acting = self.bodies, True
         changed = [
             bodies.get(name) or now[name]
             for name in {**now, **bodies}

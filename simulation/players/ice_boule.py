@@ -163,8 +163,10 @@ class Players(ByHand):
             elif view.next is None and len(self.table.pieces) > (
                 view.state["starter"] in self.people
             ):
+                lay = self.bodies
                 yield from self._people.wait(LOOK_MS)
-                yield from self._clear(view)
+                if self.bodies is lay and not self.waits:  # else a person has begun the next end
+                    yield from self._clear(view)
             elif (view.next or view.state["starter"]) in self.people:
                 yield
             elif self.people and self._lay_at[state] != self.bodies:

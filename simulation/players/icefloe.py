@@ -88,6 +88,10 @@ class IcefloePlay(ByHand):
                 )
         return self._say(state, bodies)
 
+    def mover(self, state: State) -> str | None:
+        """Who acts next: it is the next bearer who says that they take the torch."""
+        return state.after(state.torch) if state.phase == "torch" else super().mover(state)
+
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
         if state.phase not in ("move", "remove"):

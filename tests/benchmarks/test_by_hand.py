@@ -26,7 +26,23 @@ def test_a_page_that_shifts_is_a_broken_promise():
 
 
 def test_a_text_that_is_soon_back_flickers():
-    texts = [(0, "turn", "Red"), (5_000, "turn", "Blue"), (5_400, "turn", "Red")]
+    texts = [(0, "turn", "Red", "7"), (5_000, "turn", "Blue", "7"), (5_400, "turn", "Red", "7")]
     assert flickers(texts) == 1
-    assert flickers([*texts[:2], (9_000, "turn", "Red")]) == 0
-    assert flickers([*texts[:2], (5_400, "verdict", "Red")]) == 0
+    assert flickers([*texts[:2], (9_000, "turn", "Red", "7")]) == 0
+    assert flickers([*texts[:2], (5_400, "verdict", "Red", "7")]) == 0
+
+
+def test_a_text_that_is_back_with_a_new_record_does_not_flicker():
+    texts = [
+        (0, "question", "", "7"),
+        (5_000, "question", "Who?", "8"),
+        (5_400, "question", "", "9"),
+    ]
+    assert flickers(texts) == 0
+
+
+def test_a_text_that_flickers_is_a_broken_promise():
+    flickering = Played("icefloe", 3, 20, 0, 0, 0, 3.0, "Red wins.", "", (0.0, 0.0, 0.0), 2)
+    assert list(BENCHMARK.broken(Summary((flickering,)))) == [
+        "icefloe has 2 texts that change without news"
+    ]

@@ -176,6 +176,43 @@ def test_an_undo_right_after_a_quick_hand_is_laid_back():
     assert not players.busy
 
 
+def test_a_target_thrown_while_simulated_players_look_at_the_end_stays():
+    """They look before they clear the table; by then a person may have begun the next end."""
+    virtual, players, session = laid_out_in_session("ice_boule")
+    (person,) = players.people
+    for one in (f"{person} in hand 1", f"{person} in hand 2", "blue in hand 1"):
+        virtual.act("drop", one, 300.0, 300.0)
+    state = {"state": "the end is over", "starter": person}
+    shown = SimpleNamespace(phase="playing", question=None, state=state, seq=2, next=None)
+    session.view = lambda: shown
+    at_ms = SET_UP_MS
+    while not virtual.look().busy and len(players.bodies) == 3 and at_ms < SET_UP_MS + 4_000:
+        virtual.scene_at(at_ms := at_ms + FRAME_MS)
+    virtual.act("clear")
+    virtual.act("drop", f"{players.setup.game.target} in hand 1", 300.0, 300.0)
+    (thrown,) = players.bodies
+    for later_ms in range(at_ms, at_ms + 12_000, FRAME_MS):
+        virtual.scene_at(later_ms)
+    assert thrown in players.bodies
+
+
+def test_nobody_reaches_for_the_table_while_a_simulated_player_lays_it_back():
+    """What a person did meanwhile would be undone by the hand that is on its way."""
+    virtual, players, session = laid_out_in_session("icebreaker")
+    first, second = players.state.players
+    virtual.sit(second)
+    virtual.sit(first, here=False)
+    session.ledger.paused = False
+    players.bodies = without(players.bodies, "ice E5")
+    laid_back = False
+    for at_ms in range(SET_UP_MS, SET_UP_MS + 12_000, FRAME_MS):
+        scene = virtual.scene_at(at_ms)
+        if scene.limbs and "ice E5" not in players.bodies:
+            laid_back = True
+            assert virtual.look().busy
+    assert laid_back
+
+
 def test_a_simulated_player_takes_the_torch_from_a_person():
     """It is the next bearer who acts, and who says so."""
     virtual, players, session = laid_out_in_session("icefloe")
@@ -184,7 +221,6 @@ def test_a_simulated_player_takes_the_torch_from_a_person():
     state = replace(session.ledger.state, phase="torch", mover=None)
     bearer, taker = state.torch, state.after(state.torch)
     assert bearer in players.people
-    assert state.next == taker
     session.ledger.paused = False
     session.come_to(
         state, VerdictReached(verdict="accepted", code="icefloe.score", message="scored")

@@ -25,6 +25,7 @@ ROOMS = (
     "referee.live",
     "simulation",
     "webui",
+    "hub",
     "cli",
     "conformance",
 )

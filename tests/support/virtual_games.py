@@ -43,14 +43,17 @@ def no_one(_text: str) -> None:
     """Tells nobody."""
 
 
-def act(hand: VirtualHand, me: str, chance: Random) -> bool:
-    """Do the next lawful act of a player; False where the others are to act."""
+def act(hand: VirtualHand, me: str, chance: Random) -> str:
+    """Do the next lawful act of a player.
+
+    Returns the state in which it was done; empty where the others are to act.
+    """
     view = hand.view()
-    game = view["game"]
+    game, acted_in = view["game"], str(view["state"]["state"])
     if game == "icefloe" and view["state"]["phase"] not in ("move", "remove"):
-        return _vote(hand, view, me, chance)
-    state = GAMES[game].State.parse(view["state"]["state"])
-    return LAWFUL[game](hand, state, me, chance)
+        return acted_in if _vote(hand, view, me, chance) else ""
+    state = GAMES[game].State.parse(acted_in)
+    return acted_in if LAWFUL[game](hand, state, me, chance) else ""
 
 
 def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tell = no_one) -> int:
@@ -86,7 +89,7 @@ def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tel
                 continue  # it has yet to be ruled on
             if acted_in:
                 hand.press("#put-back")
-            acted_in = view["state"]["state"] if act(hand, me, chance) else acted_in
+            acted_in = act(hand, me, chance) or acted_in
     view = hand.view()
     assert idle < PATIENCE, (view["live"]["said"], view["state"]["state"], hand.pieces())
     return done
@@ -248,7 +251,7 @@ def _icefloe(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         if sunk and sunk != state.sunk:
             hand.tap(f"tile {sunk}", "take")
         return True
-    if f"tile {state.tile}" not in hand.pieces():
+    if state.next != me or f"tile {state.tile}" not in hand.pieces():
         return False
     hand.tap(f"tile {state.tile}", "take")
     return True

@@ -103,6 +103,19 @@ class VirtualHand:
         """Whether no simulated player is at the table."""
         return self.page.locator("#virtual-controls.is-busy").count() == 0
 
+    def until_idle(self) -> None:
+        """Wait until no simulated player is at the table; fails if one never goes."""
+        for _ in range(WAIT_MS // 200):
+            if self.idle():
+                return
+            self.page.wait_for_timeout(200)
+        raise AssertionError("a simulated player never leaves the table")
+
+    def refusal(self) -> str:
+        """What the page says of an act that was refused; empty for none."""
+        said = self.page.locator("#virtual-said:not([hidden])")
+        return (said.text_content() or "") if said.count() else ""
+
     # ---- what is done
 
     def screen(self, x_mm: float, y_mm: float) -> tuple[float, float]:
@@ -128,8 +141,18 @@ class VirtualHand:
     def drag(self, name: str, x_mm: float, y_mm: float, notches: int = 0) -> bool:
         """Drag a piece to a place, and turn it by notches of the wheel on the way.
 
-        False where it lies there already: what was undone has not been laid back yet.
+        False where it lies there already: what was undone has not been laid back yet. It is dragged
+        again where a simulated player was at the table.
         """
+        for _ in range(TRIES):
+            dropped = self._drag(name, x_mm, y_mm, notches)
+            if dropped is not None:
+                return dropped
+            self.until_idle()
+        raise AssertionError(f"{name} cannot be put there: {self.refusal()}")
+
+    def _drag(self, name: str, x_mm: float, y_mm: float, notches: int) -> bool | None:
+        """As `drag`, once; None where the table refuses it."""
         self.leave()
         there, mouse = self.screen(x_mm, y_mm), self.page.mouse
         for _ in range(TRIES):
@@ -153,13 +176,28 @@ class VirtualHand:
                 answer.url.endswith("/virtual")
                 and re.search(r'"do":"(drop|take)"', answer.request.post_data or "") is not None
             )
-        ):
+        ) as answered:
             mouse.up()
         self.looked()
-        return True
+        return True if answered.value.ok else None
 
     def tap(self, name: str, do: str, times: int = 1, turn: str = "") -> None:
-        """Tap a piece, and then a button of its menu."""
+        """Tap a piece, and then a button of its menu.
+
+        Nothing is done with a piece that a simulated player took away meanwhile.
+        """
+        turned = f'[data-turn="{turn}"]' if turn else ""
+        for _ in range(times):
+            for _ in range(TRIES):
+                self._choose(name)
+                if self._pressed(f'#piece-menu [data-do="{do}"]{turned}'):
+                    break
+                self.until_idle()
+                if name not in self.pieces():
+                    return
+
+    def _choose(self, name: str) -> None:
+        """Open the menu of a piece."""
         chosen = self.page.locator(f'#lying .is-chosen[data-name="{name}"]')
         for _ in range(TRIES):
             if chosen.count():
@@ -169,11 +207,6 @@ class VirtualHand:
             with suppress(playwright.sync_api.TimeoutError):
                 chosen.wait_for(state="attached", timeout=GRIP_MS)
         assert chosen.count(), f"{name} cannot be reached"
-        turned = f'[data-turn="{turn}"]' if turn else ""
-        for _ in range(times):
-            with self.page.expect_response(lambda answer: answer.request.method == "POST"):
-                self.page.click(f'#piece-menu [data-do="{do}"]{turned}')
-            self.looked()
 
     def clear(self) -> None:
         """Gather all pieces."""
@@ -187,10 +220,22 @@ class VirtualHand:
             chosen.press("Enter")
 
     def press(self, selector: str) -> None:
-        """Press a button of the page, and wait until the server has heard."""
-        with self.page.expect_response(lambda answer: answer.request.method == "POST"):
+        """Press a button of the page, and wait until the server has heard.
+
+        It is pressed again where a simulated player was at the table.
+        """
+        for _ in range(TRIES):
+            if self._pressed(selector):
+                return
+            self.until_idle()
+        raise AssertionError(f"{selector} is refused: {self.refusal()}")
+
+    def _pressed(self, selector: str) -> bool:
+        """Press a button once: whether the server did what it asks for."""
+        with self.page.expect_response(lambda answer: answer.request.method == "POST") as answered:
             self.page.click(selector)
         self.looked()
+        return answered.value.ok
 
     def undo(self) -> None:
         """Undo the last ruling, and wait until that is on record and the table is drawn again."""

@@ -12,7 +12,9 @@ from table.pieces import COLOURS
 from webui.svg.palette import LETTERS, letter
 
 ROOM = Path(webui.__file__).parent
-SENT = sorted([*ROOM.glob("templates/*"), *ROOM.glob("static/*")])
+SENT = sorted(
+    path for name in ("templates", "static") for path in (ROOM / name).rglob("*") if path.is_file()
+)
 NAMES_OF_LANGUAGES = {"http://www.w3.org/2000/svg"}
 """Addresses that name a language and are never fetched."""
 

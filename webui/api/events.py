@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from threading import Lock
+from typing import Protocol
 
 from referee.sessions.events import Record, record_document
 from webui.api.answers import LiveNow, Pointed, json_bytes
@@ -49,15 +50,41 @@ def moment(live: LivePort) -> LiveNow:
     )
 
 
+class Bulletin(Protocol):
+    """What streams tell: numbered events, and one of the moment.
+
+    Safe to use from many threads.
+    """
+
+    @property
+    def hello(self) -> bytes:
+        """What every stream begins with."""
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest event."""
+
+    @property
+    def closed(self) -> bool:
+        """True if nothing more will come."""
+
+    def wait(self, after: int, timeout_s: float) -> int:
+        """As `EventFeed.wait`."""
+
+    def since(self, after: int) -> list[tuple[int, bytes]]:
+        """As `EventFeed.since`."""
+
+    def moment(self) -> bytes:
+        """What is so now, as an event; empty for nothing."""
+
+
 class EventFeed:
     """The events to send, each written once however many listen. Safe to use from many threads."""
 
     def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
         """`instance` names this run of the panel; every stream begins with it (`hello`)."""
         self._session, self._live = session, live
-        self.hello = _event("hello", {"instance": instance}).replace(
-            b"\n\n", b"\nretry: %d\n\n" % RETRY_MS
-        )
+        self.hello = first_event(instance)
         self._written: dict[int, bytes] = {}
         self._moment: tuple[LiveNow | None, bytes] = (None, b"")
         self._lock = Lock()
@@ -83,7 +110,7 @@ class EventFeed:
 
     def _write(self, record: Record) -> bytes:
         if record.seq not in self._written:
-            self._written[record.seq] = _event("record", record_document(record), record.seq)
+            self._written[record.seq] = written_event("record", record_document(record), record.seq)
             while len(self._written) > WRITTEN_KEPT:
                 del self._written[next(iter(self._written))]
         return self._written[record.seq]
@@ -93,7 +120,7 @@ class EventFeed:
         state = moment(self._live)
         with self._lock:
             if state != self._moment[0]:
-                self._moment = state, _event("live", state)
+                self._moment = state, written_event("live", state)
             return self._moment[1]
 
     @property
@@ -105,7 +132,7 @@ class EventFeed:
 class Subscriber:
     """A listener of the stream, and how far it has heard."""
 
-    def __init__(self, bulletin: EventFeed, after: int, address: str = "") -> None:
+    def __init__(self, bulletin: Bulletin, after: int, address: str = "") -> None:
         """It knows all records up to number `after`."""
         self._bulletin, self.after, self.address = bulletin, after, address
         self._last_moment = b""
@@ -122,21 +149,21 @@ class Subscriber:
         """
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after
-        events = [event for _, event in records]
+        events = [text for _, text in records if text]
         if moment != self._last_moment:
             self._last_moment = moment
             events.append(moment)
         self._silent_s = 0.0 if events else self._silent_s + passed_s
         if self._silent_s >= BEAT_S:
             self._silent_s = 0.0
-            events.append(_event("beat", {}))
+            events.append(written_event("beat", {}))
         return events
 
 
 class Streams:
     """Counts the streams that are open, and knows what to tell them."""
 
-    def __init__(self, bulletin: EventFeed, limit: int = 8) -> None:
+    def __init__(self, bulletin: Bulletin, limit: int = 8) -> None:
         self.bulletin = bulletin
         self.limit = limit
         self.closed = False
@@ -185,6 +212,14 @@ def follow(listener: Subscriber, streams: Streams) -> Iterator[bytes]:
         yield from listener.news(newest, streams.bulletin.moment(), POLL_S)
 
 
-def _event(name: str, data: object, number: int | None = None) -> bytes:
+def first_event(instance: str) -> bytes:
+    """The first event of a stream; `instance` names this run of the program."""
+    return written_event("hello", {"instance": instance}).replace(
+        b"\n\n", b"\nretry: %d\n\n" % RETRY_MS
+    )
+
+
+def written_event(name: str, data: object, number: int | None = None) -> bytes:
+    """An event as it is sent; `number` is its id."""
     head = f"id: {number}\n" if number is not None else ""
     return f"{head}event: {name}\ndata: ".encode() + json_bytes(data) + b"\n\n"

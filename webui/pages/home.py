@@ -108,7 +108,7 @@ def _routes(home: HomePort, measure: str) -> Blueprint:
 def _health(home: HomePort) -> Health:
     now = home.look()
     if now.over:
-        return Health(False, msg("Rinkside ends."))
+        return Health(False, msg("Rinkside is shutting down."))
     if now.starting is not None:
         return Health(True, msg("A game is starting."))
     return Health(True, msg("The home page is open; no game is running."))

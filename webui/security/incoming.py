@@ -32,6 +32,12 @@ LARGER_BODIES = "LARGER_BODIES"
 """Setting of an application: the most bytes of a request's body by its path, where they are more
 than elsewhere.
 """
+MOST_BODIES = "MOST_BODIES"
+"""Setting of an application: the most bytes of any request's body, where they are more than usual
+and as many requests may have them as there are connections.
+"""
+MOST_LISTENERS = "MOST_LISTENERS"
+"""Setting of an application: the most streams at once, where they are more than usual."""
 MOST_UPLOAD_BYTES = 64 << 20
 """Most bytes of a request with photographs."""
 MOST_DEEP = 16

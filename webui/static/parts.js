@@ -6,6 +6,14 @@ export const link = document.getElementById("link");
 const camera = document.getElementById("camera");
 const spoken = document.getElementById("spoken"); // read aloud when what is said changes
 const written = new Map(); // part -> HTML as the server last wrote it
+const STEADY_MS = 1_000; // a `data-steady` part stays so long as it is, unless something was put on record
+const changedAt = new Map(); // steady part -> when it changed last
+let steadier; // asks for the page again once a part may change
+let record = recordOf(document);
+
+function recordOf(page) {
+  return page.querySelector("[data-record]")?.dataset.record;
+}
 
 for (const part of document.querySelectorAll("[data-part]")) written.set(part.dataset.part, part.outerHTML);
 
@@ -13,13 +21,15 @@ for (const part of document.querySelectorAll("[data-part]")) written.set(part.da
 
 function exchange(page, answersForm = false) {
   if (page.body.dataset.instance !== document.body.dataset.instance || page.documentElement.lang !== document.documentElement.lang) return location.reload();
+  const news = answersForm || recordOf(page) !== record;
+  record = recordOf(page);
   for (const fresh of page.querySelectorAll("[data-part]")) {
     const name = fresh.dataset.part;
     const old = document.querySelector(`[data-part="${name}"]`);
     if (name === "notice" && !answersForm) continue; // it stays until the next form is sent
     if (!old || written.get(name) === fresh.outerHTML) continue;
-    if (beingFilled(old)) {
-      mark = ""; // it wants this part once it is no longer being filled
+    if (beingFilled(old) || ("steady" in fresh.dataset && isTooSoon(name, news))) {
+      mark = ""; // it wants this part once it may be exchanged
       continue;
     }
     written.set(name, fresh.outerHTML);
@@ -33,6 +43,18 @@ function exchange(page, answersForm = false) {
   const aloud = document.querySelector(".pointed:not([hidden])") ?? document.querySelector("[data-aloud]");
   const said = aloud.textContent.trim();
   if (spoken.textContent !== said) spoken.textContent = said;
+}
+
+function isTooSoon(name, news) {
+  const now = performance.now();
+  const wait = news ? 0 : (changedAt.get(name) ?? -STEADY_MS) + STEADY_MS - now;
+  if (wait > 0) {
+    clearTimeout(steadier);
+    steadier = setTimeout(refresh, wait);
+    return true;
+  }
+  changedAt.set(name, now);
+  return false;
 }
 
 function beingFilled(part) {

@@ -187,14 +187,15 @@ def draw(
     ranking: Sequence[Ranked] = (),
     near: bool = False,
     view: SessionView | None = None,
+    known: OnBoard | None = None,
 ) -> Drawing:
     """The table with what was seen on it and measured.
 
     `near` shows only the surroundings of the target and the pieces nearest to it; of a `view`
     options, trace and what the state knows of the board (tiles, cover dice, the starting line) are
-    drawn.
+    drawn. Without a view, `known` is what the record has on the board.
     """
-    known = on_board(view.game, view.state) if view else OnBoard()
+    known = on_board(view.game, view.state) if view else known or OnBoard()
     options = view.options if view else ()
     close = seen.too_close if seen else frozenset()
     pieces = seen.pieces if seen else ()

@@ -124,6 +124,33 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
     assert all(url.startswith(panel.url + "/") for url in browser.fetched)
 
 
+def test_a_text_stays_for_a_second_unless_something_is_put_on_record(browser, panel):
+    """Hands come and go faster than anybody reads."""
+    clock, turn = browser.page.clock, "document.querySelector('.live-said').textContent"
+
+    def tell(status, message):
+        """The referee says this; returns once the page has heard of it."""
+        panel.change(live={"status": status, "message": message})
+        browser.until(
+            f"document.querySelector('[data-part=lens]').textContent.includes({status!r})"
+        )
+
+    clock.install(time=0)
+    open_as_host(browser, panel)
+    clock.pause_at(60_000)
+    tell("settling", "Something is moving.")
+    assert browser.run(turn) == "Something is moving."
+    tell("cannot see", "A hand is over the board.")
+    assert browser.run(turn) == "Something is moving."
+    clock.run_for(1_000)
+    browser.until(f"{turn} === 'A hand is over the board.'")
+    tell("settling", "Something is moving.")
+    assert browser.run(turn) == "A hand is over the board."
+    panel.change(record=True, view={"next": "yellow"})
+    browser.until(f"{turn} === 'Something is moving.'")
+    assert browser.complaints == []
+
+
 def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_stay(
     browser, panel, question
 ):

@@ -148,7 +148,7 @@ def test_every_phone_rolls_for_its_own_player_and_for_nobody_else(playing):
             for one in re.findall(r'name="said" value="([^"]+)"', page)
         ]
         assert message == [{"player": player, "die": die} for die in range(7)]
-        assert ("Your turn" if player == "red" else "Your input") in page
+        assert ("Your turn" if player == "red" else "You can say something") in page
     assert say(at.phones["red"], "/play", command="roll", player="blue").status_code == 403
     assert (
         say(

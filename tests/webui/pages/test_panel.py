@@ -462,3 +462,20 @@ def test_gaps_in_the_evidence_of_a_verdict_are_on_the_page(client, session):
     assert page.status_code == 200
     assert "12.5" in page.text
     assert "on the target" in page.text
+
+
+def test_only_house_rules_that_are_changed_are_named(client, session):
+    session.shown["rulings"] = {"stop": "may", "equal": "keep"}
+    assert "House rules: the defaults." in client.get("/").text
+    session.shown["rulings"] = {"stop": "never", "equal": "keep"}
+    page = client.get("/").text
+    assert (
+        "House rules: may the leader stop throwing when nobody else has pieces left: never." in page
+    )
+
+
+def test_a_long_reason_is_set_smaller_so_that_what_is_below_stays(client, session):
+    said = session.shown["verdicts"][0]["said"]
+    assert "is-long" not in client.get("/").text
+    session.shown["verdicts"][0]["said"] = f"{said} {said} {said}"
+    assert 'class="said why is-long"' in client.get("/").text

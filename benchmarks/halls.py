@@ -1,0 +1,183 @@
+"""A hub under test: a database, the hub and forwarders as processes, and tables that play."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+
+from benchmarks.harness import ROOT
+from engines import GAMES
+from hub.accounts import Accounts
+from hub.app import wall_ms
+from hub.audit import Actor
+from hub.store import Store
+from hub.tables import Tables
+from referee.sessions.commands import NextGame, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted, VerdictReached
+from referee.sessions.session import Session
+from simulation.players.policies import RandomPlayer
+from table.errors import InputError
+from table.messages import msg
+
+GAME, PLAYERS = GAMES["ice_boule"], ("blue", "yellow", "red")
+PATIENCE_S = 120.0
+
+
+class PlayedTable:
+    """A log that random players play on; one thread uses it.
+
+    Its clock is wrong: it goes back as often as on.
+    """
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self.path, self._chance = path, Random(seed)
+        self._log = Log(path)
+        self._player = RandomPlayer(GAME, self._chance)
+        names = {"blue": "Anna", "yellow": f"Ben {seed}"}
+        started = SessionStarted(game=GAME.NAME, players=PLAYERS, names=names, simulated=True)
+        self._session = Session.begin(self._log, started)
+
+    def act(self) -> None:
+        """The next record."""
+        self._session.tick(self._chance.randrange(10**12))
+        state = self._session.ledger.state
+        if self._session.ledger.outcome is not None:
+            self._session.command(NextGame())
+        elif self._session.ledger.standing and self._chance.random() < 0.1:
+            with suppress(InputError):
+                self._session.command(Undo())
+        else:
+            move = str(self._player.choose(state))
+            self._session.append(
+                VerdictReached(
+                    verdict="accepted", code="boule.throw", message=msg("Ok."), moves=(move,)
+                )
+            )
+
+    def close(self) -> None:
+        """Let go of the log."""
+        self._session.close()
+        self._log.close()
+
+
+def enrolled(url: str, names: Sequence[str]) -> tuple[int, list[str]]:
+    """A club with tables of these names in an empty database: its number, and their tokens."""
+    store = Store(url)
+    store.upgrade()
+    accounts, tables = Accounts(store, wall_ms), Tables(store, wall_ms)
+    accounts.add("Hall", "bench", "bench bench", "admin")
+    organiser = accounts.logged_in(accounts.log_in("bench", "bench bench", "bench"))
+    assert organiser is not None
+    tokens = []
+    for name in names:
+        asked = tables.ask(name)
+        tables.enrol(Actor("bench", organiser.club_id, "bench"), asked.code, name)
+        tokens.append(tables.claim(asked.secret).token)
+    store.close()
+    return organiser.club_id, tokens
+
+
+class Command:
+    """A command of Rinkside's in a process of its own, which is started again after it was killed.
+
+    What it says is in `said`.
+    """
+
+    def __init__(self, said: Path, *words: str, token: str = "") -> None:
+        self.said, self._words = said, words
+        self._more = {"RINKSIDE_HUB_TOKEN": token} if token else {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it."""
+        with self.said.open("ab") as said:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", "from cli.main import run; run()", *self._words],
+                cwd=ROOT,
+                env=os.environ | {"PYTHONPATH": str(ROOT)} | self._more,
+                stdout=said,
+                stderr=said,
+            )
+
+    def kill(self, how: signal.Signals = signal.SIGKILL) -> int:
+        """End it; its exit code."""
+        assert self._process is not None
+        self._process.send_signal(how)
+        return self._process.wait(30)
+
+    def keep_running(self) -> None:
+        """Start it again if it has ended by itself, as a service manager does."""
+        if self._process is not None and self._process.poll() is not None:
+            self.start()
+
+    def wait(self) -> int:
+        """Wait until it ends by itself; its exit code."""
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
+
+def until(wanted: Callable[[], bool], what: str) -> None:
+    """Wait until `wanted()`."""
+    end_s = time.monotonic() + PATIENCE_S
+    while not wanted():
+        assert time.monotonic() < end_s, what
+        time.sleep(0.05)
+
+
+def listening(port: int) -> bool:
+    """True if somebody listens on a port of this computer."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+@contextmanager
+def lossy(port: int, seed: int, share: float) -> Iterator[tuple[int, list[int]]]:
+    """A way to a port on which a share of the answers gets lost, with its connection.
+
+    Yields its own port, and a list of which the first item counts what was lost.
+    """
+    chance, lost, ended = Random(seed), [0], threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+
+        def accept() -> None:
+            while not ended.is_set():
+                with suppress(OSError):
+                    client, _ = server.accept()
+                    threading.Thread(target=carry, args=(client,), daemon=True).start()
+
+        def carry(client: socket.socket) -> None:
+            with client, suppress(OSError), socket.create_connection(("127.0.0.1", port), 5) as hub:
+                for one in (client, hub):
+                    one.settimeout(30)
+                threading.Thread(target=pass_on, args=(client, hub), daemon=True).start()
+                while answer := hub.recv(1 << 16):
+                    if chance.random() < share:
+                        lost[0] += 1
+                        client.shutdown(socket.SHUT_RDWR)
+                        return
+                    client.sendall(answer)
+
+        def pass_on(client: socket.socket, hub: socket.socket) -> None:
+            with suppress(OSError):
+                while asked := client.recv(1 << 16):
+                    hub.sendall(asked)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield server.getsockname()[1], lost
+        finally:
+            ended.set()
+            thread.join()

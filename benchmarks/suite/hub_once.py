@@ -1,0 +1,197 @@
+"""Kill forwarders, hub and database while tables play, lose answers, and look for every record.
+
+Tables play on while the forwarder, the hub and the database are killed in turn, at random. Half of
+the answers get lost on the way. In the end the hub must have all logs, record by record, and the
+same results.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack, closing
+from pathlib import Path
+from random import Random
+from shutil import copyfile
+from typing import Annotated
+
+import msgspec
+from sqlalchemy import select
+
+from benchmarks.halls import Command, PlayedTable, enrolled, listening, lossy, until
+from benchmarks.harness import Benchmark, Pairs
+from engines import GAMES
+from hub.sessions import fold
+from hub.store import LOGS, RECORDS, Store
+from referee.sessions.event_store import LogReader
+from referee.sessions.events import public_document, read_public_document
+from referee.statistics.results import games_of
+from tools.postgres import Postgres, free_port
+
+SHARE = 0.5
+"""Of the answers, and of pieces of them, that get lost."""
+BACKLOG = 1000
+"""Records of the table that was offline before it begins to send."""
+
+
+class Options(msgspec.Struct, frozen=True):
+    kills: Annotated[int, "How often to kill."] = 200
+    tables: Annotated[int, "How many tables play."] = 3
+
+
+class Survived(msgspec.Struct, frozen=True):
+    kills: dict[str, int]
+    lost: int
+    """Answers."""
+    records: int
+    games: int
+    backlog: int
+    copied: str
+    """What was said to the copy of a card."""
+    seconds: float
+
+
+class Summary(msgspec.Struct, frozen=True):
+    tables: int
+    share: float
+    seen: Survived
+
+
+def cases(options: Options) -> tuple[tuple[int, int]]:
+    return ((options.kills, options.tables),)
+
+
+def run(case: tuple[int, int]) -> Survived:
+    kills, count = case
+    begun_s = time.monotonic()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        database = stack.enter_context(Postgres())
+        url, port, chance = database.new_url(), free_port(), Random(kills)
+        _, tokens = enrolled(url, [f"Table {number}" for number in range(count)])
+        way, lost = stack.enter_context(lossy(port, kills, SHARE))
+        hub = Command(folder / "hub.txt", "hub", "--port", str(port), "--database", url)
+        tables, forwarders = [], []
+        for number, token in enumerate(tokens):
+            data = folder / str(number)
+            data.mkdir()
+            tables.append(PlayedTable(data / "log.sqlite", number))
+            words = ("forward", "--hub", f"http://127.0.0.1:{way}", "--data", str(data))
+            forwarders.append(Command(folder / f"{number}.txt", *words, token=token))
+        for _ in range(BACKLOG):
+            tables[0].act()
+        for part in (hub, *forwarders):
+            part.start()
+        killed = _play_and_kill(kills, chance, tables, hub, forwarders, database, port)
+        records, games = _compare(url, [table.path for table in tables])
+        for table in tables:
+            table.close()
+        for part in forwarders:
+            part.kill()
+        copied = _copied(folder, port, tables[0].path, tokens[1])
+        hub.kill()
+    seconds = time.monotonic() - begun_s
+    return Survived(dict(killed), lost[0], records, games, BACKLOG, copied, seconds)
+
+
+def _play_and_kill(
+    kills: int,
+    chance: Random,
+    tables: list[PlayedTable],
+    hub: Command,
+    forwarders: list[Command],
+    database: Postgres,
+    port: int,
+) -> Counter[str]:
+    """How often each part was killed while the tables played."""
+    killed, over = Counter[str](), threading.Event()
+
+    def play(table: PlayedTable) -> None:
+        while not over.wait(0.1):
+            table.act()
+
+    threads = [threading.Thread(target=play, args=(table,)) for table in tables]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(kills):
+            time.sleep(chance.uniform(0, 1.5))
+            hub.keep_running()  # it ends where its database is gone when it starts
+            what = chance.choice(("forwarder", "hub", "database"))
+            killed[what] += 1
+            if what == "database":
+                database.kill()
+                time.sleep(chance.uniform(0, 0.5))
+                database.start()
+                continue
+            part = hub if what == "hub" else chance.choice(forwarders)
+            part.kill()
+            part.start()
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    until(lambda: _works(hub, port), "the hub does not listen")
+    return killed
+
+
+def _works(hub: Command, port: int) -> bool:
+    hub.keep_running()
+    return listening(port)
+
+
+def _compare(url: str, paths: list[Path]) -> tuple[int, int]:
+    """Records and games at the hub; raises AssertionError unless they are those of the logs."""
+    with closing(Store(url)) as store:
+        found = [_compare_log(store, path) for path in paths]
+    return sum(records for records, _ in found), sum(games for _, games in found)
+
+
+def _compare_log(store: Store, path: Path) -> tuple[int, int]:
+    with LogReader(path) as log:
+        identity, prints, records = log.identity(), log.fingerprints(), log.records()
+        expected = games_of(log, 1, GAMES)
+    assert identity is not None
+    log_id, last = identity.log_id, records[-1].seq
+    until(lambda: _cursor(store, log_id) == last, f"{path} is not sent")
+    with store.reading() as db:
+        rows = db.execute(
+            select(RECORDS).where(RECORDS.c.log_id == log_id).order_by(RECORDS.c.seq)
+        ).all()
+    assert {row.seq: row.fingerprint for row in rows} == prints
+    documents = [msgspec.json.decode(row.document) for row in rows]
+    own = [public_document(record) for record in records]
+    assert documents == msgspec.json.decode(msgspec.json.encode(own))
+    games = fold([read_public_document(one, "hub") for one in documents]).games
+    assert [(one.over, one.winners, dict(one.scores)) for one in games] == [
+        (one.over, one.winners, dict(one.scores)) for one in expected
+    ]
+    return len(rows), len(games)
+
+
+def _cursor(store: Store, log_id: str) -> int:
+    with store.reading() as db:
+        return int(db.execute(select(LOGS.c.seq).where(LOGS.c.log_id == log_id)).scalar() or 0)
+
+
+def _copied(folder: Path, port: int, log: Path, token: str) -> str:
+    """What the hub says to a table with a copy of another one's card."""
+    data = folder / "copy"
+    data.mkdir()
+    copyfile(log, data / "log.sqlite")
+    until(lambda: listening(port), "the hub does not listen")
+    words = ("forward", "--hub", f"http://127.0.0.1:{port}", "--data", str(data))
+    table = Command(folder / "copy.txt", *words, token=token)
+    table.start()
+    assert table.wait() == 2
+    return table.said.read_text().splitlines()[-1].partition(": ")[2].partition(": ")[2]
+
+
+def summarise(options: Options, pairs: Pairs) -> Summary:
+    ((_, seen),) = pairs
+    return Summary(options.tables, SHARE, seen)
+
+
+BENCHMARK = Benchmark("HUB.md", cases, run, summarise, Options, section=True)

@@ -1,0 +1,245 @@
+"""`rinkside calibrate pieces`: sizes and colours of one's own pieces, from two photographs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import get_args
+
+import click
+import msgspec
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from calibration.colours import SimilarColours, close_pairs, learn, learned_setup
+from calibration.own_pieces import (
+    CheckedPiece,
+    MeasuredSize,
+    NamedPiece,
+    Shown,
+    check_reading,
+    measure_size,
+    named_pieces,
+    pieces_in,
+)
+from cli.options import table_option
+from cli.terminal import console, progress, say
+from table.errors import InputError
+from table.files import check_output
+from table.messages import msg
+from table.pieces import PieceSet, save_piece_set
+from table.table_config import Setup, load_table
+from table.table_file import replace_table
+from vision.cameras.frame import Image
+from vision.cameras.image_files import read_image
+from vision.cameras.reconnect import take_pictures
+
+SHOWN: tuple[Shown, ...] = get_args(Shown)
+
+
+@click.command()
+@table_option
+@click.option(
+    "--standing",
+    type=click.Path(path_type=Path),
+    metavar="PHOTO",
+    help="All pieces standing, apart: one of each size and colour.",
+)
+@click.option(
+    "--lying",
+    type=click.Path(path_type=Path),
+    metavar="PHOTO",
+    help="The same pieces lying, apart.",
+)
+@click.option(
+    "--camera", "spec", metavar="SPEC", help="Take both photos with this camera, such as rpicam:0."
+)
+@click.option(
+    "--sizes",
+    metavar="NAMES",
+    help="Names of the sizes, the smallest first: small,medium,large."
+    "  [default: those of the table's game]",
+)
+@click.option("--name", default="my set", show_default=True, help="What the set is called.")
+@click.option(
+    "--wall",
+    "wall_mm",
+    type=click.FloatRange(0, 20),
+    default=1.5,
+    show_default=True,
+    help="Thickness of the shell in mm, by a calliper; 0 for solid pieces.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The file to write, beside TABLE.  [default: pieces.toml]",
+)
+def pieces(
+    table_path: Path,
+    standing: Path | None,
+    lying: Path | None,
+    spec: str | None,
+    sizes: str | None,
+    name: str,
+    wall_mm: float,
+    out: Path | None,
+) -> None:
+    """Measure your own pieces: sizes and colours of a set, from two photos on a calibrated table.
+
+    Put one piece of each size and colour on a plain board, apart. Take a photo of them standing,
+    then one of them lying. The sizes are written to a file beside TABLE, and TABLE uses them.
+    """
+    setup, out = load_table(table_path), out or table_path.with_name("pieces.toml")
+    names = setup.game.sizes if sizes is None else tuple(one.strip() for one in sizes.split(","))
+    _check_options(setup, names, out, table_path)
+    check_output(out, *(path for path in (standing, lying) if path is not None))
+    photos = _photos(standing, lying, spec, setup)
+    named = _named(photos, setup, names)
+    measured = _measured(named, names)
+    learned = learned_setup(
+        msgspec.structs.replace(
+            setup, pieces=PieceSet(name, tuple(one.size(wall_mm) for one in measured))
+        ),
+        [
+            learn(colour, [one.piece.looks for one in named if one.colour == colour])
+            for colour in setup.colours
+        ],
+    )
+    pairs = close_pairs(learned, np.median([one.piece.looks.ground for one in named], axis=0))
+    with progress(msg("Reading the photos again")):
+        checked = list(check_reading(named, learned, [image for _, image in photos]))
+    kept = [save_piece_set(learned.pieces, out)]
+    kept.append(
+        replace_table(
+            msgspec.structs.replace(
+                learned, game=msgspec.structs.replace(setup.game, pieces=out.name)
+            ),
+            table_path,
+        )
+    )
+    _print(measured, pairs, checked)
+    for path, before in zip((out, table_path), kept, strict=True):
+        say(f"{path}: written." + (f" What was there before is {before}." if before else ""))
+
+
+def _check_options(setup: Setup, names: tuple[str, ...], out: Path, table_path: Path) -> None:
+    """Raises InputError for names and files that could not be used."""
+    if out.suffix != ".toml" or out.resolve().parent != table_path.resolve().parent:
+        raise InputError(
+            msg(
+                "--out: expected a .toml file in the folder of {path}, got {raw}",
+                path=table_path,
+                raw=str(out),
+            )
+        )
+    if len(set(names)) < len(names) or not all(names):
+        raise InputError(
+            msg(
+                "--sizes: expected different names, the smallest first, got {raw}",
+                raw=", ".join(map(repr, names)),
+            )
+        )
+    for size in setup.game.sizes:
+        if size not in names:
+            raise InputError(
+                msg(
+                    "--sizes: expected {raw} among them, as in the game of the table, got {raw2}",
+                    raw=repr(size),
+                    raw2=", ".join(names),
+                )
+            )
+
+
+def _photos(
+    standing: Path | None, lying: Path | None, spec: str | None, setup: Setup
+) -> list[tuple[str, Image]]:
+    """Where the photos with standing and with lying pieces come from, and the photos."""
+    if spec is None and standing is not None and lying is not None:
+        return [(str(path), read_image(path, setup).image) for path in (standing, lying)]
+    if spec is None or standing is not None or lying is not None:
+        raise InputError(
+            msg("expected two photos: either --standing FILE and --lying FILE, or --camera SPEC")
+        )
+    photos = []
+    for said in (
+        "Stand one piece of each size and colour on the board, apart.",
+        "Lay the same pieces down, apart.",
+    ):
+        click.pause(f"{said} Take your hands away, then press any key.", err=True)
+        photos.append((spec, take_pictures(spec, setup, 1)[0]))
+    return photos
+
+
+def _named(
+    photos: list[tuple[str, Image]], setup: Setup, names: tuple[str, ...]
+) -> list[NamedPiece]:
+    """Which piece of both photos is which."""
+    named: list[NamedPiece] = []
+    with progress(msg("Reading the photos")) as count:
+        for shown, (where, image) in zip(SHOWN, photos, strict=True):
+            try:
+                named += named_pieces(pieces_in(image, setup, shown), setup, names)
+            except InputError as error:
+                raise InputError(msg("{where}: {text}", where=where, text=error.message)) from error
+            count()
+    return named
+
+
+def _measured(named: list[NamedPiece], names: tuple[str, ...]) -> list[MeasuredSize]:
+    measured = []
+    with progress(msg("Measuring the sizes")) as count:
+        for size in names:
+            measured.append(measure_size(size, [one.piece for one in named if one.size == size]))
+            count()
+    _check_order(measured)
+    return measured
+
+
+def _check_order(measured: list[MeasuredSize]) -> None:
+    """Raises InputError for sizes that are not each larger than the one before."""
+    for smaller, larger in pairwise(measured):
+        if larger.base_mm - smaller.base_mm < smaller.base_error_mm + larger.base_error_mm:
+            raise InputError(
+                msg(
+                    "expected sizes that differ, but {raw} and {raw2} have bases of {mm} and"
+                    " {mm2}; check that one of each size and colour is there",
+                    raw=smaller.name,
+                    raw2=larger.name,
+                    mm=f"{smaller.base_mm:.1f} ± {smaller.base_error_mm:.1f} mm",
+                    mm2=f"{larger.base_mm:.1f} ± {larger.base_error_mm:.1f} mm",
+                )
+            )
+
+
+def _print(
+    measured: list[MeasuredSize], pairs: list[SimilarColours], checked: list[CheckedPiece]
+) -> None:
+    output = console()
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("size", no_wrap=True)
+    for heading in ("base, mm", "height, mm", "pieces"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in measured:
+        table.add_row(
+            escape(one.name),
+            f"{one.base_mm:.1f} ± {one.base_error_mm:.1f}",
+            f"{one.height_mm:.1f} ± {one.height_error_mm:.1f}",
+            str(one.pieces),
+        )
+    output.print(table)
+    for pair in pairs:
+        output.print(f"{pair}.", highlight=False)
+    right = sum(one.right for one in checked)
+    output.print(f"Read again: {right} of {len(checked)} pieces right.", highlight=False)
+    for piece in checked:
+        if not piece.right:
+            named = piece.named
+            said = " ".join(piece.read) if piece.read else "nothing"
+            output.print(
+                f"- {named.colour} {named.size}, {named.piece.pose.pose}, at"
+                f" {named.piece.looks}: reads {said}",
+                highlight=False,
+                markup=False,
+            )

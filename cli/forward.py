@@ -1,0 +1,75 @@
+"""`rinkside forward`: send what is refereed at this table to a hub, as it happens."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+
+import click
+
+from cli.options import complain
+from cli.paths import data_folder, log_path, ready_folder
+from cli.shutdown import stopped_by_one_signal
+from cli.terminal import draw_qr, in_language, say
+from hub.client import HubClient, HubRefused
+from hub.enrolling import enrolled, forget_token, keep_token, kept_token
+from hub.forwarder import Forwarder
+from hub.wire import Asked
+from table.errors import InputError
+from table.messages import msg
+
+
+@click.command()
+@click.option("--hub", "url", required=True, help="Address of the hub: https://hub.example.org.")
+@click.option(
+    "--token",
+    envvar="RINKSIDE_HUB_TOKEN",
+    help="Token of this table [default: the one that it was given when it was enrolled].",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the log and the token [default: the user's data folder].",
+)
+@click.option(
+    "--ca-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Certificates (PEM) that the hub's may be signed by, beside the system's.",
+)
+def forward(url: str, token: str | None, data: Path | None, ca_file: Path | None) -> None:
+    """Send what is refereed at this table to a hub, as it happens.
+
+    The log is only read; a game never waits for this. Without a token it shows a code that an
+    organiser enters at the hub.
+    """
+    folder = data or data_folder()
+    hub = HubClient(url, token or kept_token(folder, url.rstrip("/")), ca_file)
+    with stopped_by_one_signal() as stopping, stopping.watched(), closing(hub):
+        if not hub.token:
+            _enrol(hub, ready_folder(data), stopping)
+        if stopping.is_set():
+            return
+        say(f"Sending {log_path(folder)} to {hub.url} - Ctrl-C ends it.")
+        with closing(Forwarder(log_path(folder), hub, complain)) as forwarder:
+            try:
+                forwarder.run(stopping)
+            except HubRefused as refused:
+                if refused.status == 401 and not token:
+                    forget_token(folder)
+                raise InputError(msg("{raw}: {text}", raw=hub.url, text=refused.message)) from None
+
+
+def _enrol(hub: HubClient, folder: Path, stopping: Event) -> None:
+    token = enrolled(hub, lambda asked: _show(hub, asked), complain, stopping)
+    if token is None:
+        return
+    keep_token(folder, token)
+    hub.token = token.token
+    say(in_language(msg("This table is {raw} at the hub.", raw=token.table)))
+
+
+def _show(hub: HubClient, asked: Asked) -> None:
+    link = f"{hub.url}/tables?code={asked.code}"
+    say(f"Enrol this table at {hub.url}/tables with the code {asked.code}")
+    draw_qr(link)

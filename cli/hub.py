@@ -1,0 +1,133 @@
+"""`rinkside hub`: gather what many tables send, and show it."""
+
+from __future__ import annotations
+
+import resource
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import address_options
+from cli.paths import ready_folder
+from cli.serve_options import tell_address
+from cli.shutdown import stopped_by_one_signal
+from cli.terminal import say
+from table.errors import InputError
+from table.messages import msg
+from webui.server import listen, serve
+
+if TYPE_CHECKING:
+    from hub.store import Store
+
+HUB_NAME = "hub.sqlite"
+
+
+def database_option(command: Callable[..., None]) -> Callable[..., None]:
+    """`--database URL`."""
+    return click.option(
+        "--database",
+        metavar="URL",
+        envvar="RINKSIDE_HUB_DATABASE",
+        help=(
+            "postgresql://USER@HOST/NAME, or sqlite:///PATH [default: a file in the user's data"
+            " folder]."
+        ),
+    )(command)
+
+
+@click.group(invoke_without_command=True)
+@address_options
+@database_option
+@click.pass_context
+def hub(
+    ctx: click.Context, host: str, port: int, public_names: tuple[str, ...], database: str | None
+) -> None:
+    """Gather what many tables send, and show it in the browser.
+
+    rinkside hub organiser NAME makes the first account.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    with (
+        closing(listen(host, port)) as listening,
+        closing(_opened(database)) as store,
+        stopped_by_one_signal() as stopping,
+        stopping.watched(),
+    ):
+        from hub.app import create_hub_app
+
+        _ask_for_sockets()
+        app = create_hub_app(store, (socket.gethostname(), *public_names))
+        folding = threading.Thread(target=app.extensions["hall"].run, args=(stopping,), name="hall")
+        folding.start()
+        tell_address("The hub is", listening)
+        try:
+            serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
+        finally:
+            stopping.set()
+            folding.join()
+
+
+@hub.command()
+@click.argument("name")
+@click.option("--club", default="Club", show_default=True, help="The club that they organise for.")
+@click.option(
+    "--role",
+    type=click.Choice(["admin", "organiser"]),
+    default="admin",
+    show_default=True,
+    help="An admin also manages organisers.",
+)
+@click.option("--new-password", is_flag=True, help="Give somebody who has an account another one.")
+@database_option
+def organiser(name: str, club: str, role: str, new_password: bool, database: str | None) -> None:
+    """Make an account for an organiser, and print its password."""
+    with closing(_opened(database)) as store:
+        from hub.accounts import Accounts
+        from hub.app import wall_ms
+        from webui.security.requests import Refusal
+
+        accounts, password = Accounts(store, wall_ms), secrets.token_urlsafe(12)
+        try:
+            if new_password:
+                accounts.set_password(name, password)
+            else:
+                accounts.add(club, name, password, "admin" if role == "admin" else "organiser")
+        except Refusal as refusal:
+            raise InputError(refusal.message) from refusal
+    say(f"{name} logs in with the password {password}")
+
+
+def _ask_for_sockets() -> None:
+    """As many open files as the system allows: each wall is one."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _opened(database: str | None) -> Store:
+    """The database, up to date; raises InputError."""
+    try:
+        import argon2  # noqa: F401 - asked for here, so that nothing is half begun
+
+        from hub.store import Store
+    except ImportError as error:
+        raise InputError(
+            msg(
+                "expected {raw} in this environment, but it is not installed; run: pip install"
+                " '{program}'",
+                raw=error.name or "sqlalchemy",
+                program="rinkside[hub]",
+            )
+        ) from error
+    store = Store(database or f"sqlite:///{ready_folder() / HUB_NAME}")
+    try:
+        store.upgrade()
+    except BaseException:
+        store.close()
+        raise
+    return store

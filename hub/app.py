@@ -1,0 +1,84 @@
+"""The hub as a Flask application."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection
+
+from flask import Flask, Response
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
+
+from hub.accounts import Accounts
+from hub.hall import Hall
+from hub.intake import Intake, News
+from hub.pages.api import api
+from hub.pages.login import login_pages
+from hub.pages.organisers import organiser_pages
+from hub.pages.standings import standing_pages
+from hub.pages.tables import table_pages
+from hub.pages.wall import wall_pages
+from hub.standings import Results
+from hub.store import Store
+from hub.tables import Tables
+from hub.wire import MOST_BATCH_BYTES
+from table.measured_text import shown_date, time_utc
+from table.messages import msg
+from webui.api.events import Streams
+from webui.security.incoming import MOST_BODIES, MOST_LISTENERS
+from webui.security.requests import error
+from webui.site import bare_app
+
+logger = logging.getLogger(__name__)
+
+RETRY_S = 5
+"""Time after which a table may try again while the database cannot be used."""
+
+
+MOST_SPECTATORS = 2_500
+"""Most open walls; each is a socket (`rinkside hub` asks the system for as many)."""
+
+
+def wall_ms() -> int:
+    """The hub's wall clock."""
+    return round(1000 * time.time())
+
+
+def create_hub_app(
+    store: Store,
+    hosts: Collection[str] = (),
+    now_ms: Callable[[], int] = wall_ms,
+    accounts: Accounts | None = None,
+) -> Flask:
+    """The hub on a database whose tables are up to date.
+
+    `hosts` are names that it answers to, beside addresses and local names. Somebody runs
+    `app.extensions["hall"]`, or the wall stands still.
+    """
+    app = bare_app(hosts, api=False)
+    app.config[MOST_BODIES], app.config[MOST_LISTENERS] = MOST_BATCH_BYTES, MOST_SPECTATORS
+    app.jinja_env.filters["when"] = lambda at_ms: shown_date(time_utc(at_ms))
+    tables, news = Tables(store, now_ms), News()
+    app.extensions["hall"] = hall = Hall(store, news, now_ms)
+    app.extensions["streams"] = streams = Streams(hall)
+    accounts = accounts or Accounts(store, now_ms)
+    app.register_error_handler(DBAPIError, _answer_no_database)
+    app.register_error_handler(NoConnection, _answer_no_database)
+    app.register_blueprint(api(store, tables, Intake(store, news, now_ms)))
+    app.register_blueprint(login_pages(accounts))
+    app.register_blueprint(table_pages(tables))
+    app.register_blueprint(wall_pages(store, hall, streams))
+    app.register_blueprint(standing_pages(store, Results(store), now_ms))
+    app.register_blueprint(organiser_pages(accounts, store))
+    return app
+
+
+def _answer_no_database(failed: Exception) -> Response:
+    """Nothing was kept; a table asks again, as its log has all of it."""
+    logger.error("database: %s", " ".join(str(failed).split())[:300])
+    answer = error(
+        503, "no_database", msg("The hub's database cannot be used now; nothing was lost.")
+    )
+    answer.headers["Retry-After"] = str(RETRY_S)
+    return answer

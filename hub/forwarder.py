@@ -1,0 +1,257 @@
+"""Send a log to a hub as it is written, each record once, whatever happens in between.
+
+The log is the outbox, and is only read. The hub's last record of it is the cursor: nothing is
+remembered here, so nothing can be wrong after a crash. No clock decides anything but how long to
+wait.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+import msgspec
+
+from hub.client import HubGone, HubPort, HubRefused
+from hub.wire import MOST_BATCH_BYTES, MOST_RECORD_BYTES, MOST_RECORDS, Batch, Cursor, SentRecord
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.event_tables import LogIdentity
+from referee.sessions.events import Record, public_document
+from table.errors import InputError, LogFailed, message_of
+from table.json_data import JsonObject
+from table.messages import msg
+
+logger = logging.getLogger(__name__)
+
+LOOK_S = 0.25
+"""How often the log's files are looked at for something new."""
+LOOKS = 20
+"""Looks without anything new after which the log is read all the same: the times of files are
+coarse.
+"""
+LOG_WAIT_S = 5.0
+"""Longest wait for a log that is not there, or cannot be read now."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
+"""Waits after a failure: twice as long each time, and each by chance between half and whole, so
+that a hall of tables does not come back at one moment.
+"""
+ROOM_BYTES = MOST_BATCH_BYTES - (16 << 10)
+"""Room for documents in a batch."""
+LEFT_OUT: JsonObject = {
+    "table": {},
+    "observation": None,
+    "evidence": {},
+    "choices": [],
+    "state": {},
+}
+"""What a record that is too large goes without, one after another, and what stands in its place:
+none is needed for results but the last.
+"""
+FINAL = {"no_token", "token_withdrawn", "another_log", "log_of_another_table", "too_many_logs"}
+"""Refusals that no waiting changes: a person must act."""
+
+Signature = tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What one round did: records that were taken, and whether there may be more at once."""
+
+    records: int
+    more: bool
+
+
+class Forwarder:
+    """Sends one log to one hub; one thread uses it."""
+
+    def __init__(
+        self,
+        log: Path,
+        hub: HubPort,
+        tell: Callable[[str], None],
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """`tell` says what has changed, for people; `chance` is from 0 to 1, for waits."""
+        self._path, self._hub, self._tell, self._chance = log, hub, tell, chance
+        self._reader: LogReader | None = None
+        self._file = (0, 0)
+        self._identity: LogIdentity | None = None
+        self._cursor: Cursor | None = None
+        self._most = MOST_RECORDS
+        self._told = ""
+
+    def run(self, stopping: Event) -> None:
+        """Send until `stopping` is set.
+
+        Raises HubRefused where only a person can help.
+        """
+        failures, idle, seen = 0, 0, None
+        while not stopping.is_set():
+            now = _signature(self._path)
+            if failures == 0 and now == seen and idle < LOOKS:
+                idle += 1
+                stopping.wait(LOOK_S)
+                continue
+            idle = 0
+            try:
+                sent = self.round()
+            except HubGone as gone:
+                wait_s = max(gone.retry_s, self._wait_s(failures))
+                self._say(msg("The hub cannot be reached ({raw}); trying again.", raw=gone.why))
+            except HubRefused as refused:
+                if refused.code in FINAL:
+                    raise
+                wait_s = self._wait_s(failures)
+                self._say(msg("The hub refuses: {text}", text=refused.message))
+            except (InputError, LogFailed) as error:
+                self._forget()
+                wait_s = min(LOG_WAIT_S, self._wait_s(failures))
+                self._say(message_of(error))
+            else:
+                if not sent.more:
+                    self._say("")
+                failures = 0
+                seen = None if sent.more else now
+                continue
+            failures += 1
+            stopping.wait(wait_s)
+
+    def round(self) -> Sent:
+        """Send the next batch, if there is anything to send.
+
+        Raises HubGone, HubRefused, or InputError for a log that cannot be read.
+        """
+        reader, identity = self._open()
+        if self._cursor is None:
+            self._cursor = self._agree(reader, self._hub.send(Batch(log=identity.log_id)))
+            return Sent(0, True)
+        records, prints = self._next(reader, self._cursor.seq)
+        if not records:
+            return Sent(0, False)
+        batch = _packed(identity, self._cursor, records, prints)
+        try:
+            answer = self._hub.send(batch)
+        except HubRefused as refused:
+            if refused.status == 413 and self._most > 1:
+                self._most = max(1, len(batch.records) // 2)
+                return Sent(0, True)
+            raise
+        before, self._cursor = self._cursor, self._agree(reader, answer)
+        self._most = MOST_RECORDS
+        if answer == before:
+            raise HubGone(f"{len(batch.records)} sent, none taken")
+        taken = sum(before.seq < record.seq <= answer.seq for record in records)
+        logger.debug("%d records sent, up to %d", taken, self._cursor.seq)
+        return Sent(taken, True)
+
+    def close(self) -> None:
+        """Let go of the log."""
+        self._forget()
+
+    def _open(self) -> tuple[LogReader, LogIdentity]:
+        """The log that is there now, and who it is."""
+        if self._reader is not None and _file(self._path) != self._file:
+            self._forget()
+        if self._reader is None and not self._path.exists():
+            raise InputError(msg("{path}: waiting for the first game", path=self._path))
+        if self._reader is None:
+            self._file = _file(self._path)
+            self._reader = LogReader(self._path)
+        identity = self._reader.identity()
+        if identity is None:
+            self._forget()
+            Log(self._path).close()  # an old log: opening it to write gives it an identity
+            return self._open()
+        if self._identity != identity:
+            self._identity, self._cursor = identity, None
+        return self._reader, identity
+
+    def _forget(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        self._reader = None
+
+    def _agree(self, reader: LogReader, cursor: Cursor) -> Cursor:
+        """The hub's cursor, if that record is in this log; raises HubRefused for another log."""
+        if cursor.seq:
+            own = reader.fingerprints(cursor.seq - 1, 1)
+            if own.get(cursor.seq) != cursor.fingerprint:
+                raise HubRefused(
+                    409,
+                    "another_log",
+                    msg(
+                        "The hub has a record {n} of this log that is not in it. If this card was"
+                        " copied, or an older backup restored, make this log one of its own:"
+                        " {program}",
+                        n=cursor.seq,
+                        program="rinkside log rename",
+                    ),
+                )
+        return cursor
+
+    def _next(self, reader: LogReader, after: int) -> tuple[list[Record], dict[int, str]]:
+        """The records after the cursor that go next, with their fingerprints."""
+        records = reader.records(after=after, most=self._most)
+        prints = reader.fingerprints(after, self._most)
+        return [record for record in records if record.seq in prints], prints
+
+    def _wait_s(self, failures: int) -> float:
+        longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * float(1 << min(failures, 10)))
+        return longest * (0.5 + 0.5 * self._chance())
+
+    def _say(self, text: str) -> None:
+        """Tell people once about each thing that is wrong, and once that all is well again."""
+        if text != self._told:
+            self._told = text
+            self._tell(text or msg("The hub has everything again."))
+
+
+def _packed(
+    identity: LogIdentity, cursor: Cursor, records: Sequence[Record], prints: dict[int, str]
+) -> Batch:
+    """A batch of the first records, as many as there is room for, at least one."""
+    sent: list[SentRecord] = []
+    left = ROOM_BYTES
+    for record in records:
+        document = _fitted(public_document(record))
+        left -= len(msgspec.json.encode(document)) + 200
+        if sent and left < 0:
+            break
+        sent.append(SentRecord(fingerprint=prints[record.seq], document=document))
+    return Batch(
+        log=identity.log_id, after=cursor.seq, fingerprint=cursor.fingerprint, records=sent
+    )
+
+
+def _fitted(document: JsonObject) -> JsonObject:
+    """The document, without its largest parts if it is too large for a hub."""
+    for name, nothing in LEFT_OUT.items():
+        if len(msgspec.json.encode(document)) <= MOST_RECORD_BYTES:
+            break
+        if name in document:
+            document = document | {name: nothing}
+    return document
+
+
+def _file(path: Path) -> tuple[int, int]:
+    try:
+        about = path.stat()
+    except OSError:
+        return (0, 0)
+    return (about.st_dev, about.st_ino)
+
+
+def _signature(path: Path) -> Signature:
+    """What changes when a log is written; reading it costs no look into the database."""
+    found = []
+    for one in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            about = one.stat()
+        except OSError:
+            continue
+        found.append((about.st_ino, about.st_size, about.st_mtime_ns))
+    return tuple(found)

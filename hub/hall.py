@@ -1,0 +1,366 @@
+"""What is going on at every table now, for the wall: folded as records come in.
+
+The database is the truth; this is made from it again at every start. Changes are numbered, so that
+a page that lost its connection is told what it missed.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+import msgspec
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
+
+from hub.intake import News
+from hub.sessions import SessionFold
+from hub.store import LOGS, RECORDS, TABLES, Store
+from referee.presentation.headlines import layers
+from referee.presentation.shown_games import title
+from referee.presentation.view_model import decision_of
+from referee.sessions.events import (
+    Paused,
+    QuestionAsked,
+    Record,
+    Reopened,
+    Resumed,
+    SessionStarted,
+    TableChecked,
+    VerdictReached,
+    read_public_document,
+)
+from table.errors import InputError
+from table.json_data import JsonObject
+from table.languages import translated
+from table.messages import Message, Word
+from webui.api.events import first_event, written_event
+
+logger = logging.getLogger(__name__)
+
+LOOK_S = 2.0
+"""How often the database is looked at for what another process took in."""
+PACE_S = 0.05
+"""Time between two looks: what comes in meanwhile is folded together."""
+OVERLAP_MS = 10_000
+"""Looks overlap by so much, as a transaction may be committed later than its time says."""
+AT_ONCE = 500
+"""Records of a log that are read at a time."""
+RECENT_MS = 24 * 3600 * 1000
+"""Tables that were silent for longer show no game."""
+
+
+class PlayerNow(msgspec.Struct, frozen=True, kw_only=True):
+    """A player at a table: the colour in English, what pages call them, and the points."""
+
+    colour: str
+    name: str
+    points: str
+
+
+class TableNow(msgspec.Struct, frozen=True, kw_only=True):
+    """A table as the wall shows it, in one language; `seq` tells one drawing from the next.
+
+    `phase` is `idle`, `playing`, `asking`, `paused`, `over` or `ended`; `player` whose turn it is.
+    """
+
+    id: int
+    name: str
+    game: str = ""
+    phase: str = "idle"
+    player: str = ""
+    players: tuple[PlayerNow, ...] = ()
+    headline: str = ""
+    said: str = ""
+    outcome: str = ""
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """The game as it stood at a ruling, for its headline."""
+
+    game: str
+    state: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table as it is known here; `change` numbers the last one."""
+
+    id: int
+    club_id: int
+    name: str
+    log_id: str = ""
+    session: int = 0
+    seq: int = 0
+    change: int = 0
+    fold: SessionFold | None = None
+    question: Message | None = None
+    paused: bool = False
+    layers: tuple[str, str] = ("", "")
+    setup: JsonObject = field(default_factory=dict)
+    seen: JsonObject | None = None
+    written: dict[str, bytes] = field(default_factory=dict)
+
+    def add(self, record: Record) -> None:
+        """The next record of the log that the table plays on."""
+        event = record.event
+        if isinstance(event, SessionStarted):
+            self.fold = SessionFold(record)
+            self.layers, self.seen, self.paused, self.question = ("", ""), None, False, None
+        elif self.fold is None or record.session != self.fold.session:
+            return
+        else:
+            self.fold.add(record)
+        if isinstance(event, SessionStarted | Reopened | TableChecked) and event.table:
+            self.setup = event.table
+        if isinstance(event, VerdictReached | QuestionAsked) and event.observation is not None:
+            self.seen = event.observation
+        if isinstance(event, Paused | Resumed):
+            self.paused = isinstance(event, Paused)
+        if isinstance(event, QuestionAsked):
+            self.question = event.message
+        elif getattr(event, "state", None):
+            self.question = None
+        if (decision := decision_of(event)) is not None:
+            self.layers = layers(decision, Ruled(self.fold.started.game, self.fold.state))
+
+
+def _add(table: _Table, document: str) -> None:
+    try:
+        table.add(read_public_document(msgspec.json.decode(document), "record"))
+    except (InputError, ValueError) as error:  # of a newer table than this hub
+        logger.warning("log %s, record %d: %s", table.log_id, table.seq, error)
+
+
+class Hall:
+    """The tables of all clubs.  Safe to use from many threads; one thread folds (`run`)."""
+
+    def __init__(self, store: Store, news: News, now_ms: Callable[[], int]) -> None:
+        self._store, self._news, self._now_ms = store, news, now_ms
+        self._tables: OrderedDict[int, _Table] = OrderedDict()
+        """Those that changed last come last."""
+        self._changed = threading.Condition()
+        self.hello = first_event(secrets.token_hex(8))
+        self.newest, self.closed = 0, False
+        self._looked_ms = 0
+
+    def run(self, stopping: threading.Event) -> None:
+        """Fold what comes in until `stopping` is set."""
+        heard, whole_s = 0, 0.0
+        while not stopping.is_set():
+            whole = monotonic() >= whole_s
+            try:
+                self.refresh(whole)
+                whole_s = monotonic() + LOOK_S if whole else whole_s
+            except (DBAPIError, NoConnection) as error:
+                logger.error("database: %s", " ".join(str(error).split())[:300])
+                stopping.wait(LOOK_S)
+            heard = self._news.wait(heard, LOOK_S)
+            stopping.wait(PACE_S)
+
+    def refresh(self, whole: bool = True) -> None:
+        """Fold all that the database has and this does not know yet.
+
+        Not `whole`: only what came in since a short while before the last time.
+        """
+        wanted = (
+            select(TABLES, LOGS.c.log_id, LOGS.c.seq)
+            .outerjoin(LOGS, LOGS.c.table_id == TABLES.c.id)
+            .order_by(TABLES.c.id, LOGS.c.heard_ms)
+        )
+        if not whole:
+            wanted = wanted.where(LOGS.c.heard_ms >= self._looked_ms - OVERLAP_MS)
+        self._looked_ms = self._now_ms()
+        with self._store.reading() as db:
+            rows = db.execute(wanted).all()
+        newest = {row.id: row for row in rows}  # of each table, the log that was heard last
+        for row in newest.values():
+            known = self._tables.get(row.id)
+            if known is None or known.name != row.name:
+                known = _Table(row.id, row.club_id, row.name)
+                self._changes(known)
+            if row.log_id is not None and (row.log_id, row.seq) != (known.log_id, known.seq):
+                self._catch_up(known, row.log_id)
+
+    def _catch_up(self, table: _Table, log_id: str) -> None:
+        if table.log_id != log_id:
+            table = _Table(table.id, table.club_id, table.name, log_id)
+            table.seq = self._before_last(log_id)
+        while found := self._records(RECORDS.c.log_id == log_id, RECORDS.c.seq > table.seq):
+            for seq, session, document in found:
+                if session != table.session:  # a new session, or an older one that goes on
+                    table = _Table(table.id, table.club_id, table.name, log_id, session=session)
+                    self._play_again(table, seq)
+                table.seq = seq
+                _add(table, document)
+            self._changes(table)
+
+    def _play_again(self, table: _Table, before: int) -> None:
+        """Fold the records of the table's session that come before a number."""
+        of_session = (RECORDS.c.log_id == table.log_id, RECORDS.c.session == table.session)
+        while found := self._records(
+            *of_session, RECORDS.c.seq > table.seq, RECORDS.c.seq < before
+        ):
+            for seq, _, document in found:
+                table.seq = seq
+                _add(table, document)
+
+    def _before_last(self, log_id: str) -> int:
+        """The number before the last record; that of the last one if it is old."""
+        with self._store.reading() as db:
+            last, received_ms = db.execute(
+                select(func.max(RECORDS.c.seq), func.max(RECORDS.c.received_ms)).where(
+                    RECORDS.c.log_id == log_id
+                )
+            ).one()
+        if last is None:
+            return 0
+        return int(last - 1 if received_ms > self._now_ms() - RECENT_MS else last)
+
+    def _records(self, *wanted: Any) -> Sequence[tuple[int, int, str]]:
+        with self._store.reading() as db:
+            rows = db.execute(
+                select(RECORDS.c.seq, RECORDS.c.session, RECORDS.c.document)
+                .where(*wanted)
+                .order_by(RECORDS.c.seq)
+                .limit(AT_ONCE)
+            ).all()
+        return [(row.seq, row.session, row.document) for row in rows]
+
+    def _changes(self, table: _Table) -> None:
+        with self._changed:
+            self.newest += 1
+            table.change, table.written = self.newest, {}
+            self._tables[table.id] = table
+            self._tables.move_to_end(table.id)
+            self._changed.notify_all()
+
+    # ---- what pages and streams ask
+
+    def tables(self, club_id: int, language: str) -> list[TableNow]:
+        """The tables of a club, by name."""
+        with self._changed:
+            own = [one for one in self._tables.values() if one.club_id == club_id]
+            return sorted((now(one, language) for one in own), key=lambda one: one.name.casefold())
+
+    def board(self, club_id: int, table_id: int) -> tuple[JsonObject, JsonObject | None, Ruled]:
+        """What is known of a table's board: the table, what was seen on it, and the game.
+
+        The first is empty where nothing is known, or the club has no such table.
+        """
+        with self._changed:
+            table = self._tables.get(table_id)
+            if table is None or table.club_id != club_id or table.fold is None:
+                return {}, None, Ruled("", {})
+            return table.setup, table.seen, Ruled(table.fold.started.game, table.fold.state)
+
+    def wait(self, after: int, timeout_s: float) -> int:
+        """The number of the newest change, as soon as there is one after `after`."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.newest > after, timeout_s)
+            return self.newest
+
+    def since(self, after: int) -> list[tuple[int, bytes]]:
+        """Nothing: listeners ask for the tables of their club (`HallFeed`)."""
+        return [(max(after, self.newest), b"")]
+
+    def moment(self) -> bytes:
+        """Nothing is told between changes."""
+        return b""
+
+    def news(self, club_id: int, language: str, after: int) -> list[tuple[int, bytes]]:
+        """The tables of a club that changed after number `after`, oldest first, as events.
+
+        Each is told once, as it is now. The last number is always the newest.
+        """
+        found: list[tuple[int, bytes]] = []
+        with self._changed:
+            for table in reversed(self._tables.values()):
+                if table.change <= after:
+                    break
+                if table.club_id != club_id:
+                    continue
+                if language not in table.written:
+                    table.written[language] = written_event(
+                        "table", now(table, language), table.change
+                    )
+                found.append((table.change, table.written[language]))
+            return [*reversed(found), (self.newest, b"")]
+
+
+class HallFeed:
+    """The hall as listeners of one club and language are told of it."""
+
+    def __init__(self, hall: Hall, club_id: int, language: str) -> None:
+        self._hall, self._club_id, self._language = hall, club_id, language
+        self.hello, self.moment, self.wait = hall.hello, hall.moment, hall.wait
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest change."""
+        return self._hall.newest
+
+    @property
+    def closed(self) -> bool:
+        """True if nothing more will come."""
+        return self._hall.closed
+
+    def since(self, after: int) -> list[tuple[int, bytes]]:
+        """The tables that changed after number `after`, as events."""
+        return self._hall.news(self._club_id, self._language, after)
+
+
+def now(table: _Table, language: str) -> TableNow:
+    """A table as the wall shows it in a language."""
+    plain = TableNow(id=table.id, name=table.name)
+    if table.fold is None:
+        return plain
+    game, state = table.fold.games[-1], table.fold.state
+    headline, said = table.layers
+    phase = _phase(table, game.over)
+    return msgspec.structs.replace(
+        plain,
+        game=title(game.game),
+        phase=phase,
+        player=str(state.get("next") or "") if phase == "playing" else "",
+        players=tuple(
+            PlayerNow(
+                colour=one,
+                name=game.names.get(one) or _capital(_in(language, Message(Word(one)))),
+                points=f"{game.scores[one]:g}" if one in game.scores else "",
+            )
+            for one in game.players
+        ),
+        headline=_in(language, table.question or headline),
+        said="" if table.question else _in(language, said),
+        outcome=_in(language, game.outcome),
+        seq=table.seq,
+    )
+
+
+def _phase(table: _Table, over: bool) -> str:
+    assert table.fold is not None
+    if table.fold.ended:
+        return "ended"
+    if table.paused:
+        return "paused"
+    if table.question is not None:
+        return "asking"
+    return "over" if over else "playing"
+
+
+def _in(language: str, text: str) -> str:
+    return str(translated(text, language) or text)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

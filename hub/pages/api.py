@@ -1,0 +1,63 @@
+"""What tables send, and whether the hub works."""
+
+from __future__ import annotations
+
+import msgspec
+from flask import Blueprint, Response, request
+from sqlalchemy import select
+
+from hub.intake import Intake
+from hub.store import LOGS, Store
+from hub.tables import KnownTable, Tables
+from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, RECORDS, Claim
+from table.files import convert
+from table.messages import msg
+from webui.security.client_addresses import client_of
+from webui.security.requests import Refusal, json_body
+
+
+def api(store: Store, tables: Tables, intake: Intake) -> Blueprint:
+    """Routes for programs, and `/healthz`."""
+    routes = Blueprint("api", __name__)
+
+    @routes.before_request
+    def allow_batches() -> None:
+        request.max_content_length = MOST_BATCH_BYTES
+
+    @routes.post(RECORDS)
+    def take() -> Response:
+        table = sender(tables)
+        if not request.is_json:
+            raise Refusal(415, "no_json", msg("Expected JSON; nothing was done."))
+        return _json(intake.take(table, request.get_data()))
+
+    @routes.post(ENROL)
+    def ask() -> Response:
+        return _json(tables.ask(client()), 201)
+
+    @routes.post(CLAIM)
+    def claim() -> Response:
+        return _json(tables.claim(convert(json_body(), Claim, "claim").secret))
+
+    @routes.get("/healthz")
+    def healthz() -> Response:
+        with store.reading() as db:
+            db.execute(select(LOGS.c.log_id).limit(1)).all()
+        return Response("ok\n", mimetype="text/plain")
+
+    return routes
+
+
+def client() -> str:
+    """Who asks, as far as limits are concerned."""
+    return client_of(request.remote_addr or "")
+
+
+def sender(tables: Tables) -> KnownTable:
+    """The table whose token came with the request; raises Refusal for none."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return tables.known(token.strip() if scheme.casefold() == "bearer" else "")
+
+
+def _json(document: msgspec.Struct, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(document), status, mimetype="application/json")

@@ -1,0 +1,110 @@
+"""Standings of a club: a page, CSV and JSON, for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+from flask import Blueprint, Response, render_template, request
+
+from hub.pages.wall import club_name
+from hub.standings import TIE_BREAKS, HubGame, Results, standings
+from hub.store import Store
+from referee.presentation.shown_games import title
+from referee.statistics.csv_export import csv_bytes
+from table.measured_text import time_utc
+
+EVENING_MS = 12 * 3600 * 1000
+"""What is called tonight: sessions that the hub heard of first in this time."""
+COLUMNS = ("place", "player", "games", "won", "drawn", "lost", "points", "against", "difference")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the address asks for: a `game` by its name (empty: all), and which games of it."""
+
+    game: str
+    tonight: bool
+    simulated: bool
+
+
+def standing_pages(store: Store, results: Results, now_ms: Callable[[], int]) -> Blueprint:
+    """The routes."""
+    routes = Blueprint("standings", __name__)
+
+    def found(club_id: int) -> tuple[Chosen, list[str], list[HubGame]]:
+        """What was asked for, the names of the club's games, and those that count."""
+        chosen = Chosen(
+            request.args.get("game", ""), "tonight" in request.args, "simulated" in request.args
+        )
+        games = results.games(club_id)
+        since_ms = now_ms() - EVENING_MS if chosen.tonight else 0
+        counted = [
+            one
+            for one in games
+            if chosen.game in ("", one.result.game)
+            and one.at_ms >= since_ms
+            and (chosen.simulated or not one.result.simulated)
+        ]
+        return chosen, sorted({one.result.game for one in games}), counted
+
+    @routes.get("/halls/<seq:club_id>/standings")
+    def page(club_id: int) -> str:
+        name = club_name(store, club_id)
+        chosen, names, games = found(club_id)
+        return render_template(
+            "hub/standings.html",
+            club=name,
+            club_id=club_id,
+            chosen=chosen,
+            games=[(one, title(one)) for one in names],
+            rows=standings(games),
+            query=request.query_string.decode(errors="replace"),
+        )
+
+    @routes.get("/halls/<seq:club_id>/standings.csv")
+    def as_csv(club_id: int) -> Response:
+        club_name(store, club_id)
+        rows = standings(found(club_id)[2])
+        cells = ([getattr(row, name) for name in COLUMNS] for row in rows)
+        headers = {"Content-Disposition": "attachment; filename=standings.csv"}
+        return Response(csv_bytes(COLUMNS, cells), mimetype="text/csv", headers=headers)
+
+    @routes.get("/halls/<seq:club_id>/standings.json")
+    def as_json(club_id: int) -> Response:
+        club_name(store, club_id)
+        games = found(club_id)[2]
+        document = {
+            "tie_breaks": TIE_BREAKS,
+            "standings": standings(games),
+            "games": [_document(one) for one in games if one.result.over],
+        }
+        return Response(msgspec.json.encode(document), mimetype="application/json")
+
+    return routes
+
+
+class PlayedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished game in the JSON document; players by colour."""
+
+    table: str
+    heard_utc: str
+    game: str
+    names: dict[str, str]
+    scores: dict[str, float]
+    winners: tuple[str, ...]
+    outcome: str
+
+
+def _document(one: HubGame) -> PlayedDocument:
+    result = one.result
+    return PlayedDocument(
+        table=one.table,
+        heard_utc=time_utc(one.at_ms),
+        game=result.game,
+        names=dict(result.names),
+        scores=dict(result.scores),
+        winners=result.winners,
+        outcome=str(result.outcome),
+    )

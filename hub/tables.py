@@ -1,0 +1,250 @@
+"""The tables of a club: enrolled by a code, known by a token, which can be withdrawn.
+
+A table shows a code; an organiser enters it, and only then is the table given a token. Source of
+the idea: RFC 8628, device authorisation. The hub keeps SHA-256 of secrets, never these themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from hub.audit import Actor, note
+from hub.store import ENROLMENTS, LOGS, TABLES, TOKENS, Store
+from hub.wire import Asked, Enrolled
+from table.messages import msg
+from webui.security.codes import new_code, plain
+from webui.security.requests import Refusal
+
+CODE_LETTERS = 8
+"""31^8 codes, of which at most MOST_WAITING are good."""
+WAITS_S = 15 * 60
+"""How long a code may be entered."""
+MOST_WAITING, MOST_OF_ONE = 200, 20
+"""Codes that may wait at once, of all and of one client."""
+MOST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """The table that a token is of."""
+
+    id: int
+    club_id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTable:
+    """A table on its organiser's page.
+
+    `tokens` counts those that are in force; `heard_ms` is when it last sent something, `records`
+    how many, and `trouble` the code of what is wrong with one of its logs.
+    """
+
+    id: int
+    name: str
+    tokens: int
+    heard_ms: int | None
+    records: int
+    trouble: str
+
+
+def digest(secret: str) -> str:
+    """What is kept of a secret: its SHA-256, hexadecimal.
+
+    Secrets are random and long, so that nothing slower is needed.
+    """
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def read_name(text: str, what: str) -> str:
+    """A name that people gave; raises Refusal for none, or one that is too long."""
+    name = " ".join(text.split())
+    if not 1 <= len(name) <= MOST_NAME:
+        raise Refusal(
+            400,
+            "bad_name",
+            msg(
+                "{raw}: expected a name of 1 to {n} characters, got {n2}.",
+                raw=what,
+                n=MOST_NAME,
+                n2=len(name),
+            ),
+        )
+    return name
+
+
+class Tables:
+    """Enrolment and tokens.  Safe to use from many threads."""
+
+    def __init__(self, store: Store, now_ms: Callable[[], int]) -> None:
+        """`now_ms` is the hub's wall clock."""
+        self._store, self._now_ms = store, now_ms
+
+    def ask(self, client: str) -> Asked:
+        """A code for a table that wants in; raises Refusal where too many wait."""
+        code, secret = new_code(CODE_LETTERS), secrets.token_urlsafe(32)
+        now_ms = self._now_ms()
+        with self._store.writing() as db:
+            db.execute(delete(ENROLMENTS).where(ENROLMENTS.c.expires_ms <= now_ms))
+            waiting = [one for (one,) in db.execute(select(ENROLMENTS.c.client))]
+            if len(waiting) >= MOST_WAITING or waiting.count(client) >= MOST_OF_ONE:
+                raise Refusal(
+                    429,
+                    "too_many_codes",
+                    msg("Too many tables wait to be enrolled; try again later."),
+                    retry_s=60,
+                )
+            db.execute(
+                insert(ENROLMENTS).values(
+                    secret_sha256=digest(secret),
+                    code=plain(code),
+                    client=client,
+                    expires_ms=now_ms + 1000 * WAITS_S,
+                )
+            )
+        return Asked(code=code, secret=secret, expires_s=WAITS_S)
+
+    def enrol(self, actor: Actor, code: str, name: str) -> KnownTable:
+        """Let the table with this code in, under a name.
+
+        A name that the club has already is that table with a new card, and its older tokens are
+        withdrawn. Raises Refusal for a code that nobody shows.
+        """
+        name, now_ms = read_name(name, "name"), self._now_ms()
+        with self._store.writing() as db:
+            waiting = db.execute(
+                select(ENROLMENTS.c.secret_sha256).where(
+                    ENROLMENTS.c.code == plain(code),
+                    ENROLMENTS.c.expires_ms > now_ms,
+                    ENROLMENTS.c.table_id.is_(None),
+                )
+            ).one_or_none()
+            if waiting is None:
+                raise Refusal(
+                    404,
+                    "no_such_code",
+                    msg("No table shows this code now; look at its screen and enter it again."),
+                )
+            table_id = self._named(db, actor.club_id, name)
+            _withdraw(db, table_id, now_ms)
+            db.execute(
+                update(ENROLMENTS)
+                .where(ENROLMENTS.c.secret_sha256 == waiting.secret_sha256)
+                .values(table_id=table_id)
+            )
+            note(db, now_ms, actor, "table enrolled", name)
+        return KnownTable(table_id, actor.club_id, name)
+
+    def _named(self, db: Connection, club_id: int, name: str) -> int:
+        wanted = (TABLES.c.club_id == club_id, TABLES.c.name == name)
+        self._store.insert_new(db, TABLES, [{"club_id": club_id, "name": name}])
+        return int(db.execute(select(TABLES.c.id).where(*wanted)).scalar_one())
+
+    def claim(self, secret: str) -> Enrolled:
+        """The token of a table whose code was entered, handed out once; empty before.
+
+        Raises Refusal for an enrolment that is over.
+        """
+        key, now_ms = digest(secret), self._now_ms()
+        with self._store.writing() as db:
+            row = db.execute(
+                select(ENROLMENTS).where(
+                    ENROLMENTS.c.secret_sha256 == key, ENROLMENTS.c.expires_ms > now_ms
+                )
+            ).one_or_none()
+            if row is None:
+                raise Refusal(404, "no_such_enrolment", msg("This code is used, or too old."))
+            if row.table_id is None:
+                return Enrolled()
+            token = secrets.token_urlsafe(32)
+            db.execute(delete(ENROLMENTS).where(ENROLMENTS.c.secret_sha256 == key))
+            db.execute(
+                insert(TOKENS).values(
+                    secret_sha256=digest(token), table_id=row.table_id, made_ms=now_ms
+                )
+            )
+            name = db.execute(select(TABLES.c.name).where(TABLES.c.id == row.table_id)).scalar_one()
+        return Enrolled(table=name, token=token)
+
+    def known(self, token: str) -> KnownTable:
+        """The table of a token; raises Refusal for one that is not in force."""
+        with self._store.reading() as db:
+            row = db.execute(
+                select(TOKENS.c.withdrawn_ms, TABLES.c.id, TABLES.c.club_id, TABLES.c.name)
+                .join(TABLES, TABLES.c.id == TOKENS.c.table_id)
+                .where(TOKENS.c.secret_sha256 == digest(token))
+            ).one_or_none()
+        if row is None:
+            raise Refusal(401, "no_token", msg("Expected the token of a table; enrol this table."))
+        if row.withdrawn_ms is not None:
+            raise Refusal(
+                401,
+                "token_withdrawn",
+                msg("The token of this table was withdrawn; enrol the table again."),
+            )
+        return KnownTable(row.id, row.club_id, row.name)
+
+    def withdraw(self, actor: Actor, table_id: int) -> None:
+        """Withdraw all tokens of a table; raises Refusal for one that the club has not."""
+        now_ms = self._now_ms()
+        with self._store.writing() as db:
+            name = db.execute(
+                select(TABLES.c.name).where(
+                    TABLES.c.id == table_id, TABLES.c.club_id == actor.club_id
+                )
+            ).scalar_one_or_none()
+            if name is None:
+                raise Refusal(404, "no_such_table", msg("There is no such table."))
+            _withdraw(db, table_id, now_ms)
+            note(db, now_ms, actor, "tokens withdrawn", name)
+
+    def dismiss(self, actor: Actor, table_id: int) -> None:
+        """Forget what was wrong with the logs of a table."""
+        with self._store.writing() as db:
+            mine = select(TABLES.c.id).where(
+                TABLES.c.id == table_id, TABLES.c.club_id == actor.club_id
+            )
+            db.execute(update(LOGS).where(LOGS.c.table_id.in_(mine)).values(trouble=""))
+            note(db, self._now_ms(), actor, "trouble dismissed", str(table_id))
+
+    def listed(self, club_id: int) -> Sequence[ListedTable]:
+        """The tables of a club, by name."""
+        tokens = (
+            select(func.count())
+            .where(TOKENS.c.table_id == TABLES.c.id, TOKENS.c.withdrawn_ms.is_(None))
+            .scalar_subquery()
+        )
+        with self._store.reading() as db:
+            rows = db.execute(
+                select(
+                    TABLES.c.id,
+                    TABLES.c.name,
+                    tokens.label("tokens"),
+                    func.max(LOGS.c.heard_ms).label("heard_ms"),
+                    func.coalesce(func.sum(LOGS.c.seq), 0).label("records"),
+                    func.coalesce(func.max(LOGS.c.trouble), "").label("trouble"),
+                )
+                .outerjoin(LOGS, LOGS.c.table_id == TABLES.c.id)
+                .where(TABLES.c.club_id == club_id)
+                .group_by(TABLES.c.id, TABLES.c.name)
+                .order_by(TABLES.c.name)
+            ).all()
+        return [
+            ListedTable(row.id, row.name, row.tokens, row.heard_ms, int(row.records), row.trouble)
+            for row in rows
+        ]
+
+
+def _withdraw(db: Connection, table_id: int, now_ms: int) -> None:
+    db.execute(
+        update(TOKENS)
+        .where(TOKENS.c.table_id == table_id, TOKENS.c.withdrawn_ms.is_(None))
+        .values(withdrawn_ms=now_ms)
+    )
+    db.execute(delete(ENROLMENTS).where(ENROLMENTS.c.table_id == table_id))

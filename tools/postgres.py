@@ -1,0 +1,92 @@
+"""A real PostgreSQL on a free port of this computer, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+WHERE = "/usr/local/bin:/usr/bin:/usr/lib/postgresql/17/bin:/usr/lib/postgresql/15/bin"
+INITDB, PG_CTL = (shutil.which(name, path=WHERE) for name in ("initdb", "pg_ctl"))
+
+
+class NoPostgres(Exception):  # noqa: N818 - a state of the computer
+    """There is none, or it cannot be run by this user; says which."""
+
+
+def free_port() -> int:
+    """A port of this computer that nobody uses now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+class Postgres:
+    """A server that is started, killed, and started again on the same port; a context manager.
+
+    It does not run as root, so a test that does gives it to another user.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty server; raises NoPostgres."""
+        if INITDB is None or PG_CTL is None:
+            raise NoPostgres("PostgreSQL is not installed (apt install postgresql)")
+        self._as: dict[str, Any] = {}
+        self._folder = Path(tempfile.mkdtemp(prefix="rinkside-postgres-"))
+        if os.geteuid() == 0:
+            try:
+                user = pwd.getpwnam("nobody")
+            except KeyError:
+                raise NoPostgres("it does not run as root, and there is no other user") from None
+            os.chown(self._folder, user.pw_uid, user.pw_gid)
+            self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        self.port = free_port()
+        self._data = self._folder / "data"
+        self._run(INITDB, "-D", self._data, "-U", "hub", "-A", "trust", "-E", "UTF8", "--no-sync")
+        self._databases = 0
+
+    def _run(self, *words: object) -> None:
+        done = subprocess.run(
+            [str(word) for word in words],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            **self._as,
+        )
+        assert done.returncode == 0, done.stderr
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder} -c fsync=off"
+        log = self._folder / "log"
+        self._run(PG_CTL, "-D", self._data, "-l", log, "-o", options, "-w", "start")
+
+    def kill(self) -> None:
+        """SIGQUIT: it finishes nothing, as after a power cut of the program alone."""
+        self._run(PG_CTL, "-D", self._data, "-m", "immediate", "-w", "stop")
+
+    def new_url(self) -> str:
+        """The address of a new empty database."""
+        import psycopg
+
+        self._databases += 1
+        name = f"hub{self._databases}"
+        address = f"postgresql://hub@127.0.0.1:{self.port}"
+        with psycopg.connect(f"{address}/postgres", autocommit=True) as db:
+            db.execute(f"CREATE DATABASE {name}")
+        return f"{address}/{name}"
+
+    def __enter__(self) -> Postgres:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if (self._data / "postmaster.pid").exists():
+            self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
