@@ -6,7 +6,7 @@ export const link = document.getElementById("link");
 const camera = document.getElementById("camera");
 const spoken = document.getElementById("spoken"); // read aloud when what is said changes
 const written = new Map(); // part -> HTML as the server last wrote it
-const STEADY_MS = 1_000; // a `data-steady` part stays so long as it is, unless something was put on record
+const STEADY_MS = 1_250; // a `data-steady` part stays so long as it is, unless something was put on record: a second, and what drawing takes
 const changedAt = new Map(); // steady part -> when it changed last
 let steadier; // asks for the page again once a part may change
 let record = recordOf(document);

@@ -142,7 +142,7 @@ def test_a_text_stays_for_a_second_unless_something_is_put_on_record(browser, pa
     assert browser.run(turn) == "Something is moving."
     tell("cannot see", "A hand is over the board.")
     assert browser.run(turn) == "Something is moving."
-    clock.run_for(1_000)
+    clock.run_for(1_250)
     browser.until(f"{turn} === 'A hand is over the board.'")
     tell("settling", "Something is moving.")
     assert browser.run(turn) == "A hand is over the board."
