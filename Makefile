@@ -120,8 +120,9 @@ bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds an
 bench-judges: $(VENV)/ready-dev  ## referee simulated games without pictures, told what lies there as it is or with faults, and write docs/JUDGES.md
 	@$(BIN)/python -m benchmarks judges
 
-bench-hub: $(VENV)/ready-dev  ## kill forwarders, hub and database while tables play, and write the end of docs/HUB.md
+bench-hub: $(VENV)/ready-dev  ## kill forwarders, hub and database while tables play, time the wall, and write the end of docs/HUB.md
 	@$(BIN)/python -m benchmarks hub_once
+	@$(BIN)/python -m benchmarks hub_load
 
 bench-fuzz: $(VENV)/ready-dev  ## do 20,000 random acts a game before the judges, with side effects, and write docs/FUZZ.md
 	@$(BIN)/python -m benchmarks fuzz

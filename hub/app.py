@@ -16,9 +16,11 @@ from hub.intake import Intake, News
 from hub.pages.api import api
 from hub.pages.login import login_pages
 from hub.pages.organisers import organiser_pages
+from hub.pages.people import people_pages
 from hub.pages.standings import standing_pages
 from hub.pages.tables import table_pages
 from hub.pages.wall import wall_pages
+from hub.people import People
 from hub.standings import Results
 from hub.store import Store
 from hub.tables import Tables
@@ -69,7 +71,15 @@ def create_hub_app(
     app.register_blueprint(login_pages(accounts))
     app.register_blueprint(table_pages(tables))
     app.register_blueprint(wall_pages(store, hall, streams))
-    app.register_blueprint(standing_pages(store, Results(store), now_ms))
+    results = Results(store)
+
+    def fold_again() -> None:
+        results.forget()
+        hall.forget()
+        news.tell()
+
+    app.register_blueprint(standing_pages(store, results, now_ms))
+    app.register_blueprint(people_pages(People(store, now_ms, fold_again)))
     app.register_blueprint(organiser_pages(accounts, store))
     return app
 

@@ -151,7 +151,7 @@ class Hall:
         self._changed = threading.Condition()
         self.hello = first_event(secrets.token_hex(8))
         self.newest, self.closed = 0, False
-        self._looked_ms = 0
+        self._looked_ms, self._old = 0, threading.Event()
 
     def run(self, stopping: threading.Event) -> None:
         """Fold what comes in until `stopping` is set."""
@@ -177,14 +177,16 @@ class Hall:
             .outerjoin(LOGS, LOGS.c.table_id == TABLES.c.id)
             .order_by(TABLES.c.id, LOGS.c.heard_ms)
         )
-        if not whole:
+        if not whole and not self._old.is_set():
             wanted = wanted.where(LOGS.c.heard_ms >= self._looked_ms - OVERLAP_MS)
         self._looked_ms = self._now_ms()
+        old = self._old.is_set()
+        self._old.clear()
         with self._store.reading() as db:
             rows = db.execute(wanted).all()
         newest = {row.id: row for row in rows}  # of each table, the log that was heard last
         for row in newest.values():
-            known = self._tables.get(row.id)
+            known = None if old else self._tables.get(row.id)
             if known is None or known.name != row.name:
                 known = _Table(row.id, row.club_id, row.name)
                 self._changes(known)
@@ -243,6 +245,10 @@ class Hall:
             self._tables[table.id] = table
             self._tables.move_to_end(table.id)
             self._changed.notify_all()
+
+    def forget(self) -> None:
+        """Fold everything again at the next look: records were changed."""
+        self._old.set()
 
     # ---- what pages and streams ask
 

@@ -88,6 +88,11 @@ class Results:
             ]
         return sorted(found, key=lambda one: (one.at_ms, one.result.number))
 
+    def forget(self) -> None:
+        """Fold everything again: records were changed."""
+        with self._lock:
+            self._known.clear()
+
     def _folded(self, log_id: str, session: int, last: int) -> tuple[GameResult, ...]:
         known = self._known.get((log_id, session))
         if known is None or known[0] != last:

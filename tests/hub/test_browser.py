@@ -89,7 +89,14 @@ def test_the_wall_follows_a_table_as_it_plays(address, page, club, tmp_path):
 def test_no_page_is_hard_to_use_or_wider_than_its_window(address, page, club, width):
     club.enrol("Table 1")
     page.set_viewport_size({"width": width, "height": 800})
-    for path in ("/", f"/halls/{club.actor.club_id}/standings", "/login", "/tables", "/organisers"):
+    for path in (
+        "/",
+        f"/halls/{club.actor.club_id}/standings",
+        "/login",
+        "/tables",
+        "/players",
+        "/organisers",
+    ):
         if path == "/tables":
             page.fill("[name=name]", "Host of Club")
             page.fill("[name=password]", PASSWORD)
