@@ -103,6 +103,16 @@ def options(game: str) -> tuple[HouseRule, ...]:
     return GAMES[game].RULINGS
 
 
+def changed_rules(game: str, rulings: Mapping[str, str]) -> list[tuple[HouseRule, str]]:
+    """The house rules of a game that are not the usual ones, and what is in force.
+
+    `rulings` has what is in force by name; none are known of an unknown game.
+    """
+    rules = GAMES[game].RULINGS if game in GAMES else ()
+    chosen = ((rule, rulings.get(rule.name, rule.values[0])) for rule in rules)
+    return [(rule, value) for rule, value in chosen if value != rule.values[0]]
+
+
 def beginnings(game: str) -> Printed:
     """What the printed rules say of who begins, and what may be chosen."""
     return printed(game)

@@ -20,8 +20,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from engines import GAMES
-from engines.house_rules import HouseRule
+from referee.live.game_setup import changed_rules
 from referee.live.table_monitor import TABLE_REQUESTS
 from referee.presentation.session_view import Ranked, SessionView
 from referee.sessions.status import RefereeStatus
@@ -89,8 +88,7 @@ def pages(
     def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:
         seen = view.observation if now.observation is None else documented(now.observation)
         view = _without_what_is_gone(view, seen)
-        touches = virtual is not None and may_touch(visitor())
-        by_hand = touches and not shown
+        by_hand = (touches := virtual is not None and may_touch(visitor())) and not shown
         return render_template(
             "virtual_table.html" if by_hand else "panel.html",
             around=draw_surroundings(live.setup) if by_hand else None,
@@ -109,19 +107,12 @@ def pages(
             reading=READING,
             by_readings=BY_READINGS,
             contested=contested(view),
-            changed_rules=_changed_rules(view),
+            changed_rules=changed_rules(view.game, view.rulings),
             saying=sayings(visitor(), session, view, current_app.extensions["seats"].held()),
             frame_url=lambda seq: url_for("api.frame", seq=seq),
         )
 
     return routes
-
-
-def _changed_rules(view: SessionView) -> list[tuple[HouseRule, str]]:
-    """The house rules that are not the usual ones, and what is in force."""
-    rules = GAMES[view.game].RULINGS if view.game in GAMES else ()
-    chosen = ((rule, view.rulings.get(rule.name, rule.values[0])) for rule in rules)
-    return [(rule, value) for rule, value in chosen if value != rule.values[0]]
 
 
 def _obey_form(session: SessionPort) -> None:

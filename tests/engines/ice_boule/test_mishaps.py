@@ -444,7 +444,9 @@ def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables,
     alone = game.see(
         tables.target(x_mm=80.0), replace(other, colour="blue", on=0, pose_probability=0.5)
     )
-    assert alone.message.startswith("The large blue piece upright "), "nothing else tells where it is"
+    assert alone.message.startswith("The large blue piece upright "), (
+        "nothing else tells where it is"
+    )
 
 
 def test_a_target_that_is_hidden_by_nothing_may_have_left(tables, game):
