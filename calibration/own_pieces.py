@@ -146,12 +146,9 @@ def pieces_in(image: Image, setup: Setup, shown: Shown) -> list[OwnPiece]:
     for estimate, looks in with_light(estimates, detections, photo):
         if estimate.best.pose != shown:
             raise InputError(
-                msg(
-                    "expected all pieces to stand, but the one at {raw} does not"
-                    if shown == "upright"
-                    else "expected all pieces to lie, but the one at {raw} does not",
-                    raw=looks,
-                )
+                msg("expected all pieces to stand, but the one at {raw} does not", raw=looks)
+                if shown == "upright"
+                else msg("expected all pieces to lie, but the one at {raw} does not", raw=looks)
             )
         first_mm = _first_mm(estimate.keypoints, estimate.best)
         found.append(OwnPiece(photo, estimate.best, looks, first_mm))

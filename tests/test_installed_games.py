@@ -4,7 +4,6 @@ and stops nothing.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
@@ -30,9 +29,9 @@ from referee.statistics.throws import hits
 from simulation.players.ice_boule_table import demo_setup
 from table.boards import Chessboard, Hex
 from table.errors import InputError
-from table.games import find_games, found_games, table_facts
+from table.games import find_games, table_facts
 from table.table_config import load_table, table_document
-from tests.support.installed_packages import announce, rinkside
+from tests.support.installed_packages import announce, on_the_path, rinkside
 from tests.support.panel_standins import FakeLive
 from webui import create_app
 
@@ -55,16 +54,10 @@ def site(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def heap(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[engines.Game]:
+def heap(site: Path) -> Iterator[engines.Game]:
     """The game, installed for one test."""
-    monkeypatch.syspath_prepend(site)
-    found_games.cache_clear()
-    game = engines.usable_games(found_games())[0]["heap"]
-    monkeypatch.setitem(engines.GAMES, "heap", game)
-    yield game
-    found_games.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("heap_game")]:
-        del sys.modules[name]
+    with on_the_path(site, "heap_game"):
+        yield engines.GAMES["heap"]
 
 
 def test_the_command_line_knows_a_game_that_is_installed(site: Path) -> None:

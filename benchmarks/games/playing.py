@@ -295,6 +295,8 @@ class _Throws:
         self._seq, self._taken_back, self._acted = session.ledger.seq, 0, 0
         self._asked: list[QuestionAsked] = []
         """Since the last act."""
+        self._unread = False
+        """Whether the throw that lies there was said to be unreadable, and counts as not seen."""
 
     @property
     def over(self) -> bool:
@@ -335,6 +337,9 @@ class _Throws:
             elif isinstance(event, VerdictReached | Answered | Declared):
                 self._told(event)
         for _ in range(self._players.taken_back - self._taken_back):
+            if self._unread:
+                self._unread = False
+                continue
             asked = tuple(event.message for event in self._asked)
             self.deeds.append(RefereedAct("throw", True, (), "nothing", asked))
             self._asked = []
@@ -346,6 +351,7 @@ class _Throws:
         if isinstance(event, VerdictReached) and event.verdict == "waiting":
             return
         if isinstance(event, VerdictReached) and event.verdict != "accepted":
+            self._unread = event.verdict == "cannot_see"
             self.deeds.append(
                 RefereedAct(
                     "throw",
@@ -358,6 +364,7 @@ class _Throws:
             return
         if not event.moves:
             return
+        self._unread = False
         state: Any = self._session.ledger.state
         truth = true_layout(self._players.table)
         table, name = self._players.table, event.moves[-1].partition(" ")[0]

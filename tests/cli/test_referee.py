@@ -278,6 +278,6 @@ def test_bad_settings_are_told_before_anything_begins(folder: Path, tmp_path: Pa
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(
         "rinkside: rinkside.toml: hardware.lamps.kind: expected gpio, board, wled, wled-presets,"
-        " fake, got"
+        " wled-network, wled-network-presets, fake, got"
     )
     assert not (tmp_path / "log.sqlite").exists()

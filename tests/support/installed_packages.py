@@ -17,6 +17,7 @@ from shutil import copytree, ignore_patterns
 import pytest
 
 import engines
+from engines.rule_texts import words as clause_words
 from hardware.plugins import device_plugins
 from simulation.tables import found_players
 from table.game_words import game_words
@@ -27,6 +28,7 @@ from webui.pages.help import games_pages, heading
 
 ROOT = Path(__file__).parents[2]
 CACHES = (
+    clause_words,
     found_games,
     found_players,
     game_words,

@@ -20,12 +20,12 @@ from tools.catalogues import catalogue, texts
 from webui.i18n import LANGUAGES
 
 ROOM = Path(webui.__file__).parent
-TEMPLATES = sorted(ROOM.glob("templates/*"))
+TEMPLATES = sorted(path for path in ROOM.rglob("templates/**/*") if path.is_file())
 MARKING = {"_", "gettext", "ngettext", "pgettext"}
 TRANSLATING = {"localized", "word", "cited"}
 READ = {"aria-label", "aria-valuetext", "alt", "title", "placeholder"}
 """Attributes that people read or hear."""
-IN_EVERY_LANGUAGE = {"Rinkside", "mm", "px", "min", "XXXX"}
+IN_EVERY_LANGUAGE = {"Rinkside", "mm", "px", "min", "XXXX", "CSV", "JSON"}
 CODES = sorted(set(LANGUAGES) - {"en"})
 
 
