@@ -223,7 +223,7 @@ def still_hidden(seen: Observation, before: Observation | None, colour: str) -> 
 
     `colour` is the target's. A target that moved tells nothing of them, and a piece that was seen
     before is not hidden now. Pieces on a standing target are hidden by the one that stands over
-    them, as long as that lies still too.
+    them, as long as that is still there: where another is on top, the top one has gone.
     """
     if before is None:
         return seen
@@ -234,8 +234,9 @@ def still_hidden(seen: Observation, before: Observation | None, colour: str) -> 
         stack, on_it = stacked(before.pieces, was), stacked(seen.pieces, now)
         if len(stack) < 2 or len(on_it) != 1:
             return seen
-        top = seen.pieces[on_it[0]]
-        return seen if moved(before.pieces[stack[-1]], top) else uncovered(seen, before, now, top)
+        top, last = seen.pieces[on_it[0]], before.pieces[stack[-1]]
+        same = (top.colour, top.size) == (last.colour, last.size) and not moved(last, top)
+        return uncovered(seen, before, now, top) if same else seen
     hidden = [
         piece
         for k, piece in enumerate(before.pieces)

@@ -12,7 +12,7 @@ from engines.ice_boule import hear, judge
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.ranking import rank_layout, readings
 from engines.ice_boule.state import State
-from engines.verdict import Accepted, Ambiguous, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, Waiting
 from table.solids import on_top
 from tests.support.ice_boule import LOONEY
 
@@ -271,6 +271,19 @@ def test_a_piece_that_hides_the_one_under_it_on_the_target(tables, new_game):
     verdict = game.see(target, upper, tables.beside("yellow", 30.0, 90))
     assert isinstance(verdict, Accepted)
     assert verdict.moves == ("throw yellow large 30.00: blue on = yellow on < yellow 30.00",)
+
+
+def test_a_piece_that_is_taken_off_the_stack_on_the_target_is_missed(tables, new_game):
+    """What stood below it is on top now: that hides nothing which stood above it."""
+    game = begun(tables, new_game)
+    pieces = three_high(tables)
+    game.see(*pieces[:2])
+    game.see(*pieces)
+    assert str(game.state.layout) == "blue on = yellow on"
+    missed = game.see(*pieces[:2])
+    assert isinstance(missed, CannotSee)
+    assert missed.message.startswith("Missing from play: yellow.")
+    assert isinstance(game.see(*pieces), Waiting)
 
 
 def test_a_stack_that_hides_all_below_it_is_known_as_long_as_it_lies_still(tables, new_game):
