@@ -6,10 +6,9 @@ by a guard: whatever it raises is told as any device's `error`, and the game goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import metadata
 from typing import Any
 
 from hardware.cues import Cue
@@ -18,7 +17,7 @@ from table.errors import InputError, MessageError
 from table.json_data import JsonObject
 from table.languages import Language
 from table.messages import as_message, msg
-from table.plugins import LOAD_S, Broken, Failed, Found, Guard, Plugin, find, log_line
+from table.plugins import Failed, Found, Guard, find_versioned
 from table.solids import Array
 
 INTERFACE = 1
@@ -62,56 +61,26 @@ class DevicePlugin:
     interface: int
 
 
-def find_device_plugins(part: str) -> Found[DevicePlugin]:
-    """Load the devices of other packages for a part; one that cannot be loaded stops no others."""
-    return find(GROUPS[part], _none, _checked)
-
-
-def _none() -> Iterator[metadata.EntryPoint]:
-    return iter(())
-
-
-def _checked(device: Any, _plugin: Plugin) -> DevicePlugin:
-    if not isinstance(device, DevicePlugin):
-        raise ValueError(f"expected a DevicePlugin, got {type(device).__name__}")
-    if device.interface != INTERFACE:
-        made_for = f"{device.interface!r:.20}"
-        raise ValueError(f"it is made for interface {made_for} of devices, this one is {INTERFACE}")
-    return device
-
-
 @cache
 def device_plugins(part: str) -> Found[DevicePlugin]:
-    """`find_device_plugins`, run once a process; broken ones are logged."""
-    found = find_device_plugins(part)
-    for broken in found.broken:
-        log_line(broken.line(part))
-    return found
-
-
-def broken_plugin(part: str, kind: object) -> Broken | None:
-    """The plugin of this kind that cannot be used, if there is one."""
-    found = device_plugins(part)
-    return next((broken for broken in found.broken if broken.plugin.name == kind), None)
+    """The devices of other packages for a part, found once a process; broken ones are logged."""
+    return find_versioned(GROUPS[part], DevicePlugin, INTERFACE, "devices").logged(part)
 
 
 def open_plugin(part: str, kind: str, options: JsonObject, place: Place) -> GuardedDevice:
     """A part of another package, opened; raises InputError that names the setting."""
     found = device_plugins(part)
-    plugin = found.plugins[kind]
-
-    def opened() -> Any:
-        device = found.parts[kind].open(options, place)
-        if missing := [name for name in METHODS[part] if not hasattr(device, name)]:
-            raise ValueError(f"expected {part}, they have no {', '.join(missing)}")
-        return device
-
     try:
-        device = Guard(plugin, lambda: LOAD_S).answer("open", opened, (InputError,))
+        device = found.opened(
+            kind,
+            lambda plugin: plugin.open(options, place),
+            METHODS[part],
+            f"expected {part}, they have no",
+        )
     except InputError as error:
         setting = f"hardware.{part}"
         raise InputError(msg("{raw}: {text}", raw=setting, text=error.message)) from error
-    return GuardedDevice(device, Guard(plugin, lambda: ANSWER_S))
+    return GuardedDevice(device, Guard(found.plugins[kind], lambda: ANSWER_S))
 
 
 class GuardedDevice:

@@ -17,7 +17,7 @@ import msgspec
 from hardware.backends.led_strip import Corner
 from hardware.cues import SIGNALS
 from hardware.mqtt_settings import MqttSettings, check_mqtt, check_secret
-from hardware.plugins import GROUPS, broken_plugin, device_plugins
+from hardware.plugins import GROUPS, device_plugins
 from table.errors import InputError
 from table.files import convert, quoted, read_toml, shown
 from table.json_data import JsonObject
@@ -276,7 +276,7 @@ def _check_plugins(table: JsonObject, where: str) -> None:
     """Raises InputError for a device of another package that is installed and cannot be used."""
     for part in GROUPS:
         kind = _kind(table, part)
-        if kind and (broken := broken_plugin(part, kind)):
+        if kind and (broken := device_plugins(part).unusable(kind)):
             raise InputError(
                 msg(
                     "{where}: hardware.{setting}: {raw}",

@@ -27,7 +27,7 @@ from table.errors import InputError
 from table.games import found_games
 from table.messages import msg
 from table.observation import Camera
-from table.plugins import Found, Plugin, find, log_line
+from table.plugins import Found, Plugin, find
 from table.table_config import Setup
 from vision.cameras.frame import Frame
 
@@ -47,10 +47,7 @@ def found_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
     For games on a board: how they are played; for others: a function from a seed to its table.
     Those that cannot be loaded are logged and left out.
     """
-    found = find_players()
-    for broken in found.broken:
-        log_line(broken.line("the players of"))
-    return found.parts
+    return find_players().logged("the players of").parts
 
 
 def find_players() -> Found[BoardPlayers | Callable[[int], DemoTable]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from table.errors import InputError
 from table.messages import msg, sentences
@@ -21,15 +21,12 @@ from table.text import printable
 
 OWN = "rinkside"
 """The name of this package."""
-LOAD_S = 30.0
-"""Longest time in which a part of another package is loaded, and an answer of one may take."""
-CALL_S = 10.0
-MOST_SHOWN = 300
+LOAD_S, CALL_S = 30.0, 10.0
+"""Longest time in which a part of another package is loaded, and in which one answers."""
+MOST_SHOWN, MOST_NAME = 300, 60
 """Greatest number of characters that are quoted of somebody else's error, and of a name."""
-MOST_NAME = 60
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 """What the name of a part looks like."""
-
 MOST_FAILURES = 100
 """Greatest number of different failures of a part that are logged."""
 
@@ -99,16 +96,16 @@ class Plugin:
         """The package with its version, as people are told it."""
         return f"{self.package} {self.version}".strip()
 
-    def load(self, checked: Callable[[Any], T]) -> T:
+    def load(self, checked: Callable[[Any, Plugin], T]) -> T:
         """What stands there, as `checked` returns it.
 
         Raises whatever loading or `checked` raise, and Hung; ValueError for a name that is none.
         """
         if self.own:
-            return checked(self.entry.load())
+            return checked(self.entry.load(), self)
         if len(self.name) > MOST_NAME or not NAME.fullmatch(self.name):
             raise ValueError(f"expected a name such as 'my_game', got {self.name[:MOST_NAME]!r}")
-        return within(LOAD_S, lambda: checked(self.entry.load()))
+        return within(LOAD_S, lambda: checked(self.entry.load(), self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +129,69 @@ class Found(Generic[Result]):
     plugins: dict[str, Plugin]
     broken: tuple[Broken, ...]
 
+    def unusable(self, name: object) -> Broken | None:
+        """The part of this name that cannot be used, if there is one."""
+        return next((one for one in self.broken if one.plugin.name == name), None)
+
+    def logged(self, what: str) -> Found[Result]:
+        """The same, after each broken part was logged as `what`."""
+        for broken in self.broken:
+            log_line(broken.line(what))
+        return self
+
+    def opened(
+        self, name: str, call: Callable[[Result], T], methods: Iterable[str], lacks: str
+    ) -> T:
+        """What `call` makes of a part, in bounded time; raises InputError.
+
+        `lacks` begins the complaint about one without all of the `methods`.
+        """
+
+        def made() -> T:
+            part = call(self.parts[name])
+            if missing := [method for method in methods if not hasattr(part, method)]:
+                raise ValueError(f"{lacks} {', '.join(missing)}")
+            return part
+
+        return Guard(self.plugins[name], lambda: LOAD_S).answer("open", made, (InputError,))
+
+
+def no_entry_points() -> Iterable[metadata.EntryPoint]:
+    """Those of a group in which this project has no parts of its own."""
+    return ()
+
+
+class MadeFor(Protocol):
+    """A part that says which version of its interface it was made for."""
+
+    @property
+    def interface(self) -> int:
+        """The version."""
+
+
+Versioned = TypeVar("Versioned", bound=MadeFor)
+
+
+def find_versioned(
+    group: str, kind: type[Versioned], interface: int, what: str
+) -> Found[Versioned]:
+    """The parts of a group that are of a kind, and made for this version of its interface.
+
+    `what` they are, for complaints. This project has none of its own in such a group.
+    """
+
+    def checked(part: Any, _plugin: Plugin) -> Versioned:
+        if not isinstance(part, kind):
+            raise ValueError(f"expected a {kind.__name__}, got {type(part).__name__}")
+        if part.interface != interface:
+            made_for = f"{part.interface!r:.20}"
+            raise ValueError(
+                f"it is made for interface {made_for} of {what}, this one is {interface}"
+            )
+        return part
+
+    return find(group, no_entry_points, checked)
+
 
 def find(
     group: str,
@@ -149,15 +209,11 @@ def find(
         try:
             if plugin.name in parts:
                 raise ValueError(f"{plugins[plugin.name].source} has this name already")
-            parts[plugin.name] = _load(plugin, checked)
+            parts[plugin.name] = plugin.load(checked)
             plugins[plugin.name] = plugin
         except (Exception, SystemExit) as error:
             broken.append(Broken(plugin, why(error)))
     return Found(parts, plugins, tuple(broken))
-
-
-def _load(plugin: Plugin, checked: Callable[[Any, Plugin], Result]) -> Result:
-    return plugin.load(lambda part: checked(part, plugin))
 
 
 def log_line(text: str) -> None:

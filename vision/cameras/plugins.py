@@ -7,21 +7,22 @@ which is named and tried again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 from table.errors import InputError, MessageError
 from table.messages import Message, msg, phrase
-from table.plugins import LOAD_S, MOST_NAME, Failed, Found, Guard, Plugin, find, log_line
+from table.plugins import MOST_NAME, Failed, Found, Guard, Plugin, find_versioned
 from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 GROUP = "rinkside.cameras"
+WHAT = "the camera"
+"""What a broken one is called in a message."""
 INTERFACE = 1
 """Version of the interface of cameras; a camera that was made for another one is not used."""
 READ_S = 30.0
@@ -43,31 +44,10 @@ class CameraPlugin:
     interface: int
 
 
-def find_camera_plugins() -> Found[CameraPlugin]:
-    """Load the cameras of other packages; one that cannot be loaded stops no others."""
-    return find(GROUP, _none, _checked)
-
-
-def _none() -> Iterator[metadata.EntryPoint]:
-    return iter(())
-
-
-def _checked(camera: Any, _plugin: Plugin) -> CameraPlugin:
-    if not isinstance(camera, CameraPlugin):
-        raise ValueError(f"expected a CameraPlugin, got {type(camera).__name__}")
-    if camera.interface != INTERFACE:
-        made_for = f"{camera.interface!r:.20}"
-        raise ValueError(f"it is made for interface {made_for} of cameras, this one is {INTERFACE}")
-    return camera
-
-
 @cache
 def camera_plugins() -> Found[CameraPlugin]:
-    """`find_camera_plugins`, run once a process; broken ones are logged."""
-    found = find_camera_plugins()
-    for broken in found.broken:
-        log_line(broken.line("the camera"))
-    return found
+    """The cameras of other packages, found once a process; broken ones are logged."""
+    return find_versioned(GROUP, CameraPlugin, INTERFACE, "cameras").logged(WHAT)
 
 
 class GuardedCamera:
@@ -140,25 +120,22 @@ class GuardedCamera:
             return
 
 
-def open_plugin(name: str, argument: str, setup: Setup | None) -> Any:
+def open_plugin(name: str, argument: str, setup: Setup | None) -> tuple[Any, Plugin]:
     """What a camera of another package opens, and its plugin; raises InputError."""
     found = camera_plugins()
-    plugin = found.plugins[name]
-
-    def opened() -> Any:
-        camera = found.parts[name].open(argument, setup)
-        if missing := [what for what in ("read", "close") if not hasattr(camera, what)]:
-            raise ValueError(f"expected a camera, it has no {', '.join(missing)}")
-        return camera
-
     try:
-        return Guard(plugin, lambda: LOAD_S).answer("open", opened, (InputError,)), plugin
+        camera = found.opened(
+            name,
+            lambda plugin: plugin.open(argument, setup),
+            ("read", "close"),
+            "expected a camera, it has no",
+        )
     except InputError as error:
         raise InputError(msg("camera: {text}", text=error.message)) from error
+    return camera, found.plugins[name]
 
 
 def why_not(name: str) -> Message | None:
     """Why an installed camera of this name cannot be used; None where there is none."""
-    lines = (one.line("the camera") for one in camera_plugins().broken if one.plugin.name == name)
-    line = next(lines, None)
-    return None if line is None else phrase("{raw}", raw=line)
+    broken = camera_plugins().unusable(name)
+    return None if broken is None else phrase("{raw}", raw=broken.line(WHAT))
