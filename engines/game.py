@@ -384,6 +384,12 @@ def shown_state(game: Rules, state: Any) -> GameDocument:
     return document
 
 
+def winners_of(outcome: Any) -> tuple[str, ...]:
+    """Who won by an outcome of a game, in no order: one, several who share it, or nobody."""
+    winner = getattr(outcome, "winner", None)
+    return tuple(getattr(outcome, "winners", None) or (() if winner is None else (winner,)))
+
+
 def plain_facts(name: str) -> GameFacts:
     """Those of a game that says nothing, or is not installed any more."""
     return GameFacts(title=name.replace("_", " ").title())

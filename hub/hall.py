@@ -25,7 +25,7 @@ from hub.sessions import SessionFold
 from hub.store import LOGS, RECORDS, TABLES, Store
 from referee.presentation.headlines import layers
 from referee.presentation.shown_games import title
-from referee.presentation.view_model import decision_of
+from referee.presentation.view_model import decision_of, phase_of
 from referee.sessions.events import (
     Paused,
     QuestionAsked,
@@ -332,7 +332,12 @@ def now(table: _Table, language: str) -> TableNow:
         return plain
     game, state = table.fold.games[-1], table.fold.state
     headline, said = table.layers
-    phase = _phase(table, game.over)
+    phase = phase_of(
+        ended=table.fold.ended,
+        paused=table.paused,
+        asking=table.question is not None,
+        over=game.over,
+    )
     return msgspec.structs.replace(
         plain,
         game=title(game.game),
@@ -351,17 +356,6 @@ def now(table: _Table, language: str) -> TableNow:
         outcome=_in(language, game.outcome),
         seq=table.seq,
     )
-
-
-def _phase(table: _Table, over: bool) -> str:
-    assert table.fold is not None
-    if table.fold.ended:
-        return "ended"
-    if table.paused:
-        return "paused"
-    if table.question is not None:
-        return "asking"
-    return "over" if over else "playing"
 
 
 def _in(language: str, text: str) -> str:

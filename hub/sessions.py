@@ -7,11 +7,12 @@ and reads from it what the games' own engines say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from engines import GAMES
+from engines.game import winners_of
 from referee.sessions.events import (
     Corrected,
     Event,
@@ -157,9 +158,7 @@ def _ended(game: _Game) -> tuple[tuple[str, ...], str | None]:
             outcome = engine.outcome(engine.State.parse(line))
         except ValueError:  # of another version of the game: nobody knows who won
             return (), None
-        won: Iterable[str | None] = getattr(outcome, "winners", None) or (
-            getattr(outcome, "winner", None),
-        )
+        won = winners_of(outcome)
         return tuple(one for one in game.players if one in won), str(sentence)
     if len(left) == 1 and len(game.players) > 1:
         resigned = tuple(one for one in game.players if one not in left)

@@ -120,6 +120,16 @@ class WledStrip:
         self._port.close()
 
 
+def preset_state(
+    presets: Mapping[str, int], cue: Cue, since_ms: float, brightness: float
+) -> dict[str, object]:
+    """The strip's state for a cue so long after it began: its preset, or off without one."""
+    preset = presets.get(cue.at(since_ms)[0].signal)
+    if preset is None:
+        return {"on": False}
+    return {"on": True, "bri": round(255 * brightness), "ps": preset}
+
+
 class WledPresets:
     """A strip that plays presets of its own.
 
@@ -145,12 +155,7 @@ class WledPresets:
         self._steps += 1
         for line in self._port.lines():
             self._hear(line)
-        preset = self._presets.get(cue.at(since_ms)[0].signal)
-        wanted: dict[str, object] = (
-            {"on": False}
-            if preset is None
-            else {"on": True, "bri": round(255 * self._brightness), "ps": preset}
-        )
+        wanted = preset_state(self._presets, cue, since_ms, self._brightness)
         if wanted != self._sent:
             self._say(wanted)
             self._sent = wanted

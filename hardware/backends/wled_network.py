@@ -20,7 +20,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from hardware.backends.led_strip import Frame, Strip
-from hardware.backends.wled import ASK_S, FRAMES_PER_S, StripInfo, strip_frame
+from hardware.backends.wled import ASK_S, FRAMES_PER_S, StripInfo, preset_state, strip_frame
 from hardware.cues import Cue
 from hardware.interfaces import DeviceLost, Faces
 from table.errors import InputError
@@ -187,12 +187,7 @@ class NetworkPresets:
         self._steps += 1
         if self._steps % round(ASK_S / self.interval_s) == 0:
             self._look()
-        preset = self._presets.get(cue.at(since_ms)[0].signal)
-        wanted: dict[str, object] = (
-            {"on": False}
-            if preset is None
-            else {"on": True, "bri": round(255 * self._brightness), "ps": preset}
-        )
+        wanted = preset_state(self._presets, cue, since_ms, self._brightness)
         if wanted != self._sent:
             self._controller.tell(wanted)
             self._sent = wanted

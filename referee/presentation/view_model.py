@@ -85,7 +85,12 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
         rulings=state.get("rulings", ledger.options),
         camera=started.camera,
         simulated=started.simulated,
-        phase=_phase(ledger, outcome is not None),
+        phase=phase_of(
+            ended=ledger.ended,
+            paused=ledger.paused,
+            asking=ledger.question is not None,
+            over=outcome is not None,
+        ),
         next=state.get("next"),
         scores=state.get("scores", {}),
         ends=ledger.ends,
@@ -140,12 +145,13 @@ def ranked(measured: ObservationDocument | Measurement | None) -> tuple[Ranked, 
     )
 
 
-def _phase(ledger: SessionState, over: bool) -> Phase:
-    if ledger.ended:
+def phase_of(*, ended: bool, paused: bool, asking: bool, over: bool) -> Phase:
+    """What goes on in a session, by what counts first; `over` is its newest game."""
+    if ended:
         return "ended"
-    if ledger.paused:
+    if paused:
         return "paused"
-    if ledger.question is not None:
+    if asking:
         return "asking"
     return "over" if over else "playing"
 

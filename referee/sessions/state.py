@@ -16,7 +16,7 @@ import msgspec
 
 from engines import Game
 from engines.first_player import RolledFirst, Rolling, begins, decides_first, printed, turn_order
-from engines.game import How
+from engines.game import How, winners_of
 from engines.game_document import EndDocument
 from referee.sessions.events import (
     Answered,
@@ -175,7 +175,7 @@ class SessionState:
     def winners(self) -> tuple[str, ...]:
         """Who won this game, in turn order: one, or several who share it; nobody while it runs."""
         outcome = self.engine.outcome(self.state)
-        won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
+        won = winners_of(outcome)
         return tuple(
             player
             for player in self.players

@@ -19,10 +19,16 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'hub.sqlite'}"
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, sqlite_url: str) -> str:
+    """Of each kind; modules for which the kind does not matter have one of their own."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'hub.sqlite'}"
+        return sqlite_url
     return request.getfixturevalue("postgres").new_url()
 
 

@@ -11,12 +11,11 @@ from playwright.sync_api import expect
 
 from hub.app import create_hub_app
 from hub.forwarder import Forwarder
-from hub.store import Store
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from table.messages import msg
-from tests.support.hubs import PASSWORD, Club, DirectHub
+from tests.support.hubs import PASSWORD, DirectHub
 from tools import chromium as installed
 from webui.server import listen, serving
 
@@ -43,11 +42,8 @@ def page(chromium):
 
 
 @pytest.fixture
-def club(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'hub.sqlite'}")
-    store.upgrade()
-    yield Club(store)
-    store.close()
+def url(sqlite_url):
+    return sqlite_url
 
 
 @pytest.fixture

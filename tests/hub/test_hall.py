@@ -11,7 +11,6 @@ import pytest
 from hub.app import create_hub_app
 from hub.forwarder import Forwarder
 from hub.hall import Hall, HallFeed
-from hub.store import Store
 from referee.sessions.commands import Pause, Resign, Resume
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
@@ -29,11 +28,8 @@ from tests.support.panel_standins import FakeLive, keep_sessions
 
 
 @pytest.fixture
-def club(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'hub.sqlite'}")
-    store.upgrade()
-    yield Club(store)
-    store.close()
+def url(sqlite_url):
+    return sqlite_url
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from hub.app import create_hub_app
 from hub.forwarder import Forwarder
 from hub.people import without
-from hub.store import RECORDS, Store
+from hub.store import RECORDS
 from referee.sessions.commands import Resign
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
@@ -20,11 +20,8 @@ from tests.support.hubs import PASSWORD, Club, DirectHub
 
 
 @pytest.fixture
-def club(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'hub.sqlite'}")
-    store.upgrade()
-    yield Club(store)
-    store.close()
+def url(sqlite_url):
+    return sqlite_url
 
 
 def played(club, path):

@@ -15,13 +15,12 @@ from hub.app import create_hub_app
 from hub.forwarder import Forwarder
 from hub.sessions import GameResult
 from hub.standings import HubGame, Results, standings
-from hub.store import Store
 from referee.sessions.commands import NextGame, Resign
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.statistics.results import games_of
-from tests.support.hubs import Club, DirectHub, play
+from tests.support.hubs import DirectHub, play
 
 
 def game(names: str, scores: tuple[float, ...], winners: str, over: bool = True) -> HubGame:
@@ -72,11 +71,8 @@ def test_a_line_adds_up():
 
 
 @pytest.fixture
-def club(tmp_path):
-    store = Store(f"sqlite:///{tmp_path / 'hub.sqlite'}")
-    store.upgrade()
-    yield Club(store)
-    store.close()
+def url(sqlite_url):
+    return sqlite_url
 
 
 def send(club, path, token):
