@@ -235,7 +235,11 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
 
 def _palette_score(shown: Sequence[MeasuredPiece], setup: Setup) -> Array:
     """Log-likelihoods (n, c) of the table's colours as they are sold."""
-    bodies = tuple(palette_body(name) for name in setup.colours)
+    return colour_scores(shown, tuple(palette_body(name) for name in setup.colours))
+
+
+def colour_scores(shown: Sequence[MeasuredPiece], bodies: tuple[Body, ...]) -> Array:
+    """Log-likelihoods (n, c) of the table's colours, by light and by the keypoint network."""
     return np.array(
         [
             light_score(one.light, one.ground, bodies)

@@ -15,7 +15,15 @@ import msgspec
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize
 
-from calibration.colours import ALIKE_MARGIN, MeasuredPiece, photo_of_pieces, with_light
+from calibration.colours import (
+    ALIKE_MARGIN,
+    MeasuredPiece,
+    colour_scores,
+    learn,
+    learned_setup,
+    photo_of_pieces,
+    with_light,
+)
 from table.boards import within
 from table.errors import InputError
 from table.messages import in_a_row, msg
@@ -23,7 +31,7 @@ from table.observation import Observation
 from table.pieces import PieceSet, PieceSize
 from table.solids import POSES, TIP, Array
 from table.table_config import Setup
-from vision.assignment.colour import DRAWN_DYES, bodies_of, light_score
+from vision.assignment.colour import bodies_of
 from vision.cameras.frame import Frame, Image
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
@@ -253,14 +261,7 @@ def named_pieces(
 
 def _colours_of(pieces: Sequence[OwnPiece], setup: Setup, each: int) -> list[int]:
     """The colour of each piece, as an index: `each` of every colour."""
-    bodies = bodies_of(setup)
-    score = np.array(
-        [
-            light_score(one.looks.light, one.looks.ground, bodies)
-            + DRAWN_DYES * np.log(one.looks.keypoint_colours + 1e-9)
-            for one in pieces
-        ]
-    )
+    score = colour_scores([one.looks for one in pieces], bodies_of(setup))
     places = np.repeat(np.arange(len(setup.colours)), each)
     given = [int(places[k]) for k in linear_sum_assignment(-score[:, places])[1]]
     for k, colour in enumerate(given):
@@ -355,6 +356,17 @@ def _log_sigma(evidence: Callable[[Array], Array], best: Array) -> Array:
     scatter = gradient @ gradient.T * count / max(count - 1, 1)
     sandwich = inverse @ scatter @ inverse
     return np.sqrt(np.maximum(np.diag(inverse), np.diag(sandwich)))
+
+
+def with_own_pieces(setup: Setup, named: Sequence[NamedPiece], pieces: PieceSet) -> Setup:
+    """The table with measured sizes, and the colours of the pieces on which they were measured."""
+    return learned_setup(
+        msgspec.structs.replace(setup, pieces=pieces),
+        [
+            learn(colour, [one.piece.looks for one in named if one.colour == colour])
+            for colour in setup.colours
+        ],
+    )
 
 
 def check_reading(

@@ -16,8 +16,14 @@ import numpy as np
 
 from benchmarks.harness import Benchmark, Pairs, percentiles
 from benchmarks.suite.colours import make_table, rgb
-from calibration.colours import learn, learned_setup
-from calibration.own_pieces import Shown, check_reading, measure_size, named_pieces, pieces_in
+from calibration.own_pieces import (
+    Shown,
+    check_reading,
+    measure_size,
+    named_pieces,
+    pieces_in,
+    with_own_pieces,
+)
 from simulation.render.renderer import Renderer
 from simulation.render.scene import ALBEDO, Scene, ScenePiece
 from table.errors import InputError
@@ -139,14 +145,8 @@ def run(seed: int) -> Measured:
     measured = [
         measure_size(name, [one.piece for one in named if one.size == name]) for name in NAMES
     ]
-    found = learned_setup(
-        msgspec.structs.replace(
-            setup, pieces=PieceSet("found", tuple(one.size(1.5) for one in measured))
-        ),
-        [
-            learn(colour, [one.piece.looks for one in named if one.colour == colour])
-            for colour in setup.colours
-        ],
+    found = with_own_pieces(
+        setup, named, PieceSet("found", tuple(one.size(1.5) for one in measured))
     )
     checked = list(check_reading(named, found, images))
     true = own.sizes

@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from calibration.colours import SimilarColours, close_pairs, learn, learned_setup
+from calibration.colours import SimilarColours, close_pairs
 from calibration.own_pieces import (
     CheckedPiece,
     MeasuredSize,
@@ -23,6 +23,7 @@ from calibration.own_pieces import (
     measure_size,
     named_pieces,
     pieces_in,
+    with_own_pieces,
 )
 from cli.options import table_option
 from cli.terminal import console, progress, say
@@ -98,14 +99,8 @@ def pieces(
     photos = _photos(standing, lying, spec, setup)
     named = _named(photos, setup, names)
     measured = _measured(named, names)
-    learned = learned_setup(
-        msgspec.structs.replace(
-            setup, pieces=PieceSet(name, tuple(one.size(wall_mm) for one in measured))
-        ),
-        [
-            learn(colour, [one.piece.looks for one in named if one.colour == colour])
-            for colour in setup.colours
-        ],
+    learned = with_own_pieces(
+        setup, named, PieceSet(name, tuple(one.size(wall_mm) for one in measured))
     )
     pairs = close_pairs(learned, np.median([one.piece.looks.ground for one in named], axis=0))
     with progress(msg("Reading the photos again")):
