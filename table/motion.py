@@ -47,13 +47,15 @@ def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
 
 
 def surely_another(was: SeenPiece, now: SeenPiece) -> bool:
-    """True if these are two pieces: of two sizes, and not where one may have been misread.
+    """True if these are two pieces: of two sizes, and not where one may have been misread."""
+    return sizes_differ(was, now) and not as_good_as_there(was, now)
 
-    In a stack sizes may be misread.
-    """
+
+def sizes_differ(was: SeenPiece, now: SeenPiece) -> bool:
+    """True if both sizes are sure, and not the same. In a stack sizes may be misread."""
     surely = (
         min(was.size_probability, now.size_probability) >= SURE
         and was.on is None
         and now.on is None
     )
-    return surely and was.size != now.size and not as_good_as_there(was, now)
+    return surely and was.size != now.size

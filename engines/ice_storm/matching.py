@@ -16,7 +16,15 @@ from engines.ice_storm.touches import Touches, touches
 from table.boards import Chessboard
 from table.clearance import clearance
 from table.messages import msg
-from table.motion import CARRIED_MM, as_good_as_there, middles_mm, moved, surely_another, travel_mm
+from table.motion import (
+    CARRIED_MM,
+    as_good_as_there,
+    middles_mm,
+    moved,
+    sizes_differ,
+    surely_another,
+    travel_mm,
+)
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, Solid
 
@@ -118,18 +126,24 @@ class TableMatch:
         """The pieces of the state by name, as they are seen on the board.
 
         The assignment of least total cost for each colour: a piece either travelled to where one is
-        seen, or is missing (`_missing_mm`).
+        seen, or is missing (`_missing_mm`). A piece of another size is none of the state's if there
+        are enough without it: it is what was thrown.
         """
         found: dict[str, SeenPiece] = {}
         for own, there in _by_colour(
             self.pieces, (piece for piece in self._on_board if piece is not self.assumed_new)
         ):
             travelled = np.array([[self._travel_mm(piece, now) for now in there] for piece in own])
-            cost = np.hstack([travelled, self._missing_mm(own, len(there))])
-            pairs = zip(*linear_sum_assignment(cost), strict=True)
-            found |= {
-                own[i].name: there[j] for i, j in pairs if j < len(there) and cost[i, j] < _NEVER_MM
-            }
+            others = np.array(
+                [[self._of_another_size(piece, now) for now in there] for piece in own]
+            )
+            missing = self._missing_mm(own, len(there))
+            pairs = _paired(
+                np.hstack([np.where(others, _NEVER_MM, travelled), missing]), len(there)
+            )
+            if len(pairs) < len(own):
+                pairs = _paired(np.hstack([travelled, missing]), len(there))
+            found |= {own[i].name: there[j] for i, j in pairs}
         return found
 
     def _missing_mm(self, own: list[Piece], seen: int) -> Array:
@@ -176,18 +190,19 @@ class TableMatch:
         Nobody has taken them since. The only throw of a game, before any verdict on a board, lies
         there by people's word.
         """
+        lost = [piece for piece in self.pieces if piece.name not in self.found]
         if self.before is None:
-            return (
-                tuple(piece for piece in self.pieces if piece.name not in self.found)
-                if self.state.thrown_in_play == self.state.round == 1
-                else ()
-            )
-        lost = [
+            only = self.state.thrown_in_play == self.state.round == 1
+            return tuple(piece for piece in lost if only and not self._replaced(piece))
+        return tuple(
             piece
-            for piece in self.pieces
-            if piece.name not in self.found and piece.name not in self.lay
-        ]
-        return tuple(piece for piece in lost if not self._cleared(piece, self.before))
+            for piece in lost
+            if piece.name not in self.lay and not self._cleared(piece, self.before)
+        )
+
+    def _replaced(self, piece: Piece) -> bool:
+        """True if something new lies just as a piece of the record should."""
+        return any(_compatible(piece.place, self.touches(now).place) for now in self.new)
 
     @property
     def only_one_unseen(self) -> bool:
@@ -493,6 +508,11 @@ class TableMatch:
             )
         return _NEVER_MM if surely_another(was, now) else middles_mm(was, now)
 
+    def _of_another_size(self, piece: Piece, now: SeenPiece) -> bool:
+        """True if a piece of the state was surely read in one size, and this one in another."""
+        was = self.lay.get(piece.name)
+        return was is not None and sizes_differ(was, now)
+
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
         """True if a piece lies otherwise than before.
 
@@ -533,6 +553,12 @@ def overlap(a: Solid, b: Solid) -> bool:
     """True if two solids would share space, by more than the measurement error."""
     middle = a.vertices_mm.mean(axis=0)
     return clearance(Solid(middle + 0.8 * (a.vertices_mm - middle)), b).mm == 0.0
+
+
+def _paired(cost_mm: Array, seen: int) -> list[tuple[int, int]]:
+    """Pairs of recorded and seen pieces, by index, of least total cost (n, seen + k)."""
+    pairs = zip(*linear_sum_assignment(cost_mm), strict=True)
+    return [(i, j) for i, j in pairs if j < seen and cost_mm[i, j] < _NEVER_MM]
 
 
 def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:

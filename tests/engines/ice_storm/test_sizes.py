@@ -236,3 +236,14 @@ def test_who_knows_better_than_the_camera_finds_the_throw_among_the_alternatives
     assert [*refused.evidence["may_be"].items()] == [
         ("It is small: red's piece lies on the board, within b7", "throw red b7")
     ]
+
+
+def test_a_throw_of_another_size_is_told_from_the_piece_that_it_knocked_away(two, lie, play):
+    """It came to lie nearer to where green's piece was than that piece does now."""
+    two.pieces["green1"] = lie("green", 175, 60, pose="upright")
+    before = two.seen()
+    two.pieces["green1"] = lie("green", 320, 120)
+    refused = play(state("green1 d2^, black1 g7", 3), before, another("green", 172, 42))
+    assert isinstance(refused, Refused)
+    assert (refused.code, refused.player) == ("storm.throw.size", "green")
+    assert refused.stands == ("void green: green1 g3",)

@@ -256,3 +256,14 @@ def test_a_leaning_throw_that_lies_where_an_own_piece_lay_which_is_out_of_sight(
         if choice.moves and choice.moves[0].startswith("void green")
     ]
     assert any("green1 off" in move and "red1 off" in move for move in voids)
+
+
+def test_a_piece_that_lies_just_where_the_unseen_one_should_is_asked_about(table, lie, play):
+    """The next player's throw may lie beside it; or it was taken away."""
+    state = after(game.start(PLAYERS, {}), "throw green c6-c7>c7")
+    table.pieces = {"black1": lie("black", 125, 290, 90)}
+    asked = play(state)
+    assert isinstance(asked, Ambiguous)
+    assert ("throw black c6-c7>c7",) in moves_of(asked)
+    assert ("throw black c6-c7>c7: green1 off",) in moves_of(asked)
+    assert moves_of(asked)[-1] == ()
