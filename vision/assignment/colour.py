@@ -61,6 +61,10 @@ MOST_APART, LOOKS = 40.0, 3.0
 """Largest squared distance that a pixel may contribute, and the effective number of independent
 pixels of a piece.
 """
+MODELLED = 3.0
+"""Mean squared distance, in sigmas, from the nearest colour up to which the model describes a
+piece.  Where even that is farther, the distances say less: they are divided by the excess.
+"""
 DRAWN_DYES = 0.5
 """Exponent of the keypoint network's colour probabilities."""
 PIXELS, RING_PX, LEAST_RING = 80, 13, 10
@@ -144,7 +148,8 @@ def coloured(
         return estimate
     setup, bodies = photo.setup, bodies_of(photo.setup)
     apart = mean_distances(*shown, bodies)
-    score = -0.5 * LOOKS * apart + DRAWN_DYES * np.log(estimate.keypoints.colours + 1e-9)
+    misfit = max(1.0, float(apart.min()) / MODELLED)
+    score = -0.5 * LOOKS * apart / misfit + DRAWN_DYES * np.log(estimate.keypoints.colours + 1e-9)
     weight = np.exp(score - score.max())
     over = None
     if setup.game.target is not None:

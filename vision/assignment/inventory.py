@@ -30,6 +30,7 @@ from vision.pose.candidates import (
     PieceEstimate,
     PoseHypothesis,
     align_readings,
+    as_asked,
     measured,
     neighbours,
     verified_on_edges,
@@ -100,13 +101,16 @@ def _fits(rivals: list[Candidate], photo: Photo) -> Array:
     If none does, those that are probable are measured in their other readings too.
     """
     fits = np.array(
-        [best.fit for best, *_ in verified_on_edges([(one.rivals, []) for one in rivals], photo)],
+        [
+            best.fit
+            for best, *_ in verified_on_edges([as_asked(one, photo) for one in rivals], photo)
+        ],
         float,
     )
     likely = [k for k, one in enumerate(rivals) if one.chance > SURE_CHANCE]
     if fits.max() < MISFIT and likely:
         fits[likely] = [
-            best.fit for best, *_ in measured([(rivals[k].rivals, []) for k in likely], photo)
+            best.fit for best, *_ in measured([as_asked(rivals[k], photo) for k in likely], photo)
         ]
     return fits
 

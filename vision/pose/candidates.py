@@ -14,7 +14,7 @@ from table.boards import within
 from table.clearance import clearance, is_free
 from table.observation import LEANED_ON_MM, SURE
 from table.pieces import PieceSize
-from table.solids import Array, Solid
+from table.solids import POSES, Array, Solid
 from table.table_config import Setup
 from vision.geometry.piece_pose import Hypothesis, seen_middle_mm, silhouette
 from vision.geometry.rectified_view import Photo
@@ -31,8 +31,9 @@ from vision.pose.initial_poses import (
     lying_on_its_side,
     uncertain_poses,
 )
+from vision.pose.lookalikes import lookalike
 from vision.pose.pose_search import FITS, larger_alternatives, search_lying_poses
-from vision.pose.priors import has_dominant_pose, usually_stand
+from vision.pose.priors import habit_of, has_dominant_pose, usually_stand
 from vision.pose.region_likelihood import Area, area
 
 SURE_CHANCE, DOUBTED_CHANCE, LEAST_CHANCE = 0.5, 0.1, 0.02
@@ -50,8 +51,14 @@ ALONE = 5.0
 
 Where nearly all pieces of a game have the same pose such a reading is excluded.
 """
+LEAST_POSE = 1e-6
+"""Probabilities of poses below this are taken as this."""
 MISFIT = 3.0
 """Log odds of the verification below which other poses are tried."""
+CONTRADICTED, FITS_ANYWAY, OTHERWISE = 0.9, 8.0, 2.5
+"""If the keypoints give the best pose less than this probability, and its fit is below this,
+another pose is at most so many nats less probable.
+"""
 LARGER = 3.0
 """Penalty, in nats, of the alternative that a lying piece is a larger one with its tip at the same
 place.
@@ -96,8 +103,17 @@ class Candidate:
         return self.rivals[0].guess
 
 
-Asked = tuple[list[InitialPose], list[Array]]
-"""Candidates at a place, the most probable first, and outlines (n, 2) px of what may hide it."""
+class Asked(NamedTuple):
+    """Candidates at a place, the most probable first, and outlines (n, 2) px of what may hide it.
+
+    `poses` (3,) are the probabilities of the poses.
+    """
+
+    rivals: list[InitialPose]
+    hidden_by: list[Array]
+    poses: Array
+
+
 Leaning = TypeVar("Leaning", InitialPose, "PoseHypothesis")
 Company = tuple[Candidate, ...]
 """A piece, and those near enough to hide part of it."""
@@ -268,10 +284,12 @@ def align_all(
     ]
     new = [k for k, company in enumerate(companies) if company not in known]
     lean_anywhere = not has_dominant_pose(photo.setup)
+    habit = habit_of(photo.setup).poses
     asked = [
-        (
+        Asked(
             _supported(candidates[k].rivals, [best[j] for j in near[k]], lean_anywhere),
             [outlines[j] for j in near[k]],
+            candidates[k].keypoints.poses * habit,
         )
         for k in new
     ]
@@ -394,7 +412,7 @@ def raise_where_verified(
     ]
     surer = {}
     for one, (best, *_) in zip(
-        doubtful, measured([(one.rivals, []) for one in doubtful], photo), strict=True
+        doubtful, measured([as_asked(one, photo) for one in doubtful], photo), strict=True
     ):
         here = _core(best.guess)
         apart = not any(
@@ -403,6 +421,11 @@ def raise_where_verified(
         if apart and best.fit is not None and best.fit > FITS:
             surer[one] = replace(one, chance=float(expit(logit(one.chance) + best.fit)))
     return [surer.get(one, one) for one in candidates]
+
+
+def as_asked(one: Candidate, photo: Photo) -> Asked:
+    """A candidate that nothing hides."""
+    return Asked(one.rivals, [], one.keypoints.poses * habit_of(photo.setup).poses)
 
 
 def measured(
@@ -425,9 +448,26 @@ def measured(
     first = refine_poses([tried[k][0].guess for k in unclear], photo)
     looks = dict(zip(unclear, refine_poses([guess for guess, _ in first], photo), strict=True))
     return [
-        (_settled(best, looks.get(k), rivals, photo, hidden_by), *others)
-        for k, ((best, *others), (rivals, hidden_by)) in enumerate(zip(tried, asked, strict=True))
+        _doubted((_settled(best, looks.get(k), rivals, photo, hidden_by), *others), poses)
+        for k, ((best, *others), (rivals, hidden_by, poses)) in enumerate(
+            zip(tried, asked, strict=True)
+        )
     ]
+
+
+def _doubted(tried: tuple[PoseHypothesis, ...], poses: Array) -> tuple[PoseHypothesis, ...]:
+    """The readings of a place, with a likelier other pose where keypoints contradict the best one.
+
+    Unless the best one fits well.
+    """
+    best, *others = tried
+    agreed = poses[POSES.index(best.guess.pose)] / poses.sum()
+    rival = next((one for one in others if one.guess.pose != best.guess.pose), None)
+    if rival is None or best.fit is None or best.fit > FITS_ANYWAY or agreed > CONTRADICTED:
+        return tried
+    likelier = replace(rival, evidence=max(rival.evidence, best.evidence - OTHERWISE))
+    rest = [likelier if one is rival else one for one in others]
+    return (best, *sorted(rest, key=_against))
 
 
 def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypothesis, ...]]:
@@ -436,7 +476,7 @@ def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypoth
     Outlines (n, 2) px may hide them.
     """
     return _verified(
-        [align_readings(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo
+        [align_readings(one.rivals, photo, one.hidden_by, None) for one in asked], photo
     )
 
 
@@ -448,14 +488,17 @@ def _also_otherwise(
 ) -> tuple[list[Asked], list[tuple[PoseHypothesis, ...]]]:
     """Add further readings to the rivals of each place, and their results.
 
-    If the best one lies: larger pieces that it may be a part of.  If it does not fit: the earlier
-    pose; if that does not fit either, pieces that lie with their bases to the camera, if one of the
-    rivals stands, and lying pieces found by refinement about its middle.  Evidence from keypoints
-    is not used for these.
+    The pose that looks like the best one.  If the best one lies: larger pieces that it may be a
+    part of.  If it does not fit: the earlier pose; if that does not fit either, pieces that lie
+    with their bases to the camera, if one of the rivals stands, and lying pieces found by
+    refinement about its middle.  Evidence from keypoints is not used for these.
     """
     more = {}
-    for k, ((rivals, hidden_by), (best, *others)) in enumerate(zip(asked, tried, strict=True)):
-        ways = []
+    alike = _lookalikes(asked, tried, photo)
+    for k, ((rivals, hidden_by, poses), (best, *others)) in enumerate(
+        zip(asked, tried, strict=True)
+    ):
+        ways = [alike[k]] if k in alike else []
         if best.guess.pose == "lying" and best.fit is not None:
             ways += [
                 InitialPose(guess, known, rivals[0].evidence - LARGER)
@@ -485,13 +528,44 @@ def _also_otherwise(
                     for guess, known in search_lying_poses(seen_mm, best.guess.z_mm, photo)
                 ]
         if ways:
-            more[k] = (ways, hidden_by)
+            more[k] = Asked(sorted(ways, key=_against), hidden_by, poses)
     found = verified_on_edges(list(more.values()), photo)
     asked, tried = list(asked), list(tried)
-    for (k, (ways, hidden_by)), some in zip(more.items(), found, strict=True):
-        asked[k] = ([*asked[k][0], *ways], hidden_by)
+    for (k, one), some in zip(more.items(), found, strict=True):
+        asked[k] = asked[k]._replace(rivals=[*asked[k].rivals, *one.rivals])
         tried[k] = tuple(sorted((*tried[k], *some), key=_against))
     return asked, tried
+
+
+def _lookalikes(
+    asked: list[Asked], tried: list[tuple[PoseHypothesis, ...]], photo: Photo
+) -> dict[int, InitialPose]:
+    """The other pose that looks like the best one, refined, by place.
+
+    Its evidence is that of the best one, less what the keypoints say against its pose.
+    """
+    eye_mm = photo.camera.eye_mm
+    found = {k: lookalike(best.guess, eye_mm) for k, (best, *_) in enumerate(tried)}
+    alike = {k: guess for k, guess in found.items() if guess is not None}
+    ways = {}
+    for k, (guess, known) in zip(alike, refine_poses([*alike.values()], photo), strict=True):
+        best, poses = tried[k][0], np.log(np.maximum(asked[k].poses, LEAST_POSE))
+        more = poses[POSES.index(best.guess.pose)] - poses[POSES.index(guess.pose)]
+        against = float(np.clip(more, 0.0, MOST_AGAINST))
+        ways[k] = InitialPose(guess, known, _for_reading(best, asked[k].rivals) - against)
+    return ways
+
+
+def _for_reading(best: PoseHypothesis, rivals: list[InitialPose]) -> float:
+    """Evidence of the keypoints for the size and pose of a reading."""
+    return max(
+        (
+            one.evidence
+            for one in rivals
+            if (one.guess.size, one.guess.pose) == (best.guess.size, best.guess.pose)
+        ),
+        default=rivals[0].evidence,
+    )
 
 
 def _for_size(size: PieceSize, rivals: list[InitialPose]) -> float:

@@ -1,0 +1,47 @@
+"""Poses that look alike: a standing piece seen from the side, and one that lies base to the camera.
+
+Between 25 and 45 degrees from the vertical their outlines may nearly be the same. The keypoint
+network then gives vertices for one of them only, so the other is made from the outline.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from table.solids import REPEATS_DEG, Array, Pose
+from vision.geometry.piece_pose import Hypothesis, seen_middle_mm, silhouette
+
+ALIKE = 0.75
+"""Least overlap of outlines, intersection over union, of poses that look alike."""
+STEP_DEG = 15.0
+"""Headings that are tried; refinement corrects half of that step."""
+OTHER_POSE: dict[Pose, Pose] = {"upright": "lying", "lying": "upright"}
+
+
+def lookalike(guess: Hypothesis, eye_mm: Array) -> Hypothesis | None:
+    """The piece in the other pose, lying or upright, whose outline is most like that of a guess.
+
+    None if no outline is much like it, or if the piece leans.
+    """
+    if guess.pose not in OTHER_POSE:
+        return None
+    other = OTHER_POSE[guess.pose]
+    outline, middle_mm = silhouette(guess.solid, eye_mm), seen_middle_mm(guess.solid, eye_mm)
+    best: tuple[float, Hypothesis | None] = (ALIKE, None)
+    for heading_deg in np.arange(0.0, REPEATS_DEG[other], STEP_DEG):
+        x_mm, y_mm = middle_mm.tolist()
+        turned = Hypothesis(guess.size, other, x_mm, y_mm, float(heading_deg), z_mm=guess.z_mm)
+        off_mm = middle_mm - seen_middle_mm(turned.solid, eye_mm)
+        there = turned.at(turned.parameters + np.append(off_mm, 0.0))
+        alike = overlap(outline, silhouette(there.solid, eye_mm))
+        if alike > best[0]:
+            best = alike, there
+    return best[1]
+
+
+def overlap(one: Array, other: Array) -> float:
+    """Intersection over union of two convex outlines (n, 2)."""
+    a, b = one.astype(np.float32), other.astype(np.float32)
+    shared = cv2.intersectConvexConvex(a, b)[0]
+    return float(shared / (cv2.contourArea(a) + cv2.contourArea(b) - shared))
