@@ -368,7 +368,7 @@ def _without_overlaps(
     """
     if habit_of(setup).most == 1:
         return estimates, []
-    return split_overlaps(estimates, [_probability(one, _weights(one)) for one in estimates])
+    return split_overlaps(estimates, [_existence(one) for one in estimates])
 
 
 def _reading(estimate: PieceEstimate) -> Reading:
@@ -410,11 +410,6 @@ def _existence(estimate: PieceEstimate) -> float:
     """Probability that there is a piece, by how well its most probable reading fits."""
     fit = estimate.tried[0].fit
     return estimate.chance * (1.0 if fit is None else float(np.interp(fit, FIT_ODDS, SHARE_RIGHT)))
-
-
-def _probability(estimate: PieceEstimate, weights: Array) -> float:
-    """Probability of a piece in the pose of its most probable reading."""
-    return _existence(estimate) * _share(estimate, weights, estimate.tried[0], _stands)
 
 
 def _share(

@@ -57,15 +57,11 @@ THROUGH = (0.0, 0.4, 0.8)
 """Shares of the ground's light through a piece that are tried."""
 TARGET_LIGHT = (0.5, 1.0)
 """Light of a target under another piece, as shares of that of its body: less reaches it there."""
-MOST_APART, LOOKS = 40.0, 3.0
+MOST_APART, LOOKS = 40.0, 2.5
 """Largest squared distance that a pixel may contribute, and the effective number of independent
 pixels of a piece.
 """
-MODELLED = 3.0
-"""Mean squared distance, in sigmas, from the nearest colour up to which the model describes a
-piece.  Where even that is farther, the distances say less: they are divided by the excess.
-"""
-DRAWN_DYES = 0.5
+DRAWN_DYES = 0.75
 """Exponent of the keypoint network's colour probabilities."""
 PIXELS, RING_PX, LEAST_RING = 80, 13, 10
 """Largest number of pixels of a piece that are used; width of the window around it for the ground;
@@ -148,8 +144,7 @@ def coloured(
         return estimate
     setup, bodies = photo.setup, bodies_of(photo.setup)
     apart = mean_distances(*shown, bodies)
-    misfit = max(1.0, float(apart.min()) / MODELLED)
-    score = -0.5 * LOOKS * apart / misfit + DRAWN_DYES * np.log(estimate.keypoints.colours + 1e-9)
+    score = -0.5 * LOOKS * apart + DRAWN_DYES * np.log(estimate.keypoints.colours + 1e-9)
     weight = np.exp(score - score.max())
     over = None
     if setup.game.target is not None:
