@@ -477,5 +477,6 @@ def test_only_house_rules_that_are_changed_are_named(client, session):
 def test_a_long_reason_is_set_smaller_so_that_what_is_below_stays(client, session):
     said = session.shown["verdicts"][0]["said"]
     assert "is-long" not in client.get("/").text
-    session.shown["verdicts"][0]["said"] = f"{said} {said} {said}"
-    assert 'class="said why is-long"' in client.get("/").text
+    for length, letters in ((200, "is-long"), (300, "is-longer")):
+        session.shown["verdicts"][0]["said"] = (said * 10)[:length]
+        assert f'class="said why {letters}"' in client.get("/").text

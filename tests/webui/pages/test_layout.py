@@ -1,0 +1,85 @@
+"""What stands where on the panel in a real browser: nothing that is said moves what is below it."""
+
+from __future__ import annotations
+
+import pytest
+
+SHORT = "Blue leads."
+LONG = (
+    "Orange's piece lies on e5 and e6, with its tip in e6: orange1 fires west on e5-a5, orange1"
+    " fires northwest on e6-c8, orange3 fires into its own square e6, or orange4 fires northwest."
+    " Nobody can fire any more; points in this round: purple 4, blue 3, orange 7. Round 1 is over,"
+    " and blue throws next."
+)
+BELOW = (".ranks", ".controls", ".may", ".table", ".camera", ".past")
+PLACES = """(parts) => Object.fromEntries(parts.map((part) => {
+  const element = document.querySelector(part);
+  return [part, element.hidden ? null : Math.round(element.getBoundingClientRect().top + scrollY)];
+}))"""
+
+
+@pytest.fixture(params=[390, 1024, 1920])
+def page(request, chromium):
+    """A page of this width, px."""
+    page = chromium.new_page(viewport={"width": request.param, "height": 900})
+    yield page
+    page.close()
+
+
+def says(panel, page, part, text, **view):
+    """Let the panel say this, and wait until the page shows it."""
+    panel.change(record=True, view=view)
+    page.wait_for_function(
+        "([part, text]) => document.querySelector(part).textContent.includes(text)",
+        arg=[part, text],
+    )
+
+
+@pytest.mark.parametrize("host", [False, True])
+def test_a_longer_ruling_or_question_moves_nothing(page, panel, question, verdict_row, host):
+    page.goto(f"{panel.url}/join#{panel.host_code}" if host else panel.url)
+    page.locator("#verdict .headline").wait_for()
+    history = [verdict_row(16, "yellow", "Yellow throws.")]
+
+    def ruled(seq, text, **more):
+        return [verdict_row(seq, "blue", text) | more, *history]
+
+    says(panel, page, "#verdict", SHORT, verdicts=ruled(17, SHORT))
+    there = page.evaluate(PLACES, BELOW)
+    differences = [f"Blue {n} is not on the board." for n in range(12)]
+    says(panel, page, "#verdict", LONG, verdicts=ruled(18, LONG))
+    assert page.evaluate(PLACES, BELOW) == there
+    apart = {"verdict": "out_of_sync", "evidence": {"differences": differences}}
+    says(panel, page, "#verdict", "Blue 11", verdicts=ruled(19, LONG, **apart))
+    assert page.evaluate(PLACES, BELOW) == there
+    asked = question | {"said": LONG, "choices": question["choices"] * 6}
+    says(panel, page, ".question", LONG, question=asked, phase="asking", next=None)
+    steady = (".may", ".table", ".camera")  # the host's controls are others meanwhile
+    assert page.evaluate(PLACES, steady) == {part: there[part] for part in steady}
+
+
+def test_what_the_turn_says_moves_nothing(page, panel):
+    page.goto(panel.url)
+    page.locator("#verdict .headline").wait_for()
+    there = page.evaluate(PLACES, BELOW)
+    for message in ("Wait.", LONG[:160]):
+        panel.change(record=True, live={"status": "settling", "message": message, "at_ms": 10**9})
+        page.locator(".turn").get_by_text(message).wait_for()
+        assert page.evaluate(PLACES, BELOW) == there
+
+
+def test_evidence_that_is_opened_is_not_cut_off(page, panel):
+    page.goto(panel.url)
+    page.locator("#evidence summary").click()
+    inside, box = page.locator("#verdict").evaluate("(e) => [e.scrollHeight, e.clientHeight]")
+    assert inside <= box + 1
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1024, False), (1920, True)])
+def test_the_camera_stands_beside_the_board_on_a_wide_screen(chromium, panel, width, beside):
+    page = chromium.new_page(viewport={"width": width, "height": 1080})
+    page.goto(panel.url)
+    board = page.locator(".table").bounding_box()
+    camera = page.locator(".camera").bounding_box()
+    page.close()
+    assert (camera["y"] == board["y"] and camera["x"] >= board["x"] + board["width"]) is beside
