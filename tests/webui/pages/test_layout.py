@@ -1,4 +1,6 @@
-"""What stands where on the panel in a real browser: nothing that is said moves what is below it."""
+"""What stands where in a real browser: nothing that is said moves what is below it, and motion says
+something.
+"""
 
 from __future__ import annotations
 
@@ -83,3 +85,57 @@ def test_the_camera_stands_beside_the_board_on_a_wide_screen(chromium, panel, wi
     camera = page.locator(".camera").bounding_box()
     page.close()
     assert (camera["y"] == board["y"] and camera["x"] >= board["x"] + board["width"]) is beside
+
+
+MOTION = """
+window.moved = []; window.buzzed = 0;
+const animate = Element.prototype.animate;
+Element.prototype.animate = function (...words) {
+  moved.push(this.textContent.trim());
+  return animate.apply(this, words);
+};
+navigator.vibrate = () => ++buzzed;
+"""
+"""What is set in motion, by its words, and how often a phone buzzes."""
+
+
+@pytest.fixture
+def watched(chromium):
+    """watched("reduce"): a page whose motion can be counted, of somebody who wants less of it."""
+    contexts = []
+
+    def begin(motion="no-preference"):
+        context = chromium.new_context(reduced_motion=motion)
+        context.add_init_script(MOTION)
+        contexts.append(context)
+        return context.new_page()
+
+    yield begin
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize(("motion", "expected"), [("no-preference", ["12"]), ("reduce", [])])
+def test_new_points_stand_out_unless_motion_is_unwanted(panel, watched, motion, expected):
+    page = watched(motion)
+    page.goto(panel.url)
+    page.locator(".scores .points").first.wait_for()
+    panel.change(record=True, view={"scores": {"blue": 12, "yellow": 5}})
+    page.locator(".scores .points").get_by_text("12").wait_for()
+    assert page.evaluate("moved") == expected
+
+
+def test_a_phone_shows_the_board_and_buzzes_when_its_player_is_needed(panel, watched):
+    page = watched()
+    page.goto(f"{panel.url}/join#{panel.table_code}")
+    page.locator("button[name=seat][value=yellow]").click()
+    page.locator(".plan .piece").first.wait_for()
+    page.get_by_text("Please wait").wait_for()
+    assert page.evaluate("buzzed") == 0
+    for turn in (1, 2):
+        panel.change(record=True, view={"next": "yellow"})
+        page.get_by_text("Your turn").wait_for()
+        assert page.evaluate("buzzed") == turn
+        panel.change(record=True, view={"next": "blue"})
+        page.get_by_text("Please wait").wait_for()
+    assert page.evaluate("buzzed") == 2

@@ -474,6 +474,15 @@ def test_only_house_rules_that_are_changed_are_named(client, session):
     )
 
 
+def test_a_line_leads_from_every_label_to_its_piece(client):
+    page = client.get("/").text
+    lines = re.findall(
+        r'<line class="leader[^"]*" x1="(\S+)" y1="(\S+)" x2="(\S+)" y2="(\S+)"/>', page
+    )
+    assert len(lines) == page.count('class="plate"')
+    assert all(math.dist(map(float, line[:2]), map(float, line[2:])) < 120 for line in lines)
+
+
 def test_a_long_reason_is_set_smaller_so_that_what_is_below_stays(client, session):
     said = session.shown["verdicts"][0]["said"]
     assert "is-long" not in client.get("/").text
