@@ -132,6 +132,8 @@ def test_a_phone_shows_the_board_and_buzzes_when_its_player_is_needed(panel, wat
     page.locator(".plan .piece").first.wait_for()
     page.get_by_text("Please wait").wait_for()
     assert page.evaluate("buzzed") == 0
+    lefts = {box.bounding_box()["x"] for box in page.locator("main section:visible").all()}
+    assert len(lefts) == 1, "one column"
     for turn in (1, 2):
         panel.change(record=True, view={"next": "yellow"})
         page.get_by_text("Your turn").wait_for()
