@@ -141,3 +141,16 @@ def test_a_phone_shows_the_board_and_buzzes_when_its_player_is_needed(panel, wat
         panel.change(record=True, view={"next": "blue"})
         page.get_by_text("Please wait").wait_for()
     assert page.evaluate("buzzed") == 2
+
+
+def test_a_host_pauses_by_a_key(panel, chromium):
+    page = chromium.new_page()
+    page.goto(f"{panel.url}/join#{panel.host_code}")
+    page.locator("#pause").wait_for()
+    alt = 1
+    key = {"modifiers": alt, "text": "p", "unmodifiedText": "p", "isSystemKey": True}
+    with page.expect_response("**/command"):
+        page.context.new_cdp_session(page).send("Input.dispatchKeyEvent", {"type": "char"} | key)
+    page.close()
+    (pause,) = panel.change()
+    assert pause["command"] == "pause"
