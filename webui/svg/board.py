@@ -459,7 +459,7 @@ def _whole_box(setup: Setup, seen: ObservationDocument | None) -> tuple[float, f
                     *(np.array(marker.corners_mm) for marker in setup.fiducials.markers),
                 ]
             ),
-            MARGIN_MM,
+            3 * MARGIN_MM,
         )
     side_mm = cell_side_mm(setup.board)
     outline = setup.outline_mm()

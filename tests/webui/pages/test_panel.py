@@ -314,7 +314,7 @@ def test_rule_now_has_the_table_judged_afresh(client, session):
 
 def test_rule_now_is_no_answer_to_a_question(client, session, question):
     session.shown |= {"question": question, "phase": "asking"}
-    assert 'id="rule" name="command" value="rule" disabled' in client.get("/").text
+    assert 'id="rule" accesskey="r" name="command" value="rule" disabled' in client.get("/").text
 
 
 def test_undo_from_a_page_that_is_behind_is_refused(client, session):
