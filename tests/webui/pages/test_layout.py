@@ -154,3 +154,19 @@ def test_a_host_pauses_by_a_key(panel, chromium):
     page.close()
     (pause,) = panel.change()
     assert pause["command"] == "pause"
+
+
+@pytest.mark.parametrize("language", ["en-GB", "de-DE", "es-ES"])
+def test_whose_turn_it_is_takes_one_line_in_every_language(panel, page, language):
+    page.set_extra_http_headers({"Accept-Language": language})
+    states = [("ice_boule", "target"), ("icefloe", "torch"), ("zamboni_wars", "shot")]
+    heights = set()
+    for game, phase in states:
+        state = {"phase": phase, "turn": "", "next": "yellow"}
+        panel.change(record=True, view={"game": game, "next": "yellow", "state": state})
+        page.goto(panel.url)
+        first, last = page.locator(".whose > :first-child"), page.locator(".whose > :last-child")
+        there, after = first.bounding_box(), last.bounding_box()
+        assert after["y"] < there["y"] + there["height"], "player and verb are in one line"
+        heights.add(page.locator(".turn .scores").bounding_box()["y"])
+    assert len(heights) == 1
