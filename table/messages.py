@@ -37,6 +37,8 @@ Joint = Literal["and", "or", ";", ",", " "]
 SENTENCES: Joint = " "
 WORDS = ("player", "colour", "size", "pose", "way", "corner", "touch")
 SEVERAL = ("players", "pieces", "sizes", "cells")
+DECIDERS = ("players", "the players", "host", "simulated players")
+"""What stands for who decided, where nobody gave a name; names are the same in every language."""
 
 
 class Word(msgspec.Struct, frozen=True, tag="word"):
@@ -236,7 +238,7 @@ MADE_SENTENCES = ("{text}.", "{text}; nothing was done.")
 
 
 def _capital(text: str, value: Value) -> str:
-    """The text, capitalized if it begins with a player or a colour or is a phrase with a stop."""
+    """The text, with a capital if it begins with a name, a colour or words for a piece."""
     if isinstance(value, Template) and value.template in MADE_SENTENCES:
         return text[:1].upper() + text[1:]
     while isinstance(value, Template | Listing):
@@ -244,9 +246,11 @@ def _capital(text: str, value: Value) -> str:
             value = value.items[0] if value.items else ""
             continue
         field = FIELD.match(value.template)
-        if field and field[2] in ("player", "players", "colour"):
+        first = value.fields[field[1]] if field else ""
+        named = field and field[2] == "cell" and isinstance(first, Template)
+        if named or (field and field[2] in ("player", "players", "who", "colour")):
             return text[:1].upper() + text[1:]
-        value = value.fields[field[1]] if field else ""
+        value = first
     return text
 
 
@@ -267,7 +271,7 @@ def _value(kind: str, value: object) -> Value:
         return value
     if isinstance(value, Message):
         return value.content
-    if kind in WORDS:
+    if kind in WORDS or (kind == "who" and value in DECIDERS):
         return Word(str(value), "touch" if kind == "touch" else "")
     if kind == "piece":
         found = re.fullmatch(r"([a-z]+)(\d+)", str(value))

@@ -88,6 +88,12 @@ def _clause(clause: str) -> Message:
     )
 
 
+def lengthy(message: str, long: int, longer: int) -> str:
+    """The class of a sentence that is set in smaller letters: ` is-long`, ` is-longer`, or none."""
+    size = len(message)
+    return " is-longer" if size > longer else " is-long" if size > long else ""
+
+
 def unbroken(message: str) -> str:
     """A sentence in which no line ends between a number, its ± and its unit."""
     return message.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")

@@ -15,6 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from referee.presentation.session_view import SessionView, Verdict
 from referee.presentation.shown_games import title
+from table.measured_text import shown_date
 from table.messages import msg
 from webui.filters import clauses_in_words, shown_at, shown_gap, shown_verdict
 from webui.svg.board import Drawing
@@ -55,7 +56,7 @@ def verdict_png(
     _pictures(canvas, y, drawing, jpeg, say)
     y -= GAP + SMALL
     if ruled:
-        _kind_and_time(canvas, y, ruled, say)
+        _kind_and_players(canvas, y, ruled, view, say)
     y = _message(canvas, y, lines)
     y = _distances(canvas, y - SMALL * 0.6, rows)
     if ruled and ruled.rests_on:
@@ -82,11 +83,19 @@ def _heading(canvas: Canvas, y: float, view: SessionView, say: Callable[[str], s
         n2=view.session,
     )
     canvas.setFillColor(QUIET)
-    _text(canvas, WIDTH - EDGE, y, say(played), "Helvetica", SMALL, right=True)
+    when = shown_date(view.started_utc)
+    _text(canvas, WIDTH - EDGE, y, f"{say(played)} · {when}", "Helvetica", SMALL, right=True)
 
 
-def _kind_and_time(canvas: Canvas, y: float, ruled: Verdict, say: Callable[[str], str]) -> None:
-    text = f"{say(shown_verdict(ruled)).upper()}   {say(shown_at(ruled.at_ms))}"
+def _kind_and_players(
+    canvas: Canvas, y: float, ruled: Verdict, view: SessionView, say: Callable[[str], str]
+) -> None:
+    """What kind of verdict it is, when, and who plays: names with their colours."""
+    players = (
+        f"{view.names[one]} ({say(one)})" if one in view.names else say(one) for one in view.players
+    )
+    when = say(shown_at(ruled.at_ms))
+    text = f"{say(shown_verdict(ruled)).upper()}   {when}   {', '.join(players)}"
     canvas.setFillColor(QUIET)
     _text(canvas, EDGE, y, text, "Helvetica-Bold", SMALL * 0.85)
 
@@ -189,6 +198,10 @@ def _board(canvas: Canvas, drawing: Drawing, px: float, say: Callable[[str], str
             )
     for mark in drawing.trace:
         _mark(canvas, mark, px)
+    canvas.setStrokeColor(INK)
+    canvas.setLineWidth(px)
+    for label in drawing.labels:
+        canvas.line(*label.leader)
     for label in drawing.labels:
         canvas.saveState()
         canvas.translate(label.x - label.width_mm / 2, label.y + label.height_mm / 2)

@@ -15,6 +15,7 @@ from referee.sessions.events import SeatFreed, SeatTaken
 from table.measured_text import shown_date, shown_mm
 from webui.filters import (
     evidence_rows,
+    lengthy,
     shown_at,
     shown_gap,
     shown_points,
@@ -66,6 +67,7 @@ def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
         rows=evidence_rows,
     )
     app.jinja_env.filters.update(
+        lengthy=lengthy,
         unbroken=unbroken,
         layers=layers,
         named_first=named_first,

@@ -14,7 +14,7 @@ from engines.ice_storm.statistics import hits, squares
 from engines.ice_storm.touches import check_setup
 from table.errors import InputError
 from table.game_facts import TableFacts
-from table.messages import in_a_row, msg
+from table.messages import Message, in_a_row, msg
 from table.table_config import Setup
 
 
@@ -26,6 +26,12 @@ def _marks(document: Document) -> tuple[Mark, ...]:
 
 def _sound(code: str, _document: Document) -> Sound:
     return "hit" if code == "storm.attack" else ""
+
+
+def _headline(player: str | None, code: str, _document: Document) -> Message | None:
+    """The point for a piece that was taken."""
+    taken = player is not None and code == "storm.attack"
+    return msg("{player} +{n}", player=player, n=1) if taken else None
 
 
 def _on_board(document: Document) -> OnBoard:
@@ -73,6 +79,7 @@ FACTS = GameFacts(
         verbs={"throw": "throws", "attack": "fires"},
         marks=_marks,
         sound=_sound,
+        headline=_headline,
         on_board=_on_board,
         options_in_order=True,
     ),

@@ -41,15 +41,22 @@ def named(pieces: Iterable[Piece]) -> Listing:
 
 def throw(before: State, move: Throw) -> Message:
     """Where a throw came to rest, and what it moved and knocked off the board."""
-    landed = (
-        msg("{player}'s piece lies {text}.", player=move.player, text=place(move.place))
-        if move.place
-        else msg(
+    if move.place is None:
+        landed = msg(
             "{player}'s piece is fully or partly off the board: it is wasted.", player=move.player
         )
-    )
+    elif move.place.tips:
+        landed = msg("{player}'s piece lies {text}.", player=move.player, text=place(move.place))
+    else:
+        landed = msg("{player}'s piece stands {text}.", player=move.player, text=place(move.place))
     moved = [
         msg("It moved {piece}, which now lies {text}.", piece=change.name, text=place(change.place))
+        if change.place.tips
+        else msg(
+            "It moved {piece}, which now stands {text}.",
+            piece=change.name,
+            text=place(change.place),
+        )
         for change in move.changes
         if change.place
     ]

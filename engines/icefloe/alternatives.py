@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engines.alternatives import instead
-from engines.icefloe import rules
+from engines.icefloe import messages, rules
 from engines.icefloe.board import PLACES, STEPS
 from engines.icefloe.moves import Move, Movement, Placing, Removal, Slide
 from engines.icefloe.state import State
@@ -44,18 +44,23 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
         case Placing(pyramid, target):
             for place in STEPS[target]:
                 yield (
-                    msg("{cell} stands on {cell2}", cell=pyramid, cell2=place),
+                    msg("{cell} stands on {cell2}", cell=messages.pyramid(pyramid), cell2=place),
                     Placing(pyramid, place),
                 )
         case Removal():
             yield msg("No empty tile was removed"), Removal(None)
             for other in state.board.empty:
-                yield msg("{cell} was removed", cell=other.tile), Removal(other.tile)
+                yield msg("{cell} was removed", cell=messages.tile(other.tile)), Removal(other.tile)
         case _:
             return
 
 
 def _went(pyramid: str, origin: str, place: str) -> Message:
     if place == origin:
-        return msg("{cell} came back to {cell2}", cell=pyramid, cell2=origin)
-    return msg("{cell} went from {cell2} to {cell3}", cell=pyramid, cell2=origin, cell3=place)
+        return msg("{cell} came back to {cell2}", cell=messages.pyramid(pyramid), cell2=origin)
+    return msg(
+        "{cell} went from {cell2} to {cell3}",
+        cell=messages.pyramid(pyramid),
+        cell2=origin,
+        cell3=place,
+    )

@@ -11,6 +11,7 @@ import msgspec
 from engines.announcements import read_heard
 from engines.errors import Violation
 from engines.game_document import Announced, Announcement
+from engines.icefloe import messages
 from engines.icefloe.ballots import TORCH, VOTING
 from engines.icefloe.board import PLACES, SUITS, VALUES
 from engines.icefloe.checks import EMPTYING, REMOVING, ROUND, SCORING
@@ -220,7 +221,9 @@ def _removing(state: State) -> list[Announcement]:
     gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
     return [
         {
-            "label": phrase("{player} has removed {cell}", player=state.torch, cell=tile),
+            "label": phrase(
+                "{player} has removed {cell}", player=state.torch, cell=messages.tile(tile)
+            ),
             "said": {"player": state.torch, "removed": tile},
             "aside": True,
         }
@@ -278,7 +281,7 @@ def saying(state: State, move: Move) -> tuple[Message, Announced]:
         case Removal(None):
             return phrase("no empty tile is removed"), {"player": state.torch, "extra_tile": None}
         case Selection(player, tile):
-            return phrase("{player} scores on {cell}", player=player, cell=tile), {
+            return phrase("{player} scores on {cell}", player=player, cell=messages.tile(tile)), {
                 "player": player,
                 "score": tile,
             }
@@ -299,10 +302,9 @@ def saying(state: State, move: Move) -> tuple[Message, Announced]:
                 "torch": True,
             }
         case Movement(pyramid, origin, target) if origin == target:
-            return phrase("{cell} comes back to {cell2}", cell=pyramid, cell2=origin), {
-                "player": state.mover,
-                "stays": pyramid,
-            }
+            return phrase(
+                "{cell} comes back to {cell2}", cell=messages.pyramid(pyramid), cell2=origin
+            ), {"player": state.mover, "stays": pyramid}
         case _:
             return NOTHING, {}
 
@@ -317,7 +319,7 @@ def _stays(state: State, heard: Stays) -> Verdict:
             msg(
                 "{player} cannot move {cell} for {player2}.",
                 player=heard.player,
-                cell=heard.stays,
+                cell=messages.pyramid(heard.stays),
                 player2=state.mover,
             ),
             turn(state),
@@ -335,7 +337,7 @@ def _stays(state: State, heard: Stays) -> Verdict:
         msg(
             "{player} moved {cell} and came back to {cell2}.",
             player=heard.player,
-            cell=heard.stays,
+            cell=messages.pyramid(heard.stays),
             cell2=place,
         ),
         after_move(play(state, move)),
@@ -458,7 +460,7 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     result = (
         msg("The vote chose the {text} ({text2}).", text=choice(after.value), text2=tally)
         if after.value
-        else msg("The vote removes {cell} ({text}).", cell=after.tile, text=tally)
+        else msg("The vote removes {cell} ({text}).", cell=messages.tile(after.tile), text=tally)
     )
     evidence: Evidence = {
         "votes": dict(zip(state.players, state.votes, strict=True)),
@@ -563,7 +565,9 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         tile = _tile(heard.extra_tile)
         return Waiting(
             code="icefloe.removed_empty",
-            message=msg("Take {cell} off the board; the camera will see it.", cell=tile),
+            message=msg(
+                "Take {cell} off the board; the camera will see it.", cell=messages.tile(tile)
+            ),
             rests_on=EMPTYING,
             player=heard.player,
         )
@@ -679,7 +683,7 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection
             return msg(
                 "{player} chooses {cell} to score: {text}.",
                 player=move.player,
-                cell=move.tile,
+                cell=messages.tile(move.tile),
                 text=all_of(brings or [phrase("nobody scores")]),
             )
         case Torch():

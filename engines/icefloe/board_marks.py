@@ -53,7 +53,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return (
                 Option(
                     state.mover,
-                    msg("places {cell} on a tile without a pyramid", cell=due),
+                    msg("places {cell} on a tile without a pyramid", cell=messages.pyramid(due)),
                     mark("goal", _places(state.board.empty)),
                 ),
             )
@@ -80,7 +80,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return (
                 Option(
                     state.torch,
-                    msg("removes {cell} and everything on it", cell=state.tile),
+                    msg("removes {cell} and everything on it", cell=messages.tile(state.tile)),
                     mark("take", _places([floe] if floe else [])),
                 ),
             )
@@ -149,7 +149,7 @@ def _moves(state: State) -> Iterator[Option]:
         )
         label = msg(
             "{cell} on {cell2}: {text}",
-            cell=pyramid,
+            cell=messages.pyramid(pyramid),
             cell2=floe.place,
             text=_ways(once, twice, sinks),
         )
@@ -186,7 +186,7 @@ def _score(state: State, floe: Floe) -> Option:
         state.mover,
         msg(
             "may choose {cell} on {cell2} to score: {text}",
-            cell=floe.tile,
+            cell=messages.tile(floe.tile),
             cell2=floe.place,
             text=worth,
         ),

@@ -6,6 +6,7 @@ Clauses are sections of the printed rules, or rulings.
 from __future__ import annotations
 
 from engines.errors import Violation
+from engines.icefloe import messages
 from engines.icefloe.board import CORNERS, SLIDES, reach, span
 from engines.icefloe.messages import turn
 from engines.icefloe.moves import Movement, Placing, Removal, Selection, Slide, Torch
@@ -46,7 +47,10 @@ def placing(state: State, move: Placing) -> Violation | None:
         return Violation(
             "icefloe.place.order",
             PLACING,
-            sentences(msg("{cell} cannot be placed now.", cell=move.pyramid), turn(state)),
+            sentences(
+                msg("{cell} cannot be placed now.", cell=messages.pyramid(move.pyramid)),
+                turn(state),
+            ),
         )
     floe = state.board.at(move.place)
     if floe is None:
@@ -56,7 +60,7 @@ def placing(state: State, move: Placing) -> Violation | None:
             sentences(
                 msg(
                     "{cell} cannot be placed on {cell2}, because there is no tile.",
-                    cell=move.pyramid,
+                    cell=messages.pyramid(move.pyramid),
                     cell2=move.place,
                 ),
                 turn(state),
@@ -66,9 +70,9 @@ def placing(state: State, move: Placing) -> Violation | None:
         message = msg(
             "{cell} cannot be placed on {cell2}, because {cell3} stands there. Free tiles:"
             " {cells}.",
-            cell=move.pyramid,
+            cell=messages.pyramid(move.pyramid),
             cell2=move.place,
-            cell3=floe.pyramids[0],
+            cell3=messages.pyramid(floe.pyramids[0]),
             cells=[other.place for other in state.board.empty],
         )
         return Violation("icefloe.place.taken", PLACING, message)
@@ -85,7 +89,7 @@ def movement(state: State, move: Movement) -> Violation | None:
         message = sentences(
             msg(
                 "{cell} is {player}'s, and players move their own pyramids.",
-                cell=pyramid,
+                cell=messages.pyramid(pyramid),
                 player=state.owner(pyramid),
             ),
             turn(state),
@@ -96,14 +100,14 @@ def movement(state: State, move: Movement) -> Violation | None:
         stands = (
             msg(
                 "{cell} cannot move from {cell2}: it stands on {cell3}.",
-                cell=pyramid,
+                cell=messages.pyramid(pyramid),
                 cell2=origin,
                 cell3=floe.place,
             )
             if floe
             else msg(
                 "{cell} cannot move from {cell2}: it is out of the game.",
-                cell=pyramid,
+                cell=messages.pyramid(pyramid),
                 cell2=origin,
             )
         )
@@ -124,7 +128,7 @@ def _no_way(state: State, move: Movement) -> Violation:
         message = msg(
             "{cell} cannot end on {cell2}, where it began. House rule: no move ends where"
             " it began.",
-            cell=pyramid,
+            cell=messages.pyramid(pyramid),
             cell2=origin,
         )
         return Violation("icefloe.move.stay", "ruling icefloe.4", sentences(message, may))
@@ -132,20 +136,22 @@ def _no_way(state: State, move: Movement) -> Violation:
         message = msg(
             "{cell} cannot reach {cell2} from {cell3}. A move is a step, a jump over one"
             " place, or two of these with at most one jump.",
-            cell=pyramid,
+            cell=messages.pyramid(pyramid),
             cell2=target,
             cell3=origin,
         )
         return Violation("icefloe.move.reach", MOVING, sentences(message, may))
     if state.board.at(target) is None:
         message = msg(
-            "{cell} cannot move to {cell2}, because there is no tile.", cell=pyramid, cell2=target
+            "{cell} cannot move to {cell2}, because there is no tile.",
+            cell=messages.pyramid(pyramid),
+            cell2=target,
         )
         return Violation("icefloe.move.tile", MOVING, sentences(message, may))
     message = msg(
         "{cell} cannot get from {cell2} to {cell3}: between two actions it needs a tile"
         " that can carry it.",
-        cell=pyramid,
+        cell=messages.pyramid(pyramid),
         cell2=origin,
         cell3=target,
     )
@@ -181,7 +187,7 @@ def slide(state: State, move: Slide) -> Violation | None:
                 "{player} cannot slide {cell} on {cell2}, because there is no {colour}"
                 " pyramid on it.",
                 player=state.mover,
-                cell=floe.tile,
+                cell=messages.tile(floe.tile),
                 cell2=origin,
                 colour=state.mover,
             ),
@@ -200,7 +206,7 @@ def _no_slide(state: State, move: Slide, tile: str) -> Violation:
         if allowed
         else msg("It cannot slide to any place beside it.")
     )
-    way: dict[str, object] = {"cell": tile, "cell2": origin, "cell3": target}
+    way: dict[str, object] = {"cell": messages.tile(tile), "cell2": origin, "cell3": target}
     if target not in SLIDES[origin]:
         message = msg(
             "{cell} cannot slide from {cell2} to {cell3}: a tile slides one place to the"
@@ -212,14 +218,14 @@ def _no_slide(state: State, move: Slide, tile: str) -> Violation:
         message = msg(
             "{cell} cannot slide from {cell2} to {cell3}: {cell4} is there, and a tile"
             " cannot push another.",
-            cell4=other.tile,
+            cell4=messages.tile(other.tile),
             **way,
         )
         return Violation("icefloe.slide.taken", MOVING, sentences(message, may))
     message = msg(
         "{cell} cannot slide to {cell2}. House rule: tiles do not slide to the corners that"
         " three players leave empty.",
-        cell=tile,
+        cell=messages.tile(tile),
         cell2=target,
     )
     return Violation("icefloe.slide.corner", "ruling icefloe.4", sentences(message, may))
@@ -237,14 +243,14 @@ def removal(state: State, move: Removal) -> Violation | None:
             msg(
                 "{player} removed {cell}, but the vote chose {cell2}, which must be removed.",
                 player=state.torch,
-                cell=move.tile,
-                cell2=state.tile,
+                cell=messages.tile(move.tile),
+                cell2=messages.tile(state.tile),
             )
             if move.tile
             else msg(
                 "{player} removed nothing, but the vote chose {cell}, which must be removed.",
                 player=state.torch,
-                cell=state.tile,
+                cell=messages.tile(state.tile),
             )
         )
         return Violation("icefloe.remove.voted", REMOVING, message)
@@ -253,14 +259,17 @@ def removal(state: State, move: Removal) -> Violation | None:
         return Violation(
             "icefloe.remove.gone",
             EMPTYING,
-            sentences(msg("{cell} is already out of the game.", cell=move.tile), turn(state)),
+            sentences(
+                msg("{cell} is already out of the game.", cell=messages.tile(move.tile)),
+                turn(state),
+            ),
         )
     if floe and floe.pyramids:
         message = sentences(
             msg(
                 "{cell} cannot be removed as the second tile: it carries {cells}.",
-                cell=move.tile,
-                cells=floe.pyramids,
+                cell=messages.tile(move.tile),
+                cells=map(messages.pyramid, floe.pyramids),
             ),
             turn(state),
         )
@@ -281,8 +290,8 @@ def selection(state: State, move: Selection) -> Violation | None:
             "{player} cannot score on {cell}, because it is out of the game. Still in the"
             " game: {cells}.",
             player=move.player,
-            cell=move.tile,
-            cells=[floe.tile for floe in state.board.floes],
+            cell=messages.tile(move.tile),
+            cells=[messages.tile(floe.tile) for floe in state.board.floes],
         )
         return Violation("icefloe.score.gone", SCORING, message)
     return None

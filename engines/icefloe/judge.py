@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from engines.icefloe import messages
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
 from engines.icefloe.matching import DOUBT, TableMatch
@@ -294,7 +295,7 @@ def _describe(state: State, move: Move, after: State) -> Message:
                 msg(
                     "{player} slid {cell} from {cell2} to {cell3}",
                     player=mover,
-                    cell=floe.tile,
+                    cell=messages.tile(floe.tile),
                     cell2=move.origin,
                     cell3=move.target,
                 )
@@ -309,7 +310,7 @@ def _describe(state: State, move: Move, after: State) -> Message:
         case Movement():
             moved: dict[str, object] = {
                 "player": mover,
-                "cell": move.pyramid,
+                "cell": messages.pyramid(move.pyramid),
                 "cell2": move.origin,
                 "cell3": move.target,
             }
@@ -317,7 +318,7 @@ def _describe(state: State, move: Move, after: State) -> Message:
                 return msg("{player} moved {cell} from {cell2} to {cell3}", **moved)
             return msg(
                 "{player} moved {cell} from {cell2} to {cell3}, and {cell4} sinks (more than {n})",
-                cell4=after.sunk,
+                cell4=messages.tile(after.sunk),
                 n=WEIGHT_MOST,
                 **moved,
             )
@@ -334,7 +335,7 @@ def _ask_unread(match: TableMatch, explanation: _Explanation, move: Movement) ->
     message = sentences(
         msg(
             "{cell} is no longer on {cell2}, and the camera cannot find it elsewhere.",
-            cell=move.pyramid,
+            cell=messages.pyramid(move.pyramid),
             cell2=move.origin,
         ),
         msg("Was it moved to {cell}?", cell=move.target),
@@ -497,7 +498,7 @@ def _ask_in_turn(match: TableMatch, changes: _Changes) -> Ambiguous | None:
 def _stand(state: State, names: Collection[str]) -> Listing:
     """Where pyramids stand by the record, in words."""
     return all_of(
-        phrase("{cell} on {cell2}", cell=name, cell2=floe.place)
+        phrase("{cell} on {cell2}", cell=messages.pyramid(name), cell2=floe.place)
         for floe in state.board.floes
         for name in floe.pyramids
         if name in names
@@ -520,7 +521,10 @@ def _half_done(match: TableMatch, changes: _Changes) -> Waiting | None:
         return None
     if changes.lifted and moving.owner(changes.lifted) == moving.mover:
         message = sentences(
-            msg("{cell} is off the board: move it, or put it back.", cell=changes.lifted),
+            msg(
+                "{cell} is off the board: move it, or put it back.",
+                cell=messages.pyramid(changes.lifted),
+            ),
             turn(moving),
         )
         asks = _ask_unseen(match, [changes.lifted])
@@ -537,10 +541,10 @@ def _half_done(match: TableMatch, changes: _Changes) -> Waiting | None:
             message = msg(
                 "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with"
                 " everything on it.",
-                cell=move.pyramid,
-                cell2=sunk,
+                cell=messages.pyramid(move.pyramid),
+                cell2=messages.tile(sunk),
                 cell3=move.target,
-                cell4=sunk,
+                cell4=messages.tile(sunk),
             )
             return Waiting(
                 code="icefloe.sinking",
@@ -721,18 +725,22 @@ class _Changes(NamedTuple):
             *(
                 msg(
                     "{cell} stood on {cell2} and is now on {cell3}.",
-                    cell=name,
+                    cell=messages.pyramid(name),
                     cell2=stood[name],
                     cell3=place,
                 )
                 for name, place in self.moved.items()
             ),
             *(
-                msg("{cell} cannot be seen on {cell2}.", cell=name, cell2=stood[name])
+                msg(
+                    "{cell} cannot be seen on {cell2}.",
+                    cell=messages.pyramid(name),
+                    cell2=stood[name],
+                )
                 for name in self.gone
             ),
             *(
-                msg("{cell} is not on {cell2}.", cell=tiles[place], cell2=place)
+                msg("{cell} is not on {cell2}.", cell=messages.tile(tiles[place]), cell2=place)
                 for place in self.lost
             ),
             *(msg("A tile lies on {cell}.", cell=place) for place in self.got),

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from engines.icefloe import messages
 from engines.icefloe.board import LETTERS, PLACES, Board
 from engines.icefloe.state import PLAYS, State
 from engines.occlusion import mostly_seen
@@ -283,7 +284,7 @@ class TableMatch:
             *(
                 msg(
                     "{cell} stood on {cell2}, but now a {colour} {cell3} stands there.",
-                    cell=name,
+                    cell=messages.pyramid(name),
                     cell2=where[name],
                     colour=piece.colour,
                     cell3=piece.size,

@@ -24,6 +24,18 @@ def choice(name: str) -> Message | Word | str:
     return _CHOICES.get(name) or (name if name.isdigit() else Word(name))
 
 
+def pyramid(name: str) -> Message:
+    """A pyramid as people say it, for a field: `pyramid B of suns`."""
+    return phrase("pyramid {cell} of {text}", cell=name[0], text=choice(name[1]))
+
+
+def tile(name: str | None) -> Message:
+    """A tile as people say it, for a field: `the 4 of suns`; NOTHING for none."""
+    if not name:
+        return NOTHING
+    return phrase("the {text} of {text2}", text=choice(name[1]), text2=choice(name[0]))
+
+
 def open_now(state: State) -> Listing:
     """What a vote may be for: `2, 3 or ace`."""
     return any_of(map(choice, state.open_choices))
@@ -72,7 +84,7 @@ def _turn(state: State) -> Message:
             return msg(
                 "{player} places {cell} next, on a tile without a pyramid.",
                 player=state.mover,
-                cell=due,
+                cell=pyramid(due),
             )
         case "move":
             return msg("{player} moves a pyramid or slides a tile next.", player=state.mover)
@@ -88,13 +100,15 @@ def _turn(state: State) -> Message:
             return _tie(state)
         case "remove":
             return msg(
-                "{player}, the torch bearer, removes {cell}.", player=state.torch, cell=state.tile
+                "{player}, the torch bearer, removes {cell}.",
+                player=state.torch,
+                cell=tile(state.tile),
             )
         case "extra":
             return msg(
                 "{player}, the torch bearer, may remove one empty tile: {cells}, or none.",
                 player=state.torch,
-                cells=any_of(floe.tile for floe in state.board.empty),
+                cells=any_of(tile(floe.tile) for floe in state.board.empty),
             )
         case "score":
             return msg("{player} selects a tile to score on next.", player=state.mover)
@@ -153,17 +167,17 @@ def after_move(state: State) -> Message:
     return sentences(turn(state), comments(state) if state.phase == "vote" else NOTHING)
 
 
-def removed(state: State, tile: str | None) -> Message:
+def removed(state: State, name: str | None) -> Message:
     """What the torch bearer took off, with all that stood on it."""
-    floe = state.board.of(tile)
+    floe = state.board.of(name)
     if floe and floe.pyramids:
         return msg(
             "{player} removed {cell}, and {cells} with it",
             player=state.torch,
-            cell=tile,
-            cells=floe.pyramids,
+            cell=tile(name),
+            cells=map(pyramid, floe.pyramids),
         )
-    return msg("{player} removed {cell}", player=state.torch, cell=tile)
+    return msg("{player} removed {cell}", player=state.torch, cell=tile(name))
 
 
 def votes(state: State) -> Message:

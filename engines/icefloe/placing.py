@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import permutations, starmap
 
+from engines.icefloe import messages
 from engines.icefloe.board import laid_out
 from engines.icefloe.checks import MOVING, PLACING
 from engines.icefloe.matching import TableMatch, agrees, stands
@@ -121,7 +122,10 @@ def fallen(match: TableMatch, names: Collection[str]) -> Waiting | None:
         return None
     placing = match.state.phase == "place"
     message = sentences(
-        msg("{cell} has fallen over: stand it upright where it belongs.", cell=lying[0]),
+        msg(
+            "{cell} has fallen over: stand it upright where it belongs.",
+            cell=messages.pyramid(lying[0]),
+        ),
         turn(match.state),
     )
     return Waiting(
@@ -169,7 +173,7 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
 
 
 def _stands(move: Placing) -> Message:
-    return msg("{cell} stands on {cell2}", cell=move.pyramid, cell2=move.place)
+    return msg("{cell} stands on {cell2}", cell=messages.pyramid(move.pyramid), cell2=move.place)
 
 
 def _tiles(state: State, seen: Observation) -> tuple[list[Message], list[str]]:
@@ -177,7 +181,7 @@ def _tiles(state: State, seen: Observation) -> tuple[list[Message], list[str]]:
     wanted = {floe.place: floe.tile for floe in laid_out(len(state.players)).floes}
     there = {place for place, tile in (seen.tiles or {}).items() if tile}
     missing = [
-        phrase("{cell} on {cell2}", cell=tile, cell2=place)
+        phrase("{cell} on {cell2}", cell=messages.tile(tile), cell2=place)
         for place, tile in wanted.items()
         if place not in there
     ]
@@ -225,7 +229,7 @@ def _ask_where(match: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
     if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
         return None
     message = sentences(
-        msg("Not seen on the board: {cells}.", cells=missing),
+        msg("Not seen on the board: {cells}.", cells=map(messages.pyramid, missing)),
         msg("Which is right?"),
         msg("You can also move it a little."),
     )
@@ -245,9 +249,9 @@ def _stand(first: Placing, second: Placing | None = None) -> Message:
         return _stands(first)
     return msg(
         "{cell} stands on {cell2}, and {cell3} on {cell4}",
-        cell=first.pyramid,
+        cell=messages.pyramid(first.pyramid),
         cell2=first.place,
-        cell3=second.pyramid,
+        cell3=messages.pyramid(second.pyramid),
         cell4=second.place,
     )
 
@@ -307,9 +311,15 @@ def _amiss(match: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
         for k, name in match.free.items()
         if stands(pieces[k]) and not agrees(pieces[k], name)
     ]
-    message = [msg("Not seen on the board: {cells}.", cells=missing)] if missing else []
+    message = (
+        [msg("Not seen on the board: {cells}.", cells=map(messages.pyramid, missing))]
+        if missing
+        else []
+    )
     message += (
-        [msg("Placed too early: {cells}.", cells=(name for _, name in early))] if early else []
+        [msg("Placed too early: {cells}.", cells=(messages.pyramid(name) for _, name in early))]
+        if early
+        else []
     )
     message += [
         msg(
@@ -318,7 +328,7 @@ def _amiss(match: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
             cell=match.places[k],
             colour=pieces[k].colour,
             cell2=pieces[k].size,
-            cell3=name,
+            cell3=messages.pyramid(name),
         )
         for k, name in other
     ]
@@ -350,7 +360,7 @@ def _alike(match: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | N
     swapped = {move.pyramid: move for move in moves if move.pyramid in names}
     if len(names) != 2 or len(swapped) != 2:
         message = sentences(
-            msg("The camera cannot tell these apart: {cells}.", cells=names),
+            msg("The camera cannot tell these apart: {cells}.", cells=map(messages.pyramid, names)),
             msg("Turn them, or move them to the middle of their tiles."),
         )
         return CannotSee(code="icefloe.alike", message=message, rests_on=PLACING, player=player)
@@ -366,8 +376,8 @@ def _alike(match: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | N
     choices.append(Choice(msg("Neither: fix the table"), ()))
     message = msg(
         "The camera cannot tell whether {cell} or {cell2} stands on {cell3}.",
-        cell=a.pyramid,
-        cell2=b.pyramid,
+        cell=messages.pyramid(a.pyramid),
+        cell2=messages.pyramid(b.pyramid),
         cell3=a.place,
     )
     return Ambiguous(

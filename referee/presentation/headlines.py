@@ -33,6 +33,8 @@ def layers(verdict: Decision, view: Shown) -> tuple[str, str]:
     text = as_message(before_the_list(verdict))
     if verdict.verdict in NAMED_FIRST:
         return NAMED_FIRST[verdict.verdict], text
+    if verdict.kind == "undone":
+        return phrase("Undone"), text
     if verdict.verdict == "accepted":
         short = headline(view.game, verdict.player, verdict.code, view.state)
         if short is not None:

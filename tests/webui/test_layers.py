@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.presentation.headlines import named_first
+from referee.presentation.headlines import layers, named_first
 from referee.presentation.shown_games import headline
 from table.messages import as_message, msg, sentences, split_first
 
@@ -49,6 +49,7 @@ def test_in_ice_boule_it_says_who_leads_or_who_scored(code, document, said):
 )
 def test_the_chip_before_a_headline_is_of_the_player_that_it_names(threw, leads, shown):
     verdict = SimpleNamespace(
+        kind="ruled",
         verdict="accepted",
         player=threw,
         code="boule.throw",
@@ -66,3 +67,14 @@ def test_in_icebreaker_it_says_how_many_of_the_icebergs_that_win():
     assert str(sentences(headline("icebreaker", "red", "icebreaker.move", state))) == "Red: 5 of 28"
     assert headline("icebreaker", None, "icebreaker.start", state) is None
     assert headline("zamboni_wars", "red", "zamboni.hit", {}) is None
+
+
+def test_in_ice_storm_a_piece_that_is_taken_is_a_point():
+    assert str(sentences(headline("ice_storm", "blue", "storm.attack", {}))) == "Blue +1"
+    assert headline("ice_storm", "blue", "storm.throw", {}) is None
+
+
+def test_what_was_undone_is_below_a_short_headline():
+    said = msg("{who} undid this: {text}", who="players", text="Blue leads.")
+    verdict = SimpleNamespace(kind="undone", verdict="by hand", evidence={}, message=said)
+    assert layers(verdict, SimpleNamespace()) == ("Undone", "Players undid this: Blue leads.")

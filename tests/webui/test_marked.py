@@ -175,6 +175,7 @@ def test_scripts_say_nothing_of_their_own(path):
         "at work",
         ".readings input",
         "Enter",
+        "(prefers-reduced-motion: reduce)",
         "Delete",
     }
 

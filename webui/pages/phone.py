@@ -21,6 +21,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from referee.presentation.session_view import Announcement, SessionView
 from referee.sessions.status import RefereeStatus
 from table.messages import Message, Template, Word, in_a_row, msg
+from table.observation_document import documented
 from webui.api.page_cache import PageCache
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
@@ -29,6 +30,7 @@ from webui.security.login import visitor
 from webui.security.permissions import may_answer, sayings, takes_back
 from webui.security.requests import Refusal, json_body
 from webui.security.seats import Seats
+from webui.svg.board import draw
 
 OBJECTED_TO = ("ruled", "noted", "answered", "declared")
 """Kinds of verdicts that a player can appeal against."""
@@ -99,6 +101,7 @@ class _PhonePage:
 
     def _page(self, view: SessionView, now: RefereeStatus, notice: str = "") -> str:
         seat, held = visitor().seat, self.seats.held()
+        seen = view.observation if now.observation is None else documented(now.observation)
         return render_template(
             "phone.html",
             view=view,
@@ -110,6 +113,7 @@ class _PhonePage:
                 if seat is not None and seat in view.players
                 else None
             ),
+            drawing=draw(self.live.setup, seen, view.ranking, view=view),
             instance=self.instance,
             token=current_app.config["FORM_TOKEN"],
         )

@@ -35,7 +35,9 @@ function exchange(page, answersForm = false) {
     written.set(name, fresh.outerHTML);
     const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
     for (const open of old.querySelectorAll("details[open][id]")) fresh.querySelector(`#${open.id}`)?.setAttribute("open", "");
+    const move = stillness.matches ? null : changes(old, fresh);
     old.replaceWith(fresh);
+    move?.();
     if (name === "choices") fresh.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }); // of many answers, the one that a button points at
     if (focused) document.getElementById(focused)?.focus();
   }
@@ -43,6 +45,37 @@ function exchange(page, answersForm = false) {
   const aloud = document.querySelector(".pointed:not([hidden])") ?? document.querySelector("[data-aloud]");
   const said = aloud.textContent.trim();
   if (spoken.textContent !== said) spoken.textContent = said;
+}
+
+// ---- motion: a piece goes from where it lay to where it lies, and points that are new stand out ------------------------------
+
+const stillness = matchMedia("(prefers-reduced-motion: reduce)");
+const MOVE_MS = 450;
+const MOVED_MM = 2; // less is how well the camera reads
+
+function pieces(part) {
+  return [...part.querySelectorAll(".plan > .piece")].map((piece) => {
+    const middle = piece.querySelector(".on-piece");
+    return { piece, kind: piece.classList.value, x: Number(middle.getAttribute("x")), y: Number(middle.getAttribute("y")) };
+  });
+}
+
+function changes(old, fresh) {
+  const before = pieces(old);
+  const ways = pieces(fresh).flatMap((to) => before.filter((from) => from.kind === to.kind).map((from) => ({ from, to, mm: Math.hypot(from.x - to.x, from.y - to.y) })));
+  const moved = [];
+  const taken = new Set();
+  for (const way of ways.sort((one, other) => one.mm - other.mm)) {
+    if (taken.has(way.from) || taken.has(way.to)) continue;
+    taken.add(way.from).add(way.to);
+    if (way.mm > MOVED_MM) moved.push(way);
+  }
+  const points = [...old.querySelectorAll(".scores .points")].map((one) => one.textContent);
+  const scored = [...fresh.querySelectorAll(".scores .points")].filter((one, index) => index in points && one.textContent !== points[index]);
+  return () => {
+    for (const { from, to } of moved) to.piece.animate([{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)` }, { transform: "none" }], { duration: MOVE_MS, easing: "ease-out" });
+    for (const one of scored) one.animate([{ transform: "scale(1.6)" }, { transform: "none" }], { duration: 2 * MOVE_MS, easing: "ease-out" });
+  };
 }
 
 function isTooSoon(name, news) {

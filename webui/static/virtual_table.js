@@ -14,6 +14,9 @@ const said = document.getElementById("virtual-said");
 let mark = ""; // of the table as it was drawn last
 let chosen = ""; // the name of the piece whose menu is open
 let drag = null;
+let room = 0; // px that the pieces beside the table have ever needed: what is below them stays while they come and go
+
+addEventListener("resize", () => (room = 0));
 
 // ---- the table as the server has it ------------------------------------------------------------------------------------
 
@@ -37,7 +40,9 @@ async function watch() {
 function exchange(page) {
   const focused = document.activeElement;
   const [id, name] = [focused?.id, focused?.dataset?.name];
+  room = Math.max(room, document.getElementById("reserve").offsetHeight);
   for (const part of ["lying", "reserve", "virtual-controls"]) document.getElementById(part).replaceWith(page.getElementById(part));
+  document.getElementById("reserve").style.minHeight = `${room}px`;
   if (!document.activeElement || document.activeElement === document.body) (id ? document.getElementById(id) : name && named(name))?.focus();
   choose(chosen);
 }

@@ -200,7 +200,8 @@ def draw(
     close = seen.too_close if seen else frozenset()
     pieces = seen.pieces if seen else ()
     measured = {index: row for row in ranking if (index := _found(row, pieces)) is not None}
-    view_box = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup, seen)
+    shown = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup, seen)
+    view_box = _shaped(shown, _whole_box(setup, None))
     text_mm = min(view_box[2], 1.5 * view_box[3]) / (38 if near else 46)
     fiducials_seen = seen.camera.fiducials_seen if seen and seen.camera else None
     return Drawing(
@@ -458,7 +459,7 @@ def _whole_box(setup: Setup, seen: ObservationDocument | None) -> tuple[float, f
                     *(np.array(marker.corners_mm) for marker in setup.fiducials.markers),
                 ]
             ),
-            MARGIN_MM,
+            3 * MARGIN_MM,
         )
     side_mm = cell_side_mm(setup.board)
     outline = setup.outline_mm()
@@ -483,6 +484,19 @@ def _near_box(
     return _box(
         np.vstack([np.array(piece.vertices_mm, float)[:, :2] for piece in shown]), 3 * MARGIN_MM
     )
+
+
+def _shaped(
+    box: tuple[float, float, float, float], like: tuple[float, float, float, float]
+) -> tuple[float, float, float, float]:
+    """A box that is enlarged about its middle to the shape of another.
+
+    A drawing is as high with a piece beside the board as without: nothing below it moves.
+    """
+    x, y, width, height = box
+    wide, high = max(width, height * like[2] / like[3]), max(height, width * like[3] / like[2])
+    x, y = x - (wide - width) / 2, y - (high - height) / 2
+    return round(x, 2), round(y, 2), round(wide, 2), round(high, 2)
 
 
 def _box(points: Array, margin_mm: float) -> tuple[float, float, float, float]:

@@ -27,7 +27,8 @@ CHARACTER = 0.66
 class Label:
     """A box centred on (x, y): the colour's letter, then a text.
 
-    The text is the length where one was measured, else the piece's name.
+    The text is the length where one was measured, else the piece's name. `leader` is the line from
+    the piece to the box, x1, y1, x2, y2.
     """
 
     x: float
@@ -39,6 +40,7 @@ class Label:
     text: str
     place: int
     target: bool
+    leader: tuple[float, float, float, float]
 
 
 def place_labels(
@@ -85,9 +87,17 @@ def place_labels(
                 text,
                 place,
                 colour == target,
+                _leader(own, box),
             )
         )
     return tuple(labels)
+
+
+def _leader(own: Array, box: Array) -> tuple[float, float, float, float]:
+    """The line from the middle of a piece to the nearest point of its label's box."""
+    middle = (own[:2] + own[2:]) / 2
+    x1, y1, x2, y2 = (round(float(v), 2) for v in (*middle, *np.clip(middle, box[:2], box[2:])))
+    return x1, y1, x2, y2
 
 
 def _words(row: Ranked) -> Message:

@@ -10,6 +10,7 @@ import pytest
 from conformance.marks import *  # noqa: F403
 from engines import GAMES
 from engines.icebreaker.board import label
+from engines.icefloe.messages import pyramid
 from engines.icefloe.moves import Movement, Slide, Vote
 from simulation.players.policies import RandomPlayer, playout
 
@@ -76,11 +77,15 @@ def legal_zamboni_wars(state, moves, options):
 def legal_icefloe(state, moves, options):
     if state.phase == "move":
         may = {
-            (one.label[:2], cell)
+            (str(one.label).partition(" on ")[0].lower(), cell)
             for one, mark in drawn(options, "goal", "take")
             for cell in mark.cells
         }
-        assert may == {(move.pyramid, move.target) for move in moves if isinstance(move, Movement)}
+        assert may == {
+            (str(pyramid(move.pyramid)).lower(), move.target)
+            for move in moves
+            if isinstance(move, Movement)
+        }
         assert {mark.cells for _, mark in drawn(options, "path")} == {
             (move.origin, move.target) for move in moves if isinstance(move, Slide)
         }

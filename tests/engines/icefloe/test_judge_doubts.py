@@ -40,7 +40,8 @@ def test_a_pyramid_between_two_tiles_is_asked_about(pond, tables):
     assert isinstance(asked, Ambiguous)
     assert asked.code == "icefloe.too_close"
     assert {choice.moves for choice in asked.choices} == {("BS:a2-b2",), ("BS:a2-b3",), ()}
-    assert game.judge_answer(asked, "Red moved BS from a2 to b3").moves == ("BS:a2-b3",)
+    there = game.judge_answer(asked, "Red moved pyramid B of suns from a2 to b3")
+    assert there.moves == ("BS:a2-b3",)
 
 
 def test_nothing_was_moved_on_a_pond_that_looks_as_it_did_when_it_was_ruled_on(pond, tables):
@@ -157,7 +158,10 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     before = table.seen()
     at = table.stood.pop("FA").piece(np.zeros(2)).base_mm
     gone = game.judge(state, table.seen(), before, table.board)
-    assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA cannot be seen on c2.",))
+    assert (gone.code, gone.differences) == (
+        "icefloe.out_of_sync",
+        ("Pyramid F of arms cannot be seen on c2.",),
+    )
     unread = table.seen(unread_mm=(at,))
     hidden = game.judge(state, unread, before, table.board)
     assert (type(hidden), hidden.message) == (
@@ -179,7 +183,8 @@ def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
     assert (type(asked), asked.withdrawn_if_table_changes) == (Ambiguous, True)
     assert (
         asked.message
-        == "BS is no longer on a2, and the camera cannot find it elsewhere. Was it moved to b1?"
+        == "Pyramid B of suns is no longer on a2, and the camera cannot find it elsewhere."
+        " Was it moved to b1?"
     )
     assert [asked.choices[0].moves, asked.choices[-1].moves] == [("BS:a2-b1",), ()]
     assert ("BS:a2-b2",) in [choice.moves for choice in asked.choices], (
@@ -256,12 +261,15 @@ def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
     half = game.judge(state, table.seen(), before, table.board)
     assert (half.code, half.message) == (
         "icefloe.sinking",
-        "FA is too heavy for A5 on b1: take A5 off with everything on it.",
+        "Pyramid F of arms is too heavy for the 5 of arms on b1: take the 5 of arms off"
+        " with everything on it.",
     )
     table.sink("b1")
     sunk = game.judge(state, table.seen(), before, table.board)
     assert sunk.moves == ("FA:c2-b1",)
-    assert sunk.message.startswith("Blue moved FA from c2 to b1, and A5 sinks (more than 5).")
+    assert sunk.message.startswith(
+        "Blue moved pyramid F of arms from c2 to b1, and the 5 of arms sinks (more than 5)."
+    )
 
 
 def test_an_illegal_move_that_sinks_a_tile_is_called(pond):
@@ -340,7 +348,9 @@ def test_a_pyramid_that_fell_over_while_it_was_placed_is_stood_up_first(tables):
     upright = table.copy()
     fallen = game.judge(state, table.seen(lying_at(table, "AS", (14.0, 0.0))), None, table.board)
     assert (type(fallen), fallen.code) == (Waiting, "icefloe.fallen")
-    assert fallen.message.startswith("AS has fallen over: stand it upright where it belongs.")
+    assert fallen.message.startswith(
+        "Pyramid A of suns has fallen over: stand it upright where it belongs."
+    )
     assert game.judge(state, upright.seen(), None, table.board).moves == ("AS:b2",)
 
 
@@ -364,10 +374,10 @@ def test_what_is_wrong_before_the_game(tables):
     def judge():
         return game.judge(state, table.seen(), None, table.board)
 
-    assert judge().message == "Red places AS next, on a tile without a pyramid."
+    assert judge().message == "Red places pyramid A of suns next, on a tile without a pyramid."
     table.tiles.discard("a1")
     table.tiles.add("c3")
-    assert judge().message == "Missing: A4 on a1. No tile belongs on c3."
+    assert judge().message == "Missing: the 4 of arms on a1. No tile belongs on c3."
     table.tiles = table.tiles - {"c3"} | {"a1"}
     table.put("AC", "b2")
     early = judge()
@@ -376,13 +386,16 @@ def test_what_is_wrong_before_the_game(tables):
     table.put("AS", "b2")
     taken = judge()
     assert isinstance(taken, Waiting)
-    assert taken.message.startswith("AC cannot be placed on b2, because AS stands there.")
+    assert taken.message.startswith(
+        "Pyramid A of crowns cannot be placed on b2, because pyramid A of suns stands there."
+    )
     table.put("AS", "c2")
     assert judge().moves == ("AS:c2", "AC:b2")
     table.put("FM", "d4")
     assert (
         judge().message
-        == "Not seen on the board: AM. Placed too early: FM. Red places AS next, on a tile without"
+        == "Not seen on the board: pyramid A of moons. Placed too early: pyramid F of"
+        " moons. Red places pyramid A of suns next, on a tile without"
         " a pyramid."
     )
 
@@ -432,9 +445,9 @@ def test_a_whole_set_with_a_wrong_pyramid_in_it_is_told_piece_by_piece(tables):
     on(table, "AC", place, (0.0, 0.0), tables, read_as="B")
     message = game.judge(state, table.seen(), None, table.board).message
     assert (
-        message
-        == f"The camera reads a yellow B on {place}, but only AC is left to stand there. Red places"
-        " AS next, on a tile without a pyramid."
+        message == f"The camera reads a yellow B on {place}, but only pyramid A of crowns is left"
+        " to stand there. Red places"
+        " pyramid A of suns next, on a tile without a pyramid."
     )
 
 
@@ -455,7 +468,7 @@ def test_votes_set_before_the_last_move_are_shown_with_it(pond):
         "All votes are shown: red for 4, yellow for null, black for 2 and blue for 4. Coins may be"
         " laid"
     )
-    assert moved.message.startswith(f"Blue moved AA from b2 to b1. {shown}")
+    assert moved.message.startswith(f"Blue moved pyramid A of arms from b2 to b1. {shown}")
 
 
 def test_votes_are_secret_until_all_have_voted():
@@ -502,7 +515,7 @@ def test_what_else_is_heard():
     scored = game.hear(scoring, {"player": "red", "score": "A5"})
     assert (scored.code, scored.message.split(". ")[0]) == (
         "icefloe.score",
-        "Red chooses A5 to score: black 4",
+        "Red chooses the 5 of arms to score: black 4",
     )
     round_over = game.State.parse(line("torch", "-"))
     torch = game.hear(round_over, {"player": "yellow", "torch": True})
@@ -538,12 +551,13 @@ def test_a_move_that_ends_where_it_began_is_heard():
         for one in game.state_document(state)["may_say"]
         if not one.get("aside")
     }
-    assert list(may) == ["AS comes back to a1", "BS comes back to a2"]
-    stays = game.hear(state, may["AS comes back to a1"])
+    assert list(may) == ["pyramid A of suns comes back to a1", "pyramid B of suns comes back to a2"]
+    stays = game.hear(state, may["pyramid A of suns comes back to a1"])
     assert (stays.code, stays.moves) == ("icefloe.move", ("AS:a1-a1",))
     assert (
         stays.message
-        == "Red moved AS and came back to a1. Yellow moves a pyramid or slides a tile next."
+        == "Red moved pyramid A of suns and came back to a1. Yellow moves a pyramid or"
+        " slides a tile next."
     )
     assert game.hear(state, {"player": "yellow", "stays": "AC"}).code == "icefloe.move"
 

@@ -36,7 +36,8 @@ def test_the_tile_voted_on_and_an_empty_one_are_taken_off_in_one_go(pond):
     )
     assert (
         verdict.message
-        == "Yellow removed A4, and AS with it. Yellow removed S5. The round is over; the torch goes"
+        == "Yellow removed the 4 of arms, and pyramid A of suns with it. Yellow removed"
+        " the 5 of suns. The round is over; the torch goes"
         " to black."
     )
 
@@ -113,7 +114,8 @@ def test_the_last_pyramids_of_a_player_go_with_a_tile_and_the_game_is_over_at_on
     state = game.State.parse(line("remove", tile="A3", board="a1=A4+AS a3=Mn+AC b1=A5+AM b2=A3+AA"))
     heard = game.hear(state, {"player": "yellow", "removed": "A3"})
     assert heard.message.startswith(
-        "Yellow removed A3, and AA with it. Red, yellow and black are tied"
+        "Yellow removed the 3 of arms, and pyramid A of arms with it. Red, yellow and"
+        " black are tied"
     )
 
 
@@ -121,7 +123,9 @@ def test_who_scores_or_takes_the_torch_says_that_no_empty_tile_goes():
     state = game.State.parse(line("extra", round_=6))
     heard = game.hear(state, {"player": "yellow", "score": "A3"})
     assert (type(heard), heard.moves) == (Accepted, ("remove none", "score yellow A3"))
-    assert heard.message.startswith("No empty tile is removed. Yellow chooses A3 to score: blue 1.")
+    assert heard.message.startswith(
+        "No empty tile is removed. Yellow chooses the 3 of arms to score: blue 1."
+    )
     assert isinstance(game.hear(state, {"player": "black", "score": "A3"}), Refused)
     state = game.State.parse(line("extra"))
     heard = game.hear(state, {"player": "black", "torch": True})
@@ -137,7 +141,8 @@ def test_two_players_who_moved_in_turn_before_the_pond_was_seen_at_rest_are_aske
     asked = game.judge(state, table.seen(), before, table.board)
     assert isinstance(asked, Ambiguous)
     assert {choice.label: choice.moves for choice in asked.choices} == {
-        "Red moved AS from a1 to a2; then yellow moved AC from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
+        "Red moved pyramid A of suns from a1 to a2; then yellow moved pyramid A of crowns"
+        " from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
         "No, something else: fix the table": (),
     }
     for name, place in (("BS", "b2"), ("AC", "e5")):

@@ -38,7 +38,8 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     assert isinstance(wrong, OutOfSync)
     assert (
         wrong.asks.message
-        == "Not seen on the board: FA on c2. Which is right? You can also move it a little."
+        == "Not seen on the board: pyramid F of arms on c2. Which is right? You can also"
+        " move it a little."
     )
     assert [(choice.moves, choice.confirms_record) for choice in wrong.asks.choices] == [
         ((), True),
@@ -47,7 +48,9 @@ def test_what_people_say_of_another_players_pyramid_is_held(table):
     message = unseen(pond, "FA")
     waiting = game.judge(state, message, message, pond.board)
     assert (type(waiting), waiting.asks) == (Waiting, None)
-    assert waiting.message.endswith("Not visible, but there according to the players: FA on c2.")
+    assert waiting.message.endswith(
+        "Not visible, but there according to the players: pyramid F of arms on c2."
+    )
     assert isinstance(
         game.judge(state, unseen(pond, "FA", "AC"), message, pond.board), OutOfSync
     ), "that one is gone for another reason"
@@ -112,8 +115,8 @@ def test_one_that_is_not_seen_when_a_tile_is_taken_off_did_not_go_with_it(pond):
     table.sink("c2")
     wrong = game.judge(state, unseen(table, "AC"), before, table.board)
     assert isinstance(wrong, OutOfSync), "not an unlawful move of AC on to the tile that went"
-    assert "AC" in wrong.asks.message
-    assert "FA" not in wrong.asks.message
+    assert "pyramid A of crowns" in wrong.asks.message
+    assert "pyramid F of arms" not in wrong.asks.message
     assert [choice.moves for choice in wrong.asks.choices if choice.moves] == [("remove Ma",)]
 
 
@@ -169,7 +172,8 @@ def test_where_an_unseen_pyramid_was_placed_is_asked(set_up):
     assert isinstance(waiting, Waiting)
     assert (
         waiting.asks.message
-        == "Not seen on the board: CM. Which is right? You can also move it a little."
+        == "Not seen on the board: pyramid C of moons. Which is right? You can also move it"
+        " a little."
     )
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     two = game.judge(state, unseen(table, "CM", "BS"), None, table.board).asks
@@ -223,7 +227,9 @@ def test_a_pyramid_that_fell_over_onto_another_tile_has_not_moved(table):
     seen = replace(before, pieces=tuple(fallen if one is piece else one for one in before.pieces))
     waiting = game.judge(state, seen, before, pond.board)
     assert (type(waiting), waiting.code) == (Waiting, "icefloe.fallen")
-    assert waiting.message.startswith("FA has fallen over: stand it upright where it belongs.")
+    assert waiting.message.startswith(
+        "Pyramid F of arms has fallen over: stand it upright where it belongs."
+    )
 
 
 def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_seen(pond):
@@ -252,4 +258,4 @@ def test_a_pyramid_that_is_none_of_those_left_to_place_is_not_called_one_of_them
     table.put("AS", state.board.under("AS").place)
     verdict = game.judge(state, table.seen(extra), None, table.board)
     assert isinstance(verdict, Waiting), verdict.message
-    assert "a red A on a2, but only FS is left to stand there" in verdict.message
+    assert "a red A on a2, but only pyramid F of suns is left to stand there" in verdict.message

@@ -176,7 +176,7 @@ def test_a_lot_is_corrected_by_hand_before_the_first_move_and_that_is_taken_back
     assert session.view().may_begin == ("red", "yellow")
     assert session.view().verdicts[0].message in (
         "Blue begins: set by hand.",
-        "players declared: begin-with blue.",
+        "Players declared: begin-with blue.",
     )
     assert Session.reopen(log, session.id).ledger.state == session.ledger.state
     session.command(Correct(record=message.seq, moves=session.alternatives(message.seq)[1].moves))

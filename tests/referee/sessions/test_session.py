@@ -196,7 +196,7 @@ def test_a_calliper_may_decide_by_itself(session, height_mm, label):
 
 def test_what_cannot_be_seen_is_declared(session):
     declared = session.command(Declare(moves=("red", "blue"), decided_by="both"))
-    assert declared.event.message == "both declared: red, blue."
+    assert declared.event.message == "Both declared: red, blue."
     assert scores(session) == {"red": 1, "blue": 1}
     with pytest.raises(InputError, match="not be legal: it is not blue's turn"):
         session.command(Declare(moves=("blue",)))
@@ -507,5 +507,5 @@ def test_facts_about_corrections_name_who_decided(session):
     record = session.command(Correct(record=ruled.seq, moves=(), decided_by="the judge"))
     assert isinstance(record.event, Corrected)
     assert (
-        record.event.message == f"the judge corrected record {ruled.seq}: nothing happened instead."
+        record.event.message == f"The judge corrected record {ruled.seq}: nothing happened instead."
     )

@@ -314,7 +314,7 @@ def test_rule_now_has_the_table_judged_afresh(client, session):
 
 def test_rule_now_is_no_answer_to_a_question(client, session, question):
     session.shown |= {"question": question, "phase": "asking"}
-    assert 'id="rule" name="command" value="rule" disabled' in client.get("/").text
+    assert 'id="rule" accesskey="r" name="command" value="rule" disabled' in client.get("/").text
 
 
 def test_undo_from_a_page_that_is_behind_is_refused(client, session):
@@ -474,8 +474,18 @@ def test_only_house_rules_that_are_changed_are_named(client, session):
     )
 
 
+def test_a_line_leads_from_every_label_to_its_piece(client):
+    page = client.get("/").text
+    lines = re.findall(
+        r'<line class="leader[^"]*" x1="(\S+)" y1="(\S+)" x2="(\S+)" y2="(\S+)"/>', page
+    )
+    assert len(lines) == page.count('class="plate"')
+    assert all(math.dist(map(float, line[:2]), map(float, line[2:])) < 120 for line in lines)
+
+
 def test_a_long_reason_is_set_smaller_so_that_what_is_below_stays(client, session):
     said = session.shown["verdicts"][0]["said"]
     assert "is-long" not in client.get("/").text
-    session.shown["verdicts"][0]["said"] = f"{said} {said} {said}"
-    assert 'class="said why is-long"' in client.get("/").text
+    for length, letters in ((200, "is-long"), (300, "is-longer")):
+        session.shown["verdicts"][0]["said"] = (said * 10)[:length]
+        assert f'class="said why {letters}"' in client.get("/").text

@@ -81,14 +81,14 @@ def press(browser, page, label):
             "icefloe",
             ICEFLOE.format("move", "yellow", "-"),
             "yellow",
-            "EC comes back to c2",
+            "Pyramid E of crowns comes back to c2",
             ["EC:c2-c2"],
         ),
         (
             "icefloe",
             ICEFLOE.format("remove", "-", "A3"),
             "blue",
-            "Blue has removed A3",
+            "Blue has removed the 3 of arms",
             ["remove A3"],
         ),
         (
