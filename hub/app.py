@@ -11,9 +11,13 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from hub.accounts import Accounts
+from hub.events import Events
+from hub.evidence import Evidences
 from hub.hall import Hall
 from hub.intake import Intake, News
-from hub.pages.api import api
+from hub.match_desk import MatchDesk
+from hub.pages.api import api, client
+from hub.pages.events import event_pages, player_pages
 from hub.pages.login import login_pages
 from hub.pages.organisers import organiser_pages
 from hub.pages.people import people_pages
@@ -79,8 +83,12 @@ def create_hub_app(
         news.tell()
 
     app.register_blueprint(standing_pages(store, results, now_ms))
-    app.register_blueprint(people_pages(People(store, now_ms, fold_again)))
     app.register_blueprint(organiser_pages(accounts, store))
+    events = Events(store, results, now_ms)
+    app.register_blueprint(people_pages(People(store, now_ms, fold_again, events.keep_results)))
+    desk = MatchDesk(store, events, now_ms)
+    app.register_blueprint(event_pages(store, events, desk, Evidences(store)))
+    app.register_blueprint(player_pages(desk, client))
     return app
 
 

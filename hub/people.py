@@ -13,7 +13,8 @@ import msgspec
 from sqlalchemy import Connection, select, update
 
 from hub.audit import Actor, note
-from hub.store import LOGS, RECORDS, TABLES, Store
+from hub.standings import name_key
+from hub.store import EVENT_PLAYERS, EVENTS, LOGS, RECORDS, TABLES, Store
 from hub.tables import read_name
 from table.json_data import JsonObject
 
@@ -32,32 +33,68 @@ class KnownRecord(msgspec.Struct, frozen=True, kw_only=True):
     document: JsonObject
 
 
+class KnownEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in which somebody of that name plays, and the number there."""
+
+    event: str
+    game: str
+    number: int
+    name: str
+
+
 class People:
     """The people of all clubs.  Safe to use from many threads."""
 
     def __init__(
-        self, store: Store, now_ms: Callable[[], int], changed: Callable[[], None]
+        self,
+        store: Store,
+        now_ms: Callable[[], int],
+        changed: Callable[[], None],
+        keep: Callable[[int, str], None],
     ) -> None:
-        """`changed` is called after records were changed, as what was folded is old then."""
-        self._store, self._now_ms, self._changed = store, now_ms, changed
+        """`changed` is called after records were changed, as what was folded is old then.
 
-    def known(self, actor: Actor, name: str) -> list[KnownRecord]:
-        """All records of the club in which a name stands, in order; raises Refusal for no name."""
+        `keep` is called before, with the club and a name: it keeps what is folded by that name.
+        """
+        self._store, self._now_ms = store, now_ms
+        self._changed, self._keep = changed, keep
+
+    def known(self, actor: Actor, name: str) -> list[KnownRecord | KnownEntry]:
+        """All records of the club in which a name stands, and the events that somebody is in.
+
+        Raises Refusal for no name.
+        """
         name = read_name(name, "name")
         with self._store.writing() as db:
             note(db, self._now_ms(), actor, "player exported", "")
-            return [
+            records = [
                 KnownRecord(table=table, log=log_id, document=document)
                 for table, log_id, _, document in self._found(db, actor.club_id, name)
             ]
+            rows = self._entries(db, actor.club_id, name)
+            return [
+                *records,
+                *(
+                    KnownEntry(event=row.event, game=row.game, number=row.number, name=row.name)
+                    for row in rows
+                ),
+            ]
 
     def erase(self, actor: Actor, name: str) -> int:
-        """Take a name out of all records of the club, and return in how many it stood.
+        """Take a name out of all records and events of the club; returns in how many it stood.
 
         Games and points stay, without the name. Raises Refusal for no name.
         """
         name, count = read_name(name, "name"), 0
+        self._keep(actor.club_id, name)
         with self._store.writing() as db:
+            for row in self._entries(db, actor.club_id, name):
+                db.execute(
+                    update(EVENT_PLAYERS)
+                    .where(EVENT_PLAYERS.c.id == row.id)
+                    .values(name=SOMEBODY, code=f"erased {row.id}")
+                )
+                count += 1
             for _, log_id, seq, document in list(self._found(db, actor.club_id, name)):
                 text = msgspec.json.encode(without(document, name)).decode()
                 db.execute(
@@ -69,6 +106,15 @@ class People:
             note(db, self._now_ms(), actor, "player erased", "")  # the name would stay here
         self._changed()
         return count
+
+    def _entries(self, db: Connection, club_id: int, name: str) -> list[Any]:
+        wanted = (
+            select(EVENT_PLAYERS, EVENTS.c.name.label("event"), EVENTS.c.game)
+            .join(EVENTS, EVENTS.c.id == EVENT_PLAYERS.c.event_id)
+            .where(EVENTS.c.club_id == club_id)
+            .order_by(EVENT_PLAYERS.c.id)
+        )
+        return [row for row in db.execute(wanted) if name_key(row.name) == name_key(name)]
 
     def _found(
         self, db: Connection, club_id: int, name: str
