@@ -66,16 +66,17 @@ def create_hub_app(
     app.config[MOST_BODIES], app.config[MOST_LISTENERS] = MOST_BATCH_BYTES, MOST_SPECTATORS
     app.jinja_env.filters["when"] = lambda at_ms: shown_date(time_utc(at_ms))
     tables, news = Tables(store, now_ms), News()
-    app.extensions["hall"] = hall = Hall(store, news, now_ms)
+    results = Results(store)
+    events = Events(store, results, now_ms)
+    app.extensions["hall"] = hall = Hall(store, news, now_ms, events.plan)
     app.extensions["streams"] = streams = Streams(hall)
     accounts = accounts or Accounts(store, now_ms)
     app.register_error_handler(DBAPIError, _answer_no_database)
     app.register_error_handler(NoConnection, _answer_no_database)
-    app.register_blueprint(api(store, tables, Intake(store, news, now_ms)))
+    app.register_blueprint(api(store, tables, Intake(store, news, now_ms), hall))
     app.register_blueprint(login_pages(accounts))
     app.register_blueprint(table_pages(tables))
     app.register_blueprint(wall_pages(store, hall, streams))
-    results = Results(store)
 
     def fold_again() -> None:
         results.forget()
@@ -84,7 +85,6 @@ def create_hub_app(
 
     app.register_blueprint(standing_pages(store, results, now_ms))
     app.register_blueprint(organiser_pages(accounts, store))
-    events = Events(store, results, now_ms)
     app.register_blueprint(people_pages(People(store, now_ms, fold_again, events.keep_results)))
     desk = MatchDesk(store, events, now_ms)
     app.register_blueprint(event_pages(store, events, desk, Evidences(store)))

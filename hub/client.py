@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hub.wire import CLAIM, ENROL, RECORDS, Asked, Batch, Claim, Cursor, Enrolled
+from hub.wire import CLAIM, ENROL, NEXT, RECORDS, Asked, Batch, Claim, Cursor, Enrolled, NextMatch
 from table.errors import InputError
 from table.files import convert
 from table.messages import as_message, msg
@@ -110,6 +110,10 @@ class HubClient:
     def claim(self, secret: str) -> Enrolled:
         """The token, once the code was entered; raises HubGone or HubRefused."""
         return self._ask(CLAIM, Claim(secret=secret), Enrolled)
+
+    def next_match(self) -> NextMatch:
+        """What this table plays next; raises HubGone or HubRefused."""
+        return self._ask(NEXT, None, NextMatch)
 
     def close(self) -> None:
         """Let go of the connection; the next request makes a new one."""

@@ -34,6 +34,7 @@ from hub.pairing import Entrant, Pair, bracket, next_round, round_robin, swiss
 from hub.standings import HubGame, Results, name_key
 from hub.store import EVENT_PLAYERS, EVENT_TABLES, EVENTS, MATCHES, SEATS, TABLES, Store
 from hub.tables import read_name
+from hub.wire import NextMatch
 from table.messages import msg
 from webui.security.codes import new_code, plain
 from webui.security.requests import Refusal
@@ -158,6 +159,21 @@ class Events:
                     values = {"entered_by": "table", "entered": written(one.result)}
                     mine = update(MATCHES).where(MATCHES.c.id == one.match.id)
                     db.execute(mine.values(**values))
+
+    def plan(self) -> dict[int, NextMatch]:
+        """What the tables of all clubs play next, by the table's id."""
+        return {
+            table: NextMatch(
+                match=match.id,
+                table=match.table,
+                event=event.name,
+                game=event.game,
+                terms=event.terms,
+                players=tuple(seat.name for seat in match.seats),
+            )
+            for club_id in self.clubs_that_play()
+            for table, (event, match) in self.next_matches(club_id).items()
+        }
 
     # ---- what organisers do
 

@@ -6,17 +6,18 @@ import msgspec
 from flask import Blueprint, Response, request
 from sqlalchemy import select
 
+from hub.hall import Hall
 from hub.intake import Intake
 from hub.store import LOGS, Store
 from hub.tables import KnownTable, Tables
-from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, RECORDS, Claim
+from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, NEXT, RECORDS, Claim
 from table.files import convert
 from table.messages import msg
 from webui.security.client_addresses import client_of
 from webui.security.requests import Refusal, json_body
 
 
-def api(store: Store, tables: Tables, intake: Intake) -> Blueprint:
+def api(store: Store, tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
     """Routes for programs, and `/healthz`."""
     routes = Blueprint("api", __name__)
 
@@ -38,6 +39,10 @@ def api(store: Store, tables: Tables, intake: Intake) -> Blueprint:
     @routes.post(CLAIM)
     def claim() -> Response:
         return _json(tables.claim(convert(json_body(), Claim, "claim").secret))
+
+    @routes.post(NEXT)
+    def next_match() -> Response:
+        return _json(hall.next_match(sender(tables).id))
 
     @routes.get("/healthz")
     def healthz() -> Response:
