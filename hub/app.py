@@ -16,6 +16,7 @@ from hub.evidence import Evidences
 from hub.hall import Hall
 from hub.intake import Intake, News
 from hub.match_desk import MatchDesk
+from hub.metrics import HubHealth
 from hub.pages.api import api, client
 from hub.pages.events import event_pages, player_pages
 from hub.pages.login import login_pages
@@ -32,6 +33,7 @@ from hub.wire import MOST_BATCH_BYTES
 from table.measured_text import shown_date, time_utc
 from table.messages import msg
 from webui.api.events import Streams
+from webui.pages.health import health_pages
 from webui.security.incoming import MOST_BODIES, MOST_LISTENERS
 from webui.security.requests import error
 from webui.site import bare_app
@@ -73,7 +75,9 @@ def create_hub_app(
     accounts = accounts or Accounts(store, now_ms)
     app.register_error_handler(DBAPIError, _answer_no_database)
     app.register_error_handler(NoConnection, _answer_no_database)
-    app.register_blueprint(api(store, tables, Intake(store, news, now_ms), hall))
+    app.register_blueprint(api(tables, Intake(store, news, now_ms), hall))
+    well = HubHealth(store, now_ms)
+    app.register_blueprint(health_pages(well.health, well.collect))
     app.register_blueprint(login_pages(accounts))
     app.register_blueprint(table_pages(tables))
     app.register_blueprint(wall_pages(store, hall, streams))

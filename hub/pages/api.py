@@ -1,14 +1,12 @@
-"""What tables send, and whether the hub works."""
+"""What tables send and ask."""
 
 from __future__ import annotations
 
 import msgspec
 from flask import Blueprint, Response, request
-from sqlalchemy import select
 
 from hub.hall import Hall
 from hub.intake import Intake
-from hub.store import LOGS, Store
 from hub.tables import KnownTable, Tables
 from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, NEXT, RECORDS, Claim
 from table.files import convert
@@ -17,8 +15,8 @@ from webui.security.client_addresses import client_of
 from webui.security.requests import Refusal, json_body
 
 
-def api(store: Store, tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
-    """Routes for programs, and `/healthz`."""
+def api(tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
+    """Routes for programs."""
     routes = Blueprint("api", __name__)
 
     @routes.before_request
@@ -43,12 +41,6 @@ def api(store: Store, tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
     @routes.post(NEXT)
     def next_match() -> Response:
         return _json(hall.next_match(sender(tables).id))
-
-    @routes.get("/healthz")
-    def healthz() -> Response:
-        with store.reading() as db:
-            db.execute(select(LOGS.c.log_id).limit(1)).all()
-        return Response("ok\n", mimetype="text/plain")
 
     return routes
 
