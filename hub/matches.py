@@ -7,6 +7,7 @@ at once, and lets go of what was confirmed before it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -131,28 +132,34 @@ def settle(game: str, matches: Iterable[Match], games: Sequence[HubGame]) -> lis
     A match takes the first finished game of its players that began after it was made; the last one
     that they began, as long as none is finished. Each game counts for one match only.
     """
-    playable = [one for one in games if one.result.game == game]
-    playable.sort(key=lambda one: (one.began_ms, one.log_id, one.result.seq))
-    taken: set[int] = set()
+    ordered = sorted(matches, key=lambda one: (one.round, one.number))
+    first_ms = min((one.made_ms for one in ordered), default=0)
+    open_games: defaultdict[frozenset[str], list[HubGame]] = defaultdict(list)
+    for one in sorted(games, key=lambda one: (one.began_ms, one.log_id, one.result.seq)):
+        if one.result.game == game and one.began_ms >= first_ms:
+            open_games[_players(one.result.names.values())].append(one)
     settled = []
-    for match in sorted(matches, key=lambda one: (one.round, one.number)):
-        found = _game_of(match, playable, taken)
+    for match in ordered:
+        players = _players(seat.name for seat in match.seats)
+        found = _game_of(match, open_games.get(players, ()))
         if found is not None:
-            taken.add(id(found))
+            open_games[players].remove(found)
         settled.append(_settled(match, found))
     return settled
 
 
-def _game_of(match: Match, games: Sequence[HubGame], taken: set[int]) -> HubGame | None:
-    players = {name_key(seat.name) for seat in match.seats}
+def _players(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(name_key, names))
+
+
+def _game_of(match: Match, games: Sequence[HubGame]) -> HubGame | None:
+    """The game of a match, of those that its players have had."""
     found = [
         one
         for one in games
-        if id(one) not in taken
-        and one.began_ms >= match.made_ms
+        if one.began_ms >= match.made_ms
         and match.table_id in (None, one.table_id)
-        and len(one.result.players) == len(match.seats) > 1
-        and {name_key(name) for name in one.result.names.values()} == players
+        and len(one.result.players) == len(one.result.names) == len(match.seats) > 1
     ]
     return next((one for one in found if one.result.over), found[-1] if found else None)
 

@@ -7,8 +7,9 @@ name; players are who they are by name.
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -100,15 +101,12 @@ class Results:
         with self._lock:
             with self._store.reading() as db:
                 rows = db.execute(logs).all()
-            longest: dict[str, tuple[_Session, list[HubGame]]] = {}
+            copies: defaultdict[str, list[tuple[_Session, list[HubGame]]]] = defaultdict(list)
             for row in rows:
                 for number, session in self._folded(row.log_id, row.seq).sessions.items():
-                    other = longest.get(session.print_)  # a renamed copy begins with the same one
-                    if other and (other[0].last, other[0].at_ms) > (session.last, session.at_ms):
-                        continue
                     found = _games(session, row.id, row.name, row.log_id, number)
-                    longest[session.print_] = session, found
-        games = [game for _, found in longest.values() for game in found]
+                    copies[session.print_].append((session, found))  # renamed ones begin alike
+        games = [game for same in copies.values() for game in _longest(same)]
         return sorted(games, key=lambda one: (one.at_ms, one.result.number))
 
     def forget(self) -> None:
@@ -176,6 +174,19 @@ def _games(session: _Session, table_id: int, table: str, log_id: str, number: in
         )
         for game in session.games
     ]
+
+
+def _longest(copies: Sequence[tuple[_Session, list[HubGame]]]) -> list[HubGame]:
+    """The games of a session that one or more logs have, each as old as the hub knows it."""
+    _, games = max(copies, key=lambda one: (one[0].last, one[0].at_ms))
+    if len(copies) == 1:
+        return games
+    at_ms = min(one.at_ms for one, _ in copies)
+    began_ms: dict[int, int] = {}
+    for _, others in copies:
+        for one in others:
+            began_ms[one.result.seq] = min(one.began_ms, began_ms.get(one.result.seq, one.began_ms))
+    return [replace(one, at_ms=at_ms, began_ms=began_ms[one.result.seq]) for one in games]
 
 
 def name_key(name: str) -> str:

@@ -89,6 +89,18 @@ def test_a_game_from_before_the_round_was_paired_fills_nothing_and_the_next_one_
     assert evening.matches[0].status == "reported"
 
 
+def test_an_old_game_in_a_renamed_copy_of_the_log_fills_nothing(club, tmp_path):
+    evening = Evening(club, tmp_path)
+    evening.play("Anna", "Ben", lost="Ben")
+    club.at_ms += 1000
+    evening.pair()
+    evening.log().rename()
+    evening.send()
+    assert evening.matches[0].status == "waiting"
+    evening.play("Anna", "Ben", lost="Anna")
+    assert evening.matches[0].status == "reported"
+
+
 def test_a_disputed_result_is_frozen_with_its_records_until_an_organiser_decides(club, tmp_path):
     evening = Evening(club, tmp_path)
     evening.pair()

@@ -37,6 +37,7 @@ class Evening:
         game: str = "icebreaker",
     ) -> None:
         self.club, self.folder, self.actor = club, folder, club.actor
+        self._logs: dict[str, Log] = {}
         self.results = Results(club.store)
         self.events = Events(club.store, self.results, club.now_ms)
         self.desk = MatchDesk(club.store, self.events, club.now_ms)
@@ -64,7 +65,13 @@ class Evening:
         players = COLOURS[: len(names)]
         named = dict(zip(players, names, strict=True))
         started = SessionStarted(game=game, players=players, names=named, simulated=simulated)
-        return Session.begin(Log(self.folder / f"{table}.sqlite"), started)
+        return Session.begin(self.log(table), started)
+
+    def log(self, table: str = "Table 1") -> Log:
+        """The log of a table, open."""
+        if table not in self._logs:
+            self._logs[table] = Log(self.folder / f"{table}.sqlite")
+        return self._logs[table]
 
     def send(self, table: str = "Table 1") -> None:
         hub = DirectHub(self.club, self.tokens[table])
