@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from hub.accounts import Accounts
+from hub.aliases import Aliases
 from hub.events import Events
 from hub.evidence import Evidences
 from hub.hall import Hall
@@ -89,7 +90,8 @@ def create_hub_app(
 
     app.register_blueprint(standing_pages(store, results, now_ms))
     app.register_blueprint(organiser_pages(accounts, store))
-    app.register_blueprint(people_pages(People(store, now_ms, fold_again, events.keep_results)))
+    people = People(store, now_ms, fold_again, events.keep_results)
+    app.register_blueprint(people_pages(people, Aliases(store, now_ms)))
     desk = MatchDesk(store, events, now_ms)
     app.register_blueprint(event_pages(store, events, desk, Evidences(store)))
     app.register_blueprint(player_pages(desk, client))

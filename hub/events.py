@@ -14,6 +14,7 @@ from typing import Any, Literal, cast, get_args
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from engines import GAMES
+from hub.aliases import aliases_of, called, names_of
 from hub.audit import Actor, note
 from hub.event_standings import Participant
 from hub.matches import (
@@ -30,8 +31,9 @@ from hub.matches import (
     settle,
     written,
 )
+from hub.names import name_key
 from hub.pairing import Entrant, Pair, bracket, next_round, round_robin, swiss
-from hub.standings import HubGame, Results, name_key
+from hub.standings import HubGame, Results
 from hub.store import EVENT_PLAYERS, EVENT_TABLES, EVENTS, MATCHES, SEATS, TABLES, Store
 from hub.tables import read_name
 from hub.wire import NextMatch
@@ -151,8 +153,9 @@ class Events:
             .where(EVENTS.c.club_id == club_id)
         )
         with self._store.reading() as db:
+            keys = set(map(name_key, names_of(db, club_id, name)))
             rows = db.execute(wanted).all()
-        for number in {row.id for row in rows if name_key(row.name) == name_key(name)}:
+        for number in {row.id for row in rows if name_key(row.name) in keys}:
             said = [one for one in self.event(club_id, number).matches if one.source == "table"]
             with self._store.writing() as db:
                 for one in said:
@@ -456,7 +459,7 @@ class _Read:
         if row is None:
             raise Refusal(404, "no_such_event", msg("There is no such event."))
         self.row = row
-        self.players = _players(db, event_id)
+        self.players = _players(db, event_id, aliases_of(db, club_id))
         self.tables = _tables(db, club_id, event_id)
         names = {one.id: one.name for one in self.tables}
         self.matches = _matches(db, event_id, self.players, names)
@@ -486,10 +489,10 @@ def _event(row: Any, **more: Any) -> Event:
     )
 
 
-def _players(db: Connection, event_id: int) -> tuple[Participant, ...]:
+def _players(db: Connection, event_id: int, aliases: Mapping[str, str]) -> tuple[Participant, ...]:
     wanted = select(EVENT_PLAYERS).where(EVENT_PLAYERS.c.event_id == event_id)
     return tuple(
-        Participant(row.id, row.number, row.name, bool(row.withdrawn), row.code)
+        Participant(row.id, row.number, called(row.name, aliases), bool(row.withdrawn), row.code)
         for row in db.execute(wanted.order_by(EVENT_PLAYERS.c.number))
     )
 

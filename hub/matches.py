@@ -14,7 +14,8 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from hub.standings import HubGame, name_key
+from hub.names import name_key
+from hub.standings import HubGame
 from table.errors import InputError
 from table.files import convert
 

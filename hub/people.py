@@ -6,14 +6,15 @@ Names are in records as players gave them. What is erased here is still in the t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select, update
 
+from hub.aliases import forget_names, names_of
 from hub.audit import Actor, note
-from hub.standings import name_key
+from hub.names import name_key
 from hub.store import EVENT_PLAYERS, EVENTS, LOGS, RECORDS, TABLES, Store
 from hub.tables import read_name
 from table.json_data import JsonObject
@@ -67,11 +68,12 @@ class People:
         name = read_name(name, "name")
         with self._store.writing() as db:
             note(db, self._now_ms(), actor, "player exported", "")
+            names = names_of(db, actor.club_id, name)
             records = [
                 KnownRecord(table=table, log=log_id, document=document)
-                for table, log_id, _, document in self._found(db, actor.club_id, name)
+                for table, log_id, _, document in self._found(db, actor.club_id, names)
             ]
-            rows = self._entries(db, actor.club_id, name)
+            rows = self._entries(db, actor.club_id, names)
             return [
                 *records,
                 *(
@@ -88,36 +90,39 @@ class People:
         name, count = read_name(name, "name"), 0
         self._keep(actor.club_id, name)
         with self._store.writing() as db:
-            for row in self._entries(db, actor.club_id, name):
+            names = names_of(db, actor.club_id, name)
+            for row in self._entries(db, actor.club_id, names):
                 db.execute(
                     update(EVENT_PLAYERS)
                     .where(EVENT_PLAYERS.c.id == row.id)
                     .values(name=SOMEBODY, code=f"erased {row.id}")
                 )
                 count += 1
-            for _, log_id, seq, document in list(self._found(db, actor.club_id, name)):
-                text = msgspec.json.encode(without(document, name)).decode()
+            for _, log_id, seq, document in list(self._found(db, actor.club_id, names)):
+                text = msgspec.json.encode(_without_all(document, names)).decode()
                 db.execute(
                     update(RECORDS)
                     .where(RECORDS.c.log_id == log_id, RECORDS.c.seq == seq)
                     .values(document=text)
                 )
                 count += 1
+            forget_names(db, actor.club_id, names)
             note(db, self._now_ms(), actor, "player erased", "")  # the name would stay here
         self._changed()
         return count
 
-    def _entries(self, db: Connection, club_id: int, name: str) -> list[Any]:
+    def _entries(self, db: Connection, club_id: int, names: Sequence[str]) -> list[Any]:
+        keys = set(map(name_key, names))
         wanted = (
             select(EVENT_PLAYERS, EVENTS.c.name.label("event"), EVENTS.c.game)
             .join(EVENTS, EVENTS.c.id == EVENT_PLAYERS.c.event_id)
             .where(EVENTS.c.club_id == club_id)
             .order_by(EVENT_PLAYERS.c.id)
         )
-        return [row for row in db.execute(wanted) if name_key(row.name) == name_key(name)]
+        return [row for row in db.execute(wanted) if name_key(row.name) in keys]
 
     def _found(
-        self, db: Connection, club_id: int, name: str
+        self, db: Connection, club_id: int, names: Sequence[str]
     ) -> Iterator[tuple[str, str, int, JsonObject]]:
         wanted = (
             select(TABLES.c.name, RECORDS.c.log_id, RECORDS.c.seq, RECORDS.c.document)
@@ -128,8 +133,14 @@ class People:
         )
         for row in db.execute(wanted):
             document = msgspec.json.decode(row.document)
-            if without(document, name) != document:
+            if _without_all(document, names) != document:
                 yield row.name, row.log_id, row.seq, document
+
+
+def _without_all(document: JsonObject, names: Sequence[str]) -> JsonObject:
+    for name in names:
+        document = without(document, name)
+    return document
 
 
 def without(document: Any, name: str) -> JsonObject:

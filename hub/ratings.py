@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from hub.standings import HubGame, name_key
+from hub.names import name_key
+from hub.standings import HubGame
 
 SCALE = 173.7178
 """Between ratings as they are shown and those of the formulas."""

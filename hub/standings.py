@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 from sqlalchemy import select
 
+from hub.aliases import aliases_of, called
+from hub.names import name_key
 from hub.sessions import GameResult, SessionFold
 from hub.store import LOGS, RECORDS, TABLES, Store
 from referee.sessions.events import read_public_document
@@ -100,13 +102,13 @@ class Results:
         )
         with self._lock:
             with self._store.reading() as db:
-                rows = db.execute(logs).all()
+                rows, aliases = db.execute(logs).all(), aliases_of(db, club_id)
             copies: defaultdict[str, list[tuple[_Session, list[HubGame]]]] = defaultdict(list)
             for row in rows:
                 for number, session in self._folded(row.log_id, row.seq).sessions.items():
                     found = _games(session, row.id, row.name, row.log_id, number)
                     copies[session.print_].append((session, found))  # renamed ones begin alike
-        games = [game for same in copies.values() for game in _longest(same)]
+        games = [_renamed(game, aliases) for same in copies.values() for game in _longest(same)]
         return sorted(games, key=lambda one: (one.at_ms, one.result.number))
 
     def forget(self) -> None:
@@ -189,9 +191,13 @@ def _longest(copies: Sequence[tuple[_Session, list[HubGame]]]) -> list[HubGame]:
     return [replace(one, at_ms=at_ms, began_ms=began_ms[one.result.seq]) for one in games]
 
 
-def name_key(name: str) -> str:
-    """What tells players apart: a name, whatever its capitals and spaces."""
-    return " ".join(name.split()).casefold()
+def _renamed(game: HubGame, aliases: Mapping[str, str]) -> HubGame:
+    """A game whose players have the names that an organiser gave them."""
+    names = game.result.names
+    if not any(name_key(name) in aliases for name in names.values()):
+        return game
+    renamed = {colour: called(name, aliases) for colour, name in names.items()}
+    return replace(game, result=replace(game.result, names=renamed))
 
 
 def standings(games: Iterable[HubGame]) -> list[Standing]:

@@ -166,6 +166,14 @@ MATCHES = Table(
     Column("disputed_by", Integer, ForeignKey("event_players.id")),
     Column("frozen", Text),
 )
+ALIASES = Table(
+    "aliases",
+    METADATA,
+    Column("club_id", Integer, ForeignKey("clubs.id"), primary_key=True),
+    Column("other_key", Text, primary_key=True),
+    Column("other", Text),
+    Column("name", Text),
+)
 SEATS = Table(
     "seats",
     METADATA,
