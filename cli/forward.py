@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
 import click
 
@@ -15,6 +16,7 @@ from cli.terminal import draw_qr, in_language, say
 from hub.client import HubClient, HubRefused
 from hub.enrolling import enrolled, forget_token, keep_token, kept_token
 from hub.forwarder import Forwarder
+from hub.next_match import follow
 from hub.wire import Asked
 from table.errors import InputError
 from table.messages import msg
@@ -51,13 +53,29 @@ def forward(url: str, token: str | None, data: Path | None, ca_file: Path | None
         if stopping.is_set():
             return
         say(f"Sending {log_path(folder)} to {hub.url} - Ctrl-C ends it.")
-        with closing(Forwarder(log_path(folder), hub, complain)) as forwarder:
+        with (
+            _asking(HubClient(url, hub.token, ca_file), folder, stopping),
+            closing(Forwarder(log_path(folder), hub, complain)) as forwarder,
+        ):
             try:
                 forwarder.run(stopping)
             except HubRefused as refused:
                 if refused.status == 401 and not token:
                     forget_token(folder)
                 raise InputError(msg("{raw}: {text}", raw=hub.url, text=refused.message)) from None
+
+
+@contextmanager
+def _asking(hub: HubClient, folder: Path, stopping: Event) -> Iterator[None]:
+    """Ask for this table's next match meanwhile, on a connection of its own."""
+    asking = Thread(target=follow, args=(hub, folder, stopping), name="next match")
+    asking.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        asking.join()
+        hub.close()
 
 
 def _enrol(hub: HubClient, folder: Path, stopping: Event) -> None:

@@ -34,13 +34,14 @@ from cli.service.unit import WATCHDOG_S
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import language, say
 from engines import GAMES
+from hub.next_match import kept_match
 from table.errors import InputError
 from table.games import usual_game
 from table.messages import msg
 from table.table_config import Setup, load_table
 from table.text import printable
 from vision.cameras.found import found_cameras
-from webui.interfaces import Activity, DeviceFound, HomeNow, TableInUse
+from webui.interfaces import Activity, DeviceFound, HomeNow, MatchHere, TableInUse
 from webui.pages.home import create_home_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -167,6 +168,7 @@ class Home:
         self._cameras: set[str] = set()
         self._taking = threading.Lock()
         self._table: tuple[tuple[int, int], Setup] | None = None
+        self._begun_match: MatchHere | None = None
         self.wanted_off = False
 
     def look(self) -> HomeNow:
@@ -176,7 +178,15 @@ class Home:
         table, trouble = self._table_in_use()
         cut_off = running_session(self._folder) is not None
         can_end = self._options.power_off or not self._manager.present
-        return HomeNow(starting, notice, table, trouble, self.wanted_off, cut_off, can_end)
+        match = self._match() if table is not None else None
+        return HomeNow(starting, notice, table, trouble, self.wanted_off, cut_off, can_end, match)
+
+    def _match(self) -> MatchHere | None:
+        """What a hub says that this table plays next (`rinkside forward` keeps it in a file)."""
+        kept = kept_match(self._folder, time.time)
+        if kept is None or kept.game not in GAMES or len(kept.players) < 2:
+            return None
+        return MatchHere(kept.match, kept.table, kept.event, kept.game, kept.terms, kept.players)
 
     def games(self) -> Sequence[str]:
         """As `HomePort.games`."""
@@ -229,13 +239,17 @@ class Home:
             raise InputError(
                 msg("expected a game ({raw}), got {raw2}", raw=", ".join(GAMES), raw2=repr(game))
             )
-        if activity in ("play", "resume") and self._table_in_use()[0] is None:
+        if activity in ("play", "match", "resume") and self._table_in_use()[0] is None:
             raise InputError(msg("no table is set up yet: set one up first"))
         if activity == "resume" and running_session(self._folder) is None:
             raise InputError(msg("expected a game that was cut off; there is none"))
+        match = self._match() if activity == "match" else None
+        if activity == "match" and (match is None or str(match.number) != game):
+            raise InputError(msg("this table has another match now: look again"))
         with self._changed:
             if self._starting is not None:
                 raise InputError(msg("something else is starting: wait until it is done"))
+            self._begun_match = match
             self._starting, self._cancelled, self._notice = (activity, game), False, ""
             self._changed.notify_all()
 
@@ -338,7 +352,7 @@ class Home:
 
     def _command(self, activity: Activity, game: str) -> list[str]:
         """The command line of what is started."""
-        program = "play" if activity == "resume" else activity
+        program = "play" if activity in ("match", "resume") else activity
         command = ["--language", language(), program]
         settings = self._options.settings
         if activity == "demo":
@@ -347,7 +361,10 @@ class Home:
             command += ["--table", str(self._folder / TABLE_NAME), "--camera", self._camera()]
             command += ["--data", str(self._folder)]
             number = running_session(self._folder) if activity == "resume" else None
-            command += ["--set-up"] if number is None else ["--resume", str(number)]
+            if activity == "match" and self._begun_match is not None:
+                command += self._match_options(self._begun_match)
+            else:
+                command += ["--set-up"] if number is None else ["--resume", str(number)]
         elif self._options.camera is not None:
             command += ["--camera", self._options.camera]
         if settings is not None and activity != "set-up":
@@ -355,6 +372,13 @@ class Home:
         for name in self._options.public_names:
             command += ["--public-name", name]
         return command
+
+    def _match_options(self, match: MatchHere) -> list[str]:
+        """Options that begin a match: its players have the first colours of the table, in order."""
+        colours = load_table(self._folder / TABLE_NAME).game.colours[: len(match.players)]
+        names = [f"{colour}={name}" for colour, name in zip(colours, match.players, strict=False)]
+        options = ["--game", match.game, "--players", ",".join(colours)]
+        return [*options, "--names", ",".join(names)]
 
     def _camera(self) -> str:
         return self._options.camera or load_home(self._folder).camera

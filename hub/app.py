@@ -11,9 +11,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from hub.accounts import Accounts
+from hub.aliases import Aliases
+from hub.events import Events
+from hub.evidence import Evidences
 from hub.hall import Hall
 from hub.intake import Intake, News
-from hub.pages.api import api
+from hub.match_desk import MatchDesk
+from hub.metrics import HubHealth
+from hub.pages.api import api, client
+from hub.pages.events import event_pages, player_pages
 from hub.pages.login import login_pages
 from hub.pages.organisers import organiser_pages
 from hub.pages.people import people_pages
@@ -28,6 +34,7 @@ from hub.wire import MOST_BATCH_BYTES
 from table.measured_text import shown_date, time_utc
 from table.messages import msg
 from webui.api.events import Streams
+from webui.pages.health import health_pages
 from webui.security.incoming import MOST_BODIES, MOST_LISTENERS
 from webui.security.requests import error
 from webui.site import bare_app
@@ -62,16 +69,19 @@ def create_hub_app(
     app.config[MOST_BODIES], app.config[MOST_LISTENERS] = MOST_BATCH_BYTES, MOST_SPECTATORS
     app.jinja_env.filters["when"] = lambda at_ms: shown_date(time_utc(at_ms))
     tables, news = Tables(store, now_ms), News()
-    app.extensions["hall"] = hall = Hall(store, news, now_ms)
+    results = Results(store)
+    events = Events(store, results, now_ms)
+    app.extensions["hall"] = hall = Hall(store, news, now_ms, events.plan)
     app.extensions["streams"] = streams = Streams(hall)
     accounts = accounts or Accounts(store, now_ms)
     app.register_error_handler(DBAPIError, _answer_no_database)
     app.register_error_handler(NoConnection, _answer_no_database)
-    app.register_blueprint(api(store, tables, Intake(store, news, now_ms)))
+    app.register_blueprint(api(tables, Intake(store, news, now_ms), hall))
+    well = HubHealth(store, now_ms)
+    app.register_blueprint(health_pages(well.health, well.collect))
     app.register_blueprint(login_pages(accounts))
     app.register_blueprint(table_pages(tables))
     app.register_blueprint(wall_pages(store, hall, streams))
-    results = Results(store)
 
     def fold_again() -> None:
         results.forget()
@@ -79,8 +89,12 @@ def create_hub_app(
         news.tell()
 
     app.register_blueprint(standing_pages(store, results, now_ms))
-    app.register_blueprint(people_pages(People(store, now_ms, fold_again)))
     app.register_blueprint(organiser_pages(accounts, store))
+    people = People(store, now_ms, fold_again, events.keep_results)
+    app.register_blueprint(people_pages(people, Aliases(store, now_ms)))
+    desk = MatchDesk(store, events, now_ms)
+    app.register_blueprint(event_pages(store, events, desk, Evidences(store)))
+    app.register_blueprint(player_pages(desk, client))
     return app
 
 

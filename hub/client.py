@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hub.wire import CLAIM, ENROL, RECORDS, Asked, Batch, Claim, Cursor, Enrolled
+from hub.wire import CLAIM, ENROL, NEXT, RECORDS, Asked, Batch, Claim, Cursor, Enrolled, NextMatch
 from table.errors import InputError
 from table.files import convert
 from table.messages import as_message, msg
@@ -27,6 +27,8 @@ T = TypeVar("T")
 TIMEOUT_S = 20.0
 """Longest silence of a hub within one request."""
 MOST_ANSWER_BYTES = 64 << 10
+TOO_LARGE = 413
+"""The HTTP status of a request that is larger than is taken."""
 MOST_RETRY_S = 600.0
 """Longest time that a hub may ask a table to wait."""
 
@@ -111,6 +113,10 @@ class HubClient:
         """The token, once the code was entered; raises HubGone or HubRefused."""
         return self._ask(CLAIM, Claim(secret=secret), Enrolled)
 
+    def next_match(self) -> NextMatch:
+        """What this table plays next; raises HubGone or HubRefused."""
+        return self._ask(NEXT, None, NextMatch)
+
     def close(self) -> None:
         """Let go of the connection; the next request makes a new one."""
         if self._connection is not None:
@@ -176,6 +182,8 @@ def _refused(status: int, headers: Mapping[str, str], said: bytes) -> HubGone | 
     try:
         error = msgspec.json.decode(said, type=_Answer).error
     except (msgspec.DecodeError, UnicodeDecodeError):
+        if status == TOO_LARGE:  # a proxy in front of the hub, which takes less than it does
+            return HubRefused(status, "too_large", msg("It takes less at once."))
         return HubGone(f"HTTP {status}")  # not this program: a proxy, or another site
     if status >= 500 or status in (408, 421, 425, 429):
         return HubGone(error.said, _retry_s(headers.get("Retry-After", "")))

@@ -16,7 +16,7 @@ from threading import Event
 
 import msgspec
 
-from hub.client import HubGone, HubPort, HubRefused
+from hub.client import TOO_LARGE, HubGone, HubPort, HubRefused
 from hub.wire import MOST_BATCH_BYTES, MOST_RECORD_BYTES, MOST_RECORDS, Batch, Cursor, SentRecord
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.event_tables import LogIdentity
@@ -41,6 +41,8 @@ that a hall of tables does not come back at one moment.
 """
 ROOM_BYTES = MOST_BATCH_BYTES - (16 << 10)
 """Room for documents in a batch."""
+LEAST_RECORD_BYTES = 4 << 10
+"""What every hub takes; a record is made no smaller for a proxy that takes less."""
 LEFT_OUT: JsonObject = {
     "table": {},
     "observation": None,
@@ -81,7 +83,7 @@ class Forwarder:
         self._file = (0, 0)
         self._identity: LogIdentity | None = None
         self._cursor: Cursor | None = None
-        self._most = MOST_RECORDS
+        self._most, self._record_bytes = MOST_RECORDS, MOST_RECORD_BYTES
         self._told = ""
 
     def run(self, stopping: Event) -> None:
@@ -132,21 +134,28 @@ class Forwarder:
         records, prints = self._next(reader, self._cursor.seq)
         if not records:
             return Sent(0, False)
-        batch = _packed(identity, self._cursor, records, prints)
+        batch = _packed(identity, self._cursor, records, prints, self._record_bytes)
         try:
             answer = self._hub.send(batch)
         except HubRefused as refused:
-            if refused.status == 413 and self._most > 1:
-                self._most = max(1, len(batch.records) // 2)
+            if refused.status == TOO_LARGE and self._smaller(len(batch.records)):
                 return Sent(0, True)
             raise
         before, self._cursor = self._cursor, self._agree(reader, answer)
-        self._most = MOST_RECORDS
+        self._most, self._record_bytes = min(2 * self._most, MOST_RECORDS), MOST_RECORD_BYTES
         if answer == before:
             raise HubGone(f"{len(batch.records)} sent, none taken")
         taken = sum(before.seq < record.seq <= answer.seq for record in records)
         logger.debug("%d records sent, up to %d", taken, self._cursor.seq)
         return Sent(taken, True)
+
+    def _smaller(self, count: int) -> bool:
+        """Send less at once than these records; False if that cannot be."""
+        if count > 1:
+            self._most = count // 2
+            return True
+        self._record_bytes //= 2
+        return self._record_bytes >= LEAST_RECORD_BYTES
 
     def close(self) -> None:
         """Let go of the log."""
@@ -211,13 +220,20 @@ class Forwarder:
 
 
 def _packed(
-    identity: LogIdentity, cursor: Cursor, records: Sequence[Record], prints: dict[int, str]
+    identity: LogIdentity,
+    cursor: Cursor,
+    records: Sequence[Record],
+    prints: dict[int, str],
+    most_bytes: int,
 ) -> Batch:
-    """A batch of the first records, as many as there is room for, at least one."""
+    """A batch of the first records, as many as there is room for, at least one.
+
+    Each has at most `most_bytes`, if leaving parts out is enough for that.
+    """
     sent: list[SentRecord] = []
     left = ROOM_BYTES
     for record in records:
-        document = _fitted(public_document(record))
+        document = _fitted(public_document(record), most_bytes)
         left -= len(msgspec.json.encode(document)) + 200
         if sent and left < 0:
             break
@@ -227,10 +243,10 @@ def _packed(
     )
 
 
-def _fitted(document: JsonObject) -> JsonObject:
+def _fitted(document: JsonObject, most_bytes: int) -> JsonObject:
     """The document, without its largest parts if it is too large for a hub."""
     for name, nothing in LEFT_OUT.items():
-        if len(msgspec.json.encode(document)) <= MOST_RECORD_BYTES:
+        if len(msgspec.json.encode(document)) <= most_bytes:
             break
         if name in document:
             document = document | {name: nothing}

@@ -23,6 +23,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from hub.intake import News
 from hub.sessions import SessionFold
 from hub.store import LOGS, RECORDS, TABLES, Store
+from hub.wire import NextMatch
 from referee.presentation.headlines import layers
 from referee.presentation.shown_games import title
 from referee.presentation.view_model import decision_of, phase_of
@@ -68,7 +69,8 @@ class PlayerNow(msgspec.Struct, frozen=True, kw_only=True):
 class TableNow(msgspec.Struct, frozen=True, kw_only=True):
     """A table as the wall shows it, in one language; `seq` tells one drawing from the next.
 
-    `phase` is `idle`, `playing`, `asking`, `paused`, `over` or `ended`; `player` whose turn it is.
+    `phase` is `idle`, `playing`, `asking`, `paused`, `over` or `ended`; `player` whose turn it is;
+    `upcoming` is the next match of an event.
     """
 
     id: int
@@ -80,6 +82,7 @@ class TableNow(msgspec.Struct, frozen=True, kw_only=True):
     headline: str = ""
     said: str = ""
     outcome: str = ""
+    upcoming: str = ""
     seq: int = 0
 
 
@@ -144,8 +147,16 @@ def _add(table: _Table, document: str) -> None:
 class Hall:
     """The tables of all clubs.  Safe to use from many threads; one thread folds (`run`)."""
 
-    def __init__(self, store: Store, news: News, now_ms: Callable[[], int]) -> None:
-        self._store, self._news, self._now_ms = store, news, now_ms
+    def __init__(
+        self,
+        store: Store,
+        news: News,
+        now_ms: Callable[[], int],
+        plan: Callable[[], Mapping[int, NextMatch]] = dict,
+    ) -> None:
+        """`plan` says what tables play next, by their ids."""
+        self._store, self._news, self._now_ms, self._plan = store, news, now_ms, plan
+        self._planned: Mapping[int, NextMatch] = {}
         self._tables: OrderedDict[int, _Table] = OrderedDict()
         """Those that changed last come last."""
         self._changed = threading.Condition()
@@ -192,6 +203,22 @@ class Hall:
                 self._changes(known)
             if row.log_id is not None and (row.log_id, row.seq) != (known.log_id, known.seq):
                 self._catch_up(known, row.log_id)
+        if whole:
+            self._take_plan(self._plan())
+
+    def _take_plan(self, planned: Mapping[int, NextMatch]) -> None:
+        with self._changed:
+            before, self._planned = self._planned, planned
+            changed = [
+                one for one in self._tables.values() if before.get(one.id) != planned.get(one.id)
+            ]
+        for table in changed:
+            self._changes(table)
+
+    def next_match(self, table_id: int) -> NextMatch:
+        """What a table plays next."""
+        with self._changed:
+            return self._planned.get(table_id, NextMatch())
 
     def _catch_up(self, table: _Table, log_id: str) -> None:
         if table.log_id != log_id:
@@ -256,7 +283,8 @@ class Hall:
         """The tables of a club, by name."""
         with self._changed:
             own = [one for one in self._tables.values() if one.club_id == club_id]
-            return sorted((now(one, language) for one in own), key=lambda one: one.name.casefold())
+            shown = (now(one, language, self._planned.get(one.id)) for one in own)
+            return sorted(shown, key=lambda one: one.name.casefold())
 
     def board(self, club_id: int, table_id: int) -> tuple[JsonObject, JsonObject | None, Ruled]:
         """What is known of a table's board: the table, what was seen on it, and the game.
@@ -297,7 +325,7 @@ class Hall:
                     continue
                 if language not in table.written:
                     table.written[language] = written_event(
-                        "table", now(table, language), table.change
+                        "table", now(table, language, self._planned.get(table.id)), table.change
                     )
                 found.append((table.change, table.written[language]))
             return [*reversed(found), (self.newest, b"")]
@@ -325,9 +353,10 @@ class HallFeed:
         return self._hall.news(self._club_id, self._language, after)
 
 
-def now(table: _Table, language: str) -> TableNow:
+def now(table: _Table, language: str, planned: NextMatch | None) -> TableNow:
     """A table as the wall shows it in a language."""
-    plain = TableNow(id=table.id, name=table.name)
+    upcoming = f"{' – '.join(planned.players)}, {_game(planned)}" if planned else ""
+    plain = TableNow(id=table.id, name=table.name, upcoming=upcoming)
     if table.fold is None:
         return plain
     game, state = table.fold.games[-1], table.fold.state
@@ -356,6 +385,10 @@ def now(table: _Table, language: str) -> TableNow:
         outcome=_in(language, game.outcome),
         seq=table.seq,
     )
+
+
+def _game(planned: NextMatch) -> str:
+    return f"{title(planned.game)} {planned.terms}".rstrip()
 
 
 def _in(language: str, text: str) -> str:

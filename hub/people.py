@@ -6,14 +6,16 @@ Names are in records as players gave them. What is erased here is still in the t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select, update
 
+from hub.aliases import forget_names, names_of
 from hub.audit import Actor, note
-from hub.store import LOGS, RECORDS, TABLES, Store
+from hub.names import name_key
+from hub.store import EVENT_PLAYERS, EVENTS, LOGS, RECORDS, TABLES, Store
 from hub.tables import read_name
 from table.json_data import JsonObject
 
@@ -32,46 +34,95 @@ class KnownRecord(msgspec.Struct, frozen=True, kw_only=True):
     document: JsonObject
 
 
+class KnownEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in which somebody of that name plays, and the number there."""
+
+    event: str
+    game: str
+    number: int
+    name: str
+
+
 class People:
     """The people of all clubs.  Safe to use from many threads."""
 
     def __init__(
-        self, store: Store, now_ms: Callable[[], int], changed: Callable[[], None]
+        self,
+        store: Store,
+        now_ms: Callable[[], int],
+        changed: Callable[[], None],
+        keep: Callable[[int, str], None],
     ) -> None:
-        """`changed` is called after records were changed, as what was folded is old then."""
-        self._store, self._now_ms, self._changed = store, now_ms, changed
+        """`changed` is called after records were changed, as what was folded is old then.
 
-    def known(self, actor: Actor, name: str) -> list[KnownRecord]:
-        """All records of the club in which a name stands, in order; raises Refusal for no name."""
+        `keep` is called before, with the club and a name: it keeps what is folded by that name.
+        """
+        self._store, self._now_ms = store, now_ms
+        self._changed, self._keep = changed, keep
+
+    def known(self, actor: Actor, name: str) -> list[KnownRecord | KnownEntry]:
+        """All records of the club in which a name stands, and the events that somebody is in.
+
+        Raises Refusal for no name.
+        """
         name = read_name(name, "name")
         with self._store.writing() as db:
             note(db, self._now_ms(), actor, "player exported", "")
-            return [
+            names = names_of(db, actor.club_id, name)
+            records = [
                 KnownRecord(table=table, log=log_id, document=document)
-                for table, log_id, _, document in self._found(db, actor.club_id, name)
+                for table, log_id, _, document in self._found(db, actor.club_id, names)
+            ]
+            rows = self._entries(db, actor.club_id, names)
+            return [
+                *records,
+                *(
+                    KnownEntry(event=row.event, game=row.game, number=row.number, name=row.name)
+                    for row in rows
+                ),
             ]
 
     def erase(self, actor: Actor, name: str) -> int:
-        """Take a name out of all records of the club, and return in how many it stood.
+        """Take a name out of all records and events of the club; returns in how many it stood.
 
         Games and points stay, without the name. Raises Refusal for no name.
         """
         name, count = read_name(name, "name"), 0
+        self._keep(actor.club_id, name)
         with self._store.writing() as db:
-            for _, log_id, seq, document in list(self._found(db, actor.club_id, name)):
-                text = msgspec.json.encode(without(document, name)).decode()
+            names = names_of(db, actor.club_id, name)
+            for row in self._entries(db, actor.club_id, names):
+                db.execute(
+                    update(EVENT_PLAYERS)
+                    .where(EVENT_PLAYERS.c.id == row.id)
+                    .values(name=SOMEBODY, code=f"erased {row.id}")
+                )
+                count += 1
+            for _, log_id, seq, document in list(self._found(db, actor.club_id, names)):
+                text = msgspec.json.encode(_without_all(document, names)).decode()
                 db.execute(
                     update(RECORDS)
                     .where(RECORDS.c.log_id == log_id, RECORDS.c.seq == seq)
                     .values(document=text)
                 )
                 count += 1
+            forget_names(db, actor.club_id, names)
             note(db, self._now_ms(), actor, "player erased", "")  # the name would stay here
         self._changed()
         return count
 
+    def _entries(self, db: Connection, club_id: int, names: Sequence[str]) -> list[Any]:
+        keys = set(map(name_key, names))
+        wanted = (
+            select(EVENT_PLAYERS, EVENTS.c.name.label("event"), EVENTS.c.game)
+            .join(EVENTS, EVENTS.c.id == EVENT_PLAYERS.c.event_id)
+            .where(EVENTS.c.club_id == club_id)
+            .order_by(EVENT_PLAYERS.c.id)
+        )
+        return [row for row in db.execute(wanted) if name_key(row.name) in keys]
+
     def _found(
-        self, db: Connection, club_id: int, name: str
+        self, db: Connection, club_id: int, names: Sequence[str]
     ) -> Iterator[tuple[str, str, int, JsonObject]]:
         wanted = (
             select(TABLES.c.name, RECORDS.c.log_id, RECORDS.c.seq, RECORDS.c.document)
@@ -82,8 +133,14 @@ class People:
         )
         for row in db.execute(wanted):
             document = msgspec.json.decode(row.document)
-            if without(document, name) != document:
+            if _without_all(document, names) != document:
                 yield row.name, row.log_id, row.seq, document
+
+
+def _without_all(document: JsonObject, names: Sequence[str]) -> JsonObject:
+    for name in names:
+        document = without(document, name)
+    return document
 
 
 def without(document: Any, name: str) -> JsonObject:

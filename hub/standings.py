@@ -7,12 +7,16 @@ name; players are who they are by name.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
-from sqlalchemy import func, select
+from sqlalchemy import select
 
+from hub.aliases import aliases_of, called
+from hub.names import name_key
 from hub.sessions import GameResult, SessionFold
 from hub.store import LOGS, RECORDS, TABLES, Store
 from referee.sessions.events import read_public_document
@@ -21,14 +25,26 @@ from table.errors import InputError
 TIE_BREAKS = ("won", "drawn", "difference", "points")
 """What decides between two players, one after another: more of it is better."""
 
+AT_ONCE = 500
+"""Records that are read at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class HubGame:
-    """A game at a table of the club; `at_ms` is when the hub heard of its session first."""
+    """A game at a table of the club.
+
+    `at_ms` is when the hub heard of its session first, `began_ms` of the game itself. `log_id` and
+    `session` say where its records are, `last` is the newest one that the hub has of the session.
+    """
 
     table: str
     at_ms: int
     result: GameResult
+    table_id: int = 0
+    log_id: str = ""
+    session: int = 0
+    last: int = 0
+    began_ms: int = 0
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,80 +61,143 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     difference: float
 
 
+@dataclass(slots=True)
+class _Session:
+    """A session as far as it is folded; `print_` is the fingerprint of its first record.
+
+    `began_ms` is when the hub heard of each game, by the record that it began with. There is no
+    `fold` where the hub cannot read how it began.
+    """
+
+    print_: str
+    at_ms: int
+    last: int
+    fold: SessionFold | None = None
+    began_ms: dict[int, int] = field(default_factory=dict)
+    games: tuple[GameResult, ...] = ()
+
+
+@dataclass(slots=True)
+class _FoldedLog:
+    """A log as far as it is folded."""
+
+    seq: int = 0
+    sessions: dict[int, _Session] = field(default_factory=dict)
+
+
 class Results:
-    """The games of all clubs, each session folded once.  Safe to use from many threads."""
+    """The games of all clubs; each record is folded once.  Safe to use from many threads."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[tuple[str, int], tuple[int, tuple[GameResult, ...]]] = {}
+        self._known: dict[str, _FoldedLog] = {}
         self._lock = threading.Lock()
 
     def games(self, club_id: int) -> list[HubGame]:
         """The games of a club, oldest first; a session that two logs have counts once."""
-        sessions = (
-            select(
-                RECORDS.c.log_id,
-                RECORDS.c.session,
-                func.max(RECORDS.c.seq).label("last"),
-                func.min(RECORDS.c.received_ms).label("at_ms"),
-                TABLES.c.name,
-            )
-            .join(LOGS, LOGS.c.log_id == RECORDS.c.log_id)
+        logs = (
+            select(LOGS.c.log_id, LOGS.c.seq, TABLES.c.id, TABLES.c.name)
             .join(TABLES, TABLES.c.id == LOGS.c.table_id)
             .where(TABLES.c.club_id == club_id)
-            .group_by(RECORDS.c.log_id, RECORDS.c.session, TABLES.c.name)
         )
         with self._lock:
             with self._store.reading() as db:
-                rows = db.execute(sessions).all()
-                starts = db.execute(
-                    select(RECORDS.c.log_id, RECORDS.c.seq, RECORDS.c.fingerprint)
-                    .join(LOGS, LOGS.c.log_id == RECORDS.c.log_id)
-                    .join(TABLES, TABLES.c.id == LOGS.c.table_id)
-                    .where(TABLES.c.club_id == club_id, RECORDS.c.seq == RECORDS.c.session)
-                ).all()
-            begun = {(row.log_id, row.seq): row.fingerprint for row in starts}
-            longest = {}  # by the record that it began with: a renamed copy has the same one
-            for row in sorted(rows, key=lambda row: (row.last, row.at_ms)):
-                longest[begun.get((row.log_id, row.session), "")] = row
-            found = [
-                HubGame(row.name, row.at_ms, game)
-                for row in longest.values()
-                for game in self._folded(row.log_id, row.session, row.last)
-            ]
-        return sorted(found, key=lambda one: (one.at_ms, one.result.number))
+                rows, aliases = db.execute(logs).all(), aliases_of(db, club_id)
+            copies: defaultdict[str, list[tuple[_Session, list[HubGame]]]] = defaultdict(list)
+            for row in rows:
+                for number, session in self._folded(row.log_id, row.seq).sessions.items():
+                    found = _games(session, row.id, row.name, row.log_id, number)
+                    copies[session.print_].append((session, found))  # renamed ones begin alike
+        games = [_renamed(game, aliases) for same in copies.values() for game in _longest(same)]
+        return sorted(games, key=lambda one: (one.at_ms, one.result.number))
 
     def forget(self) -> None:
         """Fold everything again: records were changed."""
         with self._lock:
             self._known.clear()
 
-    def _folded(self, log_id: str, session: int, last: int) -> tuple[GameResult, ...]:
-        known = self._known.get((log_id, session))
-        if known is None or known[0] != last:
-            known = last, self._fold(log_id, session)
-            self._known[log_id, session] = known
-        return known[1]
+    def _folded(self, log_id: str, last: int) -> _FoldedLog:
+        """A log, folded to its end; it is folded anew if the hub was set back to a backup."""
+        log = self._known.get(log_id)
+        if log is None or log.seq > last:
+            log = self._known[log_id] = _FoldedLog()
+        while log.seq < last:
+            wanted = (
+                select(RECORDS)
+                .where(RECORDS.c.log_id == log_id, RECORDS.c.seq > log.seq)
+                .order_by(RECORDS.c.seq)
+                .limit(AT_ONCE)
+            )
+            with self._store.reading() as db:
+                rows = db.execute(wanted).all()
+            for row in rows:
+                _add(log, row)
+            if not rows:
+                break
+        return log
 
-    def _fold(self, log_id: str, session: int) -> tuple[GameResult, ...]:
-        wanted = (
-            select(RECORDS.c.document)
-            .where(RECORDS.c.log_id == log_id, RECORDS.c.session == session)
-            .order_by(RECORDS.c.seq)
+
+def _add(log: _FoldedLog, row: Any) -> None:
+    """Fold the next record of a log."""
+    log.seq = row.seq
+    session = log.sessions.get(row.session)
+    if session is None:
+        session = _Session(row.fingerprint, row.received_ms, row.seq)
+        log.sessions[row.session] = session
+    session.last, session.games = row.seq, ()
+    try:
+        record = read_public_document(msgspec.json.decode(row.document), "record")
+        if row.seq == row.session:
+            session.fold = SessionFold(record)
+        elif session.fold is not None:
+            session.fold.add(record)
+    except (InputError, ValueError):  # of a newer table than this hub
+        return
+    session.began_ms[row.seq] = row.received_ms
+
+
+def _games(session: _Session, table_id: int, table: str, log_id: str, number: int) -> list[HubGame]:
+    if session.fold is None:
+        return []
+    if not session.games:
+        session.games = session.fold.games
+        begun = {one.seq for one in session.games}
+        session.began_ms = {seq: at for seq, at in session.began_ms.items() if seq in begun}
+    return [
+        HubGame(
+            table,
+            session.at_ms,
+            game,
+            table_id,
+            log_id,
+            number,
+            session.last,
+            session.began_ms.get(game.seq, session.at_ms),
         )
-        folded: SessionFold | None = None
-        with self._store.reading() as db:
-            for (document,) in db.execute(wanted):
-                try:
-                    record = read_public_document(msgspec.json.decode(document), "record")
-                    if folded is None:
-                        folded = SessionFold(record)
-                    else:
-                        folded.add(record)
-                except (InputError, ValueError):  # of a newer table than this hub
-                    if folded is None:
-                        return ()
-        return folded.games if folded else ()
+        for game in session.games
+    ]
+
+
+def _longest(copies: Sequence[tuple[_Session, list[HubGame]]]) -> list[HubGame]:
+    """The games of a session that one or more logs have, each as old as the hub knows it."""
+    _, games = max(copies, key=lambda one: (one[0].last, one[0].at_ms))
+    if len(copies) == 1:
+        return games
+    at_ms = min(one.at_ms for one, _ in copies)
+    began_ms: dict[int, int] = {}
+    for _, others in copies:
+        for one in others:
+            began_ms[one.result.seq] = min(one.began_ms, began_ms.get(one.result.seq, one.began_ms))
+    return [replace(one, at_ms=at_ms, began_ms=began_ms[one.result.seq]) for one in games]
+
+
+def _renamed(game: HubGame, aliases: Mapping[str, str]) -> HubGame:
+    """A game whose players have the names that an organiser gave them."""
+    names = game.result.names
+    if not any(name_key(name) in aliases for name in names.values()):
+        return game
+    renamed = {colour: called(name, aliases) for colour, name in names.items()}
+    return replace(game, result=replace(game.result, names=renamed))
 
 
 def standings(games: Iterable[HubGame]) -> list[Standing]:
@@ -132,7 +211,7 @@ def standings(games: Iterable[HubGame]) -> list[Standing]:
         for colour in result.players:
             if not (name := " ".join(result.names.get(colour, "").split())):
                 continue
-            key = name.casefold()
+            key = name_key(name)
             called[key] = name
             own = float(result.scores.get(colour, 0))
             against = sum(map(float, result.scores.values())) - own

@@ -122,6 +122,66 @@ RECORDS = Table(
     Column("fingerprint", Text),
     Column("document", Text),
 )
+EVENTS = Table(
+    "events",
+    METADATA,
+    _id(),
+    Column("club_id", Integer, ForeignKey("clubs.id")),
+    Column("name", Text),
+    Column("game", Text),
+    Column("format", Text),
+    Column("terms", Text),
+    Column("rounds", Integer),
+    Column("state", Text),
+    Column("made_ms", BigInteger),
+)
+EVENT_PLAYERS = Table(
+    "event_players",
+    METADATA,
+    _id(),
+    Column("event_id", Integer, ForeignKey("events.id")),
+    Column("number", Integer),
+    Column("name", Text),
+    Column("code", Text),
+    Column("withdrawn", Integer),
+)
+EVENT_TABLES = Table(
+    "event_tables",
+    METADATA,
+    Column("event_id", Integer, ForeignKey("events.id"), primary_key=True),
+    Column("table_id", Integer, ForeignKey("tables.id"), primary_key=True),
+)
+MATCHES = Table(
+    "matches",
+    METADATA,
+    _id(),
+    Column("event_id", Integer, ForeignKey("events.id")),
+    Column("round", Integer),
+    Column("number", Integer),
+    Column("table_id", Integer, ForeignKey("tables.id")),
+    Column("made_ms", BigInteger),
+    Column("entered_by", Text),
+    Column("entered", Text),
+    Column("confirmed", Text),
+    Column("disputed_by", Integer, ForeignKey("event_players.id")),
+    Column("frozen", Text),
+)
+ALIASES = Table(
+    "aliases",
+    METADATA,
+    Column("club_id", Integer, ForeignKey("clubs.id"), primary_key=True),
+    Column("other_key", Text, primary_key=True),
+    Column("other", Text),
+    Column("name", Text),
+)
+SEATS = Table(
+    "seats",
+    METADATA,
+    Column("match_id", Integer, ForeignKey("matches.id"), primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("player_id", Integer, ForeignKey("event_players.id")),
+    Column("agreed", Text),
+)
 
 
 class Store:

@@ -15,6 +15,7 @@ from msgspec import Meta
 from table.json_data import JsonObject
 
 RECORDS, ENROL, CLAIM = "/api/v1/records", "/api/v1/enrolments", "/api/v1/enrolments/claim"
+NEXT = "/api/v1/next"
 MOST_RECORDS = 200
 """Most records of a batch."""
 MOST_RECORD_BYTES = 256 << 10
@@ -86,3 +87,20 @@ class Enrolled(msgspec.Struct, frozen=True, kw_only=True):
 
     table: str = ""
     token: str = ""
+
+
+Name = Annotated[str, Meta(min_length=1, max_length=40)]
+
+
+class NextMatch(msgspec.Struct, frozen=True, kw_only=True):
+    """The match that a table plays next; `match` is 0 and all else empty where there is none.
+
+    `players` are people's names, the one who begins first; `terms` is a few words such as "to 13".
+    """
+
+    match: Annotated[int, Meta(ge=0, le=MOST_SEQ)] = 0
+    table: Annotated[str, Meta(max_length=40)] = ""
+    event: Annotated[str, Meta(max_length=40)] = ""
+    game: Annotated[str, Meta(max_length=100)] = ""
+    terms: Annotated[str, Meta(max_length=40)] = ""
+    players: Annotated[tuple[Name, ...], Meta(max_length=8)] = ()

@@ -185,9 +185,9 @@ class DoorPort(Protocol):
         """End the game; `then` says what the home page does."""
 
 
-Activity = Literal["play", "resume", "demo", "set-up"]
-"""What the home page starts: a game on the real table, the one that was cut off, a simulated game,
-the set-up of a table.
+Activity = Literal["play", "match", "resume", "demo", "set-up"]
+"""What the home page starts: a game on the real table, the next match of an event, the game that
+was cut off, a simulated game, the set-up of a table.
 """
 
 
@@ -205,12 +205,28 @@ class TableInUse:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchHere:
+    """The match that a hub gave this table: what the table is called there, and who plays what.
+
+    `players` are people's names, the one who begins first; `terms` is a few words such as "to 13".
+    """
+
+    number: int
+    table: str
+    event: str
+    game: str
+    terms: str
+    players: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HomeNow:
     """State of the home page.
 
     `starting` is what is being started; `notice` is why the last thing did not start, or ended by
     itself. `trouble` is why the table that is stored cannot be used. `over` is set once Rinkside
     ends. `cut_off`: a game can be gone on with. `can_end`: it does not start again at once.
+    `match` is what this table plays next.
     """
 
     starting: Activity | None = None
@@ -220,6 +236,7 @@ class HomeNow:
     over: bool = False
     cut_off: bool = False
     can_end: bool = True
+    match: MatchHere | None = None
 
 
 class HomePort(Protocol):
@@ -238,7 +255,10 @@ class HomePort(Protocol):
         """A JPEG of what a camera sees that `devices` found; None where it gives none."""
 
     def start(self, activity: Activity, game: str = "") -> None:
-        """Start something; raises InputError where something else is starting."""
+        """Start something; raises InputError where something else is starting.
+
+        For a match `game` is its number.
+        """
 
     def cancel(self) -> None:
         """Give up what is being started."""

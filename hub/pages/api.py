@@ -1,23 +1,22 @@
-"""What tables send, and whether the hub works."""
+"""What tables send and ask."""
 
 from __future__ import annotations
 
 import msgspec
 from flask import Blueprint, Response, request
-from sqlalchemy import select
 
+from hub.hall import Hall
 from hub.intake import Intake
-from hub.store import LOGS, Store
 from hub.tables import KnownTable, Tables
-from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, RECORDS, Claim
+from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, NEXT, RECORDS, Claim
 from table.files import convert
 from table.messages import msg
 from webui.security.client_addresses import client_of
 from webui.security.requests import Refusal, json_body
 
 
-def api(store: Store, tables: Tables, intake: Intake) -> Blueprint:
-    """Routes for programs, and `/healthz`."""
+def api(tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
+    """Routes for programs."""
     routes = Blueprint("api", __name__)
 
     @routes.before_request
@@ -39,11 +38,9 @@ def api(store: Store, tables: Tables, intake: Intake) -> Blueprint:
     def claim() -> Response:
         return _json(tables.claim(convert(json_body(), Claim, "claim").secret))
 
-    @routes.get("/healthz")
-    def healthz() -> Response:
-        with store.reading() as db:
-            db.execute(select(LOGS.c.log_id).limit(1)).all()
-        return Response("ok\n", mimetype="text/plain")
+    @routes.post(NEXT)
+    def next_match() -> Response:
+        return _json(hall.next_match(sender(tables).id))
 
     return routes
 

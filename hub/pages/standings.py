@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import msgspec
 from flask import Blueprint, Response, render_template, request
 
 from hub.pages.wall import club_name
+from hub.ratings import RatedPlayer, ratings
 from hub.standings import TIE_BREAKS, HubGame, Results, standings
 from hub.store import Store
 from referee.presentation.shown_games import title
@@ -60,6 +61,7 @@ def standing_pages(store: Store, results: Results, now_ms: Callable[[], int]) ->
             chosen=chosen,
             games=[(one, title(one)) for one in names],
             rows=standings(games),
+            rated=rated(results.games(club_id), chosen, now_ms()),
             query=request.query_string.decode(errors="replace"),
         )
 
@@ -74,15 +76,24 @@ def standing_pages(store: Store, results: Results, now_ms: Callable[[], int]) ->
     @routes.get("/halls/<seq:club_id>/standings.json")
     def as_json(club_id: int) -> Response:
         club_name(store, club_id)
-        games = found(club_id)[2]
+        chosen, _, games = found(club_id)
         document = {
             "tie_breaks": TIE_BREAKS,
             "standings": standings(games),
+            "ratings": rated(results.games(club_id), chosen, now_ms()),
             "games": [_document(one) for one in games if one.result.over],
         }
         return Response(msgspec.json.encode(document), mimetype="application/json")
 
     return routes
+
+
+def rated(games: Iterable[HubGame], chosen: Chosen, now_ms: int) -> list[RatedPlayer]:
+    """The ratings of the game that was asked for; none for all games together."""
+    if not chosen.game:
+        return []
+    counted = (one for one in games if one.result.game == chosen.game)
+    return ratings((one for one in counted if chosen.simulated or not one.result.simulated), now_ms)
 
 
 class PlayedDocument(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,8 @@ from cli.home import Home, HomeOptions
 from cli.home_settings import RUNNING_NAME, forget_running, remember_running, running_session
 from cli.main import main
 from cli.service.manager import ServiceManager
+from hub.next_match import keep_match
+from hub.wire import NextMatch
 from simulation.players.ice_boule_table import demo_setup
 from table.table_config import save_table
 from tests.support.home_process import WAIT_S, HomeProcess, gone
@@ -105,6 +107,22 @@ def test_nothing_else_starts_while_something_starts_and_it_can_be_given_up(tmp_p
             home.get("/start", DEMO)
         home.get("/cancel", {})
         home.until("Try it")
+
+
+def test_a_match_that_a_hub_gave_the_table_begins_with_its_players(tmp_path: Path) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    names = ("Anna", "Ben")
+    match = NextMatch(match=7, table="Table 3", event="Cup", game="ice_boule", players=names)
+    keep_match(tmp_path, match)
+    with HomeProcess(tmp_path, "--camera", "simulated:7") as home:
+        assert "Table 3: Anna against Ben, Ice Boule" in home.get()
+        with pytest.raises(urllib.error.HTTPError, match="409"):
+            home.get("/start", {"activity": "match", "game": "6"})
+        home.get("/start", {"activity": "match", "game": "7"})
+        page = home.until("data-stream")
+        assert "Anna" in page
+        assert "Ben" in page
+        assert json.loads(home.get("/api/v1/state"))["game"] == "ice_boule"
 
 
 @pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM])

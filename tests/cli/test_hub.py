@@ -7,12 +7,18 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from cli.main import main
+from hub.app import wall_ms
+from hub.audit import Actor
+from hub.events import Events
+from hub.next_match import kept_match
+from hub.standings import Results
 from hub.store import Store
 from referee.sessions.event_store import LogReader
 from tests.support.hubs import new_log
@@ -125,8 +131,20 @@ def test_a_table_is_enrolled_and_sends_and_both_end_when_they_are_told(tmp_path,
         table.hear("(Sending )")
         store = Store(database)
         until(lambda: _count(store) == count)
+        _pair(store)
+        until(lambda: kept_match(tmp_path, time.time) is not None)
+        assert kept_match(tmp_path, time.time).players == ("Ben", "Cleo")
         store.close()
     assert (hub.code, table.code) == (0, 0)
+
+
+def _pair(store: Store) -> None:
+    """An event whose first match is at the table."""
+    events, anna = Events(store, Results(store), wall_ms), Actor("Anna", 1, "test")
+    number = events.make(anna, "Cup", "ice_boule", "knock_out")
+    events.add_players(anna, number, ["Ben", "Cleo"])
+    events.use_tables(anna, number, [1])
+    events.pair(anna, number, 0)
 
 
 def _count(store: Store) -> int:

@@ -15,6 +15,7 @@ from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from table.messages import msg
+from tests.support.evenings import Evening
 from tests.support.hubs import PASSWORD, DirectHub
 from tools import chromium as installed
 from webui.server import listen, serving
@@ -82,16 +83,25 @@ def test_the_wall_follows_a_table_as_it_plays(address, page, club, tmp_path):
 
 
 @pytest.mark.parametrize("width", [390, 1024, 1920])
-def test_no_page_is_hard_to_use_or_wider_than_its_window(address, page, club, width):
-    club.enrol("Table 1")
+def test_no_page_is_hard_to_use_or_wider_than_its_window(address, page, club, tmp_path, width):
+    evening = Evening(club, tmp_path, "swiss", ("Anna", "Ben", "Cleo Maximiliane Huber"), tables=2)
+    evening.pair()
+    evening.play(*evening.players_of(1)[0], lost="Ben")
+    events = f"/halls/{club.actor.club_id}/tournaments"
+    match = f"{events}/{evening.id}/matches/{evening.matches[0].match.id}"
     page.set_viewport_size({"width": width, "height": 800})
     for path in (
         "/",
         f"/halls/{club.actor.club_id}/standings",
+        f"/me/{evening.player('Anna').code}",
+        "/me",
         "/login",
         "/tables",
         "/players",
         "/organisers",
+        events,
+        f"{events}/{evening.id}",
+        match,
     ):
         if path == "/tables":
             page.fill("[name=name]", "Host of Club")

@@ -10,6 +10,7 @@ from shutil import copyfile
 from threading import Event
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -197,6 +198,44 @@ def test_a_hub_that_takes_less_gets_less_at_once(tmp_path, club):
     with closing(forwarding(path, hub)) as forwarder:
         drain(forwarder)
     assert kept(club) == written(path)
+
+
+def test_a_record_that_a_proxy_does_not_take_goes_without_its_largest_parts(tmp_path, club):
+    path, hub = tmp_path / "log.sqlite", DirectHub(club, club.enrol())
+    with Log(path) as log:
+        for number, size in enumerate((10, 100_000, 10, 100_000)):
+            table = {"name": "x" * size}
+            log.append(SessionStarted(game="pegs", players=("red", "blue"), table=table), number)
+    take = hub.send
+
+    def small(batch):
+        if len(msgspec.json.encode(batch)) > 50_000:
+            raise HubRefused(413, "too_large", "It takes less at once.")
+        return take(batch)
+
+    hub.send = small
+    with closing(forwarding(path, hub)) as forwarder:
+        drain(forwarder)
+    assert kept(club) == written(path)
+    sent = [one.document["table"] for batch in hub.sent for one in batch.records]
+    assert [len(table.get("name", "")) for table in sent] == [10, 0, 10, 0]
+
+
+def test_a_hub_that_takes_nothing_is_told_of_and_not_asked_without_end(tmp_path, club):
+    path, hub = new_log(tmp_path), DirectHub(club, club.enrol())
+    take = hub.send
+
+    def nothing(batch):
+        if batch.records:
+            raise HubRefused(413, "too_large", "It takes less at once.")
+        return take(batch)
+
+    hub.send = nothing
+    with (
+        closing(forwarding(path, hub)) as forwarder,
+        pytest.raises(HubRefused, match="less at once"),
+    ):
+        drain(forwarder)
 
 
 @pytest.mark.parametrize("longer", ["original", "copy"])

@@ -16,6 +16,7 @@ from hub.client import HubClient, HubGone, HubRefused
 from hub.enrolling import HubToken, enrolled, keep_token, kept_token
 from hub.forwarder import Forwarder
 from hub.wire import MOST_BATCH_BYTES, RECORDS, Batch
+from referee.sessions.event_store import LogReader
 from table.errors import InputError
 from tests.support.hubs import PASSWORD, Club, new_log
 from tests.support.mosquitto import free_port
@@ -234,6 +235,18 @@ def test_what_is_no_hub_is_a_hub_that_is_gone(text):
         client.send(Batch(log=LOG))
 
 
+@pytest.mark.parametrize("said", [b"<html>", b'{"error": {"code": "c", "said": "s"}}'])
+def test_a_proxys_page_about_size_is_no_hub_that_is_gone(said):
+    head = f"HTTP/1.1 413 Payload Too Large\r\nContent-Length: {len(said)}\r\n\r\n"
+    with (
+        answering(head.encode() + said) as port,
+        closing(HubClient(f"http://127.0.0.1:{port}", "t")) as client,
+        pytest.raises(HubRefused) as refused,
+    ):
+        client.send(Batch(log=LOG))
+    assert refused.value.status == 413
+
+
 @pytest.mark.parametrize(
     "url", ["", "hub", "ftp://hub", "http://", "http://a b", "https://hub?x=1"]
 )
@@ -257,4 +270,27 @@ def test_a_damaged_token_file_is_named(tmp_path):
 
 def test_health_needs_the_database(hall):
     app: Flask = hall.app
-    assert app.test_client().get("/healthz").data == b"ok\n"
+    assert app.test_client().get("/healthz").data == b"ok: The hub works.\n"
+
+
+def test_monitors_are_told_how_many_and_how_well(hall, tmp_path):
+    parser = pytest.importorskip("prometheus_client.openmetrics.parser")
+    path, token = new_log(tmp_path), hall.club.enrol("Secret table")
+    with closing(hall.client(token)) as client, closing(Forwarder(path, client, print)) as sender:
+        while sender.round().more:
+            pass
+    hall.club.at_ms += 90_000
+    headers = {"Accept": "application/openmetrics-text; version=1.0.0"}
+    answer = hall.app.test_client().get("/metrics", headers=headers)
+    assert "Secret" not in answer.text
+    found = {
+        sample.name: sample.value
+        for family in parser.text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    with LogReader(path) as log:
+        assert found["rinkside_hub_records_total"] == len(log.records())
+    assert found["rinkside_hub_tables"] == 1
+    assert found["rinkside_hub_logs_in_trouble"] == 0
+    assert found["rinkside_hub_events_running"] == 0
+    assert found["rinkside_hub_silent_seconds"] == 90

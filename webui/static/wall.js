@@ -24,7 +24,7 @@ function write(card, table) {
   name.textContent = table.name;
   name.href = `#t${table.id}`;
   part(card, "phase").textContent = phases[table.phase] ?? "";
-  for (const one of ["game", "headline", "said", "outcome"]) part(card, one).textContent = table[one];
+  for (const one of ["game", "headline", "said", "outcome", "upcoming"]) part(card, one).textContent = table[one];
   part(card, "players").replaceChildren(
     ...table.players.map((player) => {
       const line = document.createElement("li");

@@ -10,7 +10,7 @@ from cli.photo import sample_photo
 from cli.photo_page import photo_reader
 from tests.support.home_standins import StandInHome
 from webui import create_photo_app
-from webui.interfaces import HomeNow, TableInUse
+from webui.interfaces import HomeNow, MatchHere, TableInUse
 from webui.pages.door import add_door
 from webui.pages.home import create_home_app
 from webui.security.codes import Codes
@@ -57,6 +57,16 @@ def test_with_a_table_people_play_on_it_and_are_told_that_its_lens_is_rough(host
 def test_a_table_that_cannot_be_used_says_why(host, home):
     home.now = HomeNow(trouble="table.json: expected text, got 3")
     assert "table.json: expected text, got 3" in host.get("/").text
+
+
+def test_the_match_that_a_hub_gave_the_table_is_begun_by_one_tap(host, home):
+    match = MatchHere(7, "Table 3", "Cup", "ice_boule", "to 13", ("Anna", "<b>Ben"))
+    home.now = HomeNow(table=TABLE, match=match)
+    page = host.get("/").text
+    assert "Table 3: Anna against &lt;b&gt;Ben, Ice Boule to 13" in page
+    assert 'id="start-match" class="primary"' in page
+    host.post("/start", data={"activity": "match", "game": "7"}, headers=OWN)
+    assert home.asked == [("match", "7")]
 
 
 @pytest.mark.parametrize("activity", ["play", "demo", "set-up"])

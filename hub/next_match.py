@@ -1,0 +1,80 @@
+"""A table's next match: asked of the hub now and then, and kept in a file for the home page."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Protocol
+
+import msgspec
+
+from hub.client import HubGone, HubRefused
+from hub.wire import NextMatch
+from table.errors import InputError
+from table.files import convert, read_json, write_whole
+
+logger = logging.getLogger(__name__)
+
+MATCH_NAME = "match.json"
+ASK_S, LATER_S = 5.0, 60.0
+"""How often the hub is asked; and after it was gone, or knows of no matches."""
+LASTS_S = 12 * 3600.0
+"""A match that was kept for longer is nobody's next one."""
+
+
+class MatchPort(Protocol):
+    """What is asked of a hub."""
+
+    def next_match(self) -> NextMatch:
+        """What this table plays next; raises HubGone or HubRefused."""
+
+
+def follow(hub: MatchPort, folder: Path, stopping: Event) -> None:
+    """Keep the next match in the data folder, until `stopping` is set.
+
+    What was kept stays while the hub cannot be reached: the table plays on. It ends where the hub
+    does not let the table in.
+    """
+    kept: NextMatch | None = None
+    while not stopping.is_set():
+        wait_s = ASK_S
+        try:
+            found = hub.next_match()
+            if found != kept:
+                keep_match(folder, found)
+                kept = found
+        except HubGone as gone:
+            wait_s = max(LATER_S, gone.retry_s)
+        except HubRefused as refused:
+            if refused.status == 401:
+                return
+            wait_s = LATER_S  # a hub without events
+        except InputError as error:
+            logger.warning("%s", error)
+            wait_s = LATER_S
+        stopping.wait(wait_s)
+
+
+def keep_match(folder: Path, match: NextMatch) -> None:
+    """Write the match, or nothing where there is none; raises InputError."""
+    path = folder / MATCH_NAME
+    if match.match:
+        write_whole(path, msgspec.json.format(msgspec.json.encode(match)) + b"\n", 0o600)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def kept_match(folder: Path, now_s: Callable[[], float]) -> NextMatch | None:
+    """The match that is kept in a data folder, None for none; `now_s` is the wall clock."""
+    path = folder / MATCH_NAME
+    try:
+        if not 0 <= now_s() - path.stat().st_mtime < LASTS_S:
+            return None
+        return convert(read_json(path), NextMatch, str(path))
+    except OSError:
+        return None
+    except InputError as error:
+        logger.warning("%s", error)
+        return None

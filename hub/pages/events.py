@@ -1,0 +1,417 @@
+"""Events of a club: for everybody to see, and for its organisers to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from flask import Blueprint, Response, g, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from engines import GAMES
+from hub.event_standings import (
+    TIE_BREAKS,
+    EventLine,
+    Meeting,
+    Participant,
+    event_standings,
+    meetings,
+)
+from hub.events import FORMATS, Event, Events
+from hub.evidence import Evidences
+from hub.match_desk import MatchDesk, match_of
+from hub.matches import DRAWN, LOST, WON, MatchResult, Settled, Status, written
+from hub.pages.login import actor
+from hub.pages.wall import club_name
+from hub.store import Store
+from hub.trf import Outcome, TrfPlayer, TrfRound, trf
+from referee.presentation.shown_games import title
+from referee.statistics.csv_export import csv_bytes
+from table.measured_text import time_utc
+from table.messages import msg
+from webui.security.requests import Refusal, number
+
+SIGNS = {WON: "1", DRAWN: "½", LOST: "0"}
+TRF_SIGNS: dict[float, Outcome] = {WON: "1", DRAWN: "=", LOST: "0"}
+OUTCOMES = {"won": WON, "drawn": DRAWN, "lost": LOST}
+"""What forms say of a seat or of oneself."""
+MOST_NAMES = 4000
+"""Letters of names that are added at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An event for its page; `cross` are the rows of its cross-table, `heads` their columns."""
+
+    event: Event
+    lines: Sequence[EventLine]
+    heads: Sequence[str]
+    cross: Sequence[Sequence[str]]
+
+
+def event_pages(store: Store, events: Events, desk: MatchDesk, evidences: Evidences) -> Blueprint:
+    """The routes."""
+    routes = Blueprint("events", __name__)
+    routes.add_app_template_filter(written, "written")
+    routes.add_app_template_filter(share_text, "share")
+    routes.add_app_template_filter(scores_text, "scores")
+
+    def mine(club_id: int) -> bool:
+        """Does an organiser of the club look?"""
+        return g.organiser is not None and g.organiser.club_id == club_id
+
+    @routes.get("/halls/<seq:club_id>/tournaments")
+    def listed(club_id: int) -> str:
+        return render_template(
+            "hub/events.html",
+            club=club_name(store, club_id),
+            club_id=club_id,
+            events=events.listed(club_id),
+            games=sorted(((name, title(name)) for name in GAMES), key=lambda one: one[1]),
+            formats=FORMATS,
+            mine=mine(club_id),
+        )
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>")
+    def page(club_id: int, event_id: int) -> str:
+        return render_template(
+            "hub/event.html",
+            club=club_name(store, club_id),
+            club_id=club_id,
+            shown=shown(events.event(club_id, event_id)),
+            tie_breaks=TIE_BREAKS,
+            mine=mine(club_id),
+        )
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/matches/<seq:match_id>")
+    def match(club_id: int, event_id: int, match_id: int) -> str:
+        event = events.event(club_id, event_id)
+        one = match_of(event, match_id)
+        return render_template(
+            "hub/match.html",
+            club=club_name(store, club_id),
+            club_id=club_id,
+            event=event,
+            one=one,
+            evidence=evidences.of(club_id, one),
+            mine=mine(club_id),
+        )
+
+    _files(routes, store, events)
+    _preparing(routes, events)
+    _pairing(routes, events)
+    _results(routes, desk)
+    return routes
+
+
+def _files(routes: Blueprint, store: Store, events: Events) -> None:
+    """What other programs read."""
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/standings.csv")
+    def as_csv(club_id: int, event_id: int) -> Response:
+        lines = shown(events.event(club_id, event_id)).lines
+        cells = ([getattr(line, name) for name in EventLine.__struct_fields__] for line in lines)
+        body = csv_bytes(EventLine.__struct_fields__, cells)
+        headers = {"Content-Disposition": "attachment; filename=standings.csv"}
+        return Response(body, mimetype="text/csv", headers=headers)
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/event.json")
+    def as_json(club_id: int, event_id: int) -> Response:
+        document = event_document(events.event(club_id, event_id), club_name(store, club_id))
+        return Response(msgspec.json.encode(document), mimetype="application/json")
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/event.trf")
+    def as_trf(club_id: int, event_id: int) -> Response:
+        event = events.event(club_id, event_id)
+        if event.format == "free":
+            raise Refusal(404, "no_trf", msg("This event has no rounds of two players each."))
+        headers = {"Content-Disposition": "attachment; filename=event.trf"}
+        return Response(trf_of(event), mimetype="text/plain", headers=headers)
+
+
+def _back(event_id: int) -> AnyResponse:
+    """To the page of an event of the organiser's club."""
+    club = actor().club_id
+    return redirect(url_for("events.page", club_id=club, event_id=event_id), 303)
+
+
+def _preparing(routes: Blueprint, events: Events) -> None:
+    """What organisers do before an event begins."""
+
+    @routes.post("/tournaments/make")
+    def make() -> AnyResponse:
+        form = request.form
+        event_id = events.make(
+            actor(),
+            form.get("name", ""),
+            form.get("game", ""),
+            form.get("format", ""),
+            form.get("terms", ""),
+            number(form.get("rounds") or "0", "rounds"),
+        )
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/players")
+    def add_players(event_id: int) -> AnyResponse:
+        names = request.form.get("names", "")[:MOST_NAMES].split(",")
+        events.add_players(actor(), event_id, names)
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/withdraw")
+    def withdraw(event_id: int) -> AnyResponse:
+        events.withdraw(actor(), event_id, _number("player"))
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/tables")
+    def use_tables(event_id: int) -> AnyResponse:
+        chosen = [number(one, "table") for one in request.form.getlist("table")]
+        events.use_tables(actor(), event_id, chosen)
+        return _back(event_id)
+
+
+def _pairing(routes: Blueprint, events: Events) -> None:
+    """What organisers do while an event runs."""
+
+    @routes.post("/tournaments/<seq:event_id>/pair")
+    def pair(event_id: int) -> AnyResponse:
+        events.pair(actor(), event_id, _number("after"))
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/take-back")
+    def take_back(event_id: int) -> AnyResponse:
+        events.take_back(actor(), event_id)
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/match")
+    def add_match(event_id: int) -> AnyResponse:
+        players = [number(one, "player") for one in request.form.getlist("player") if one]
+        events.add_match(actor(), event_id, players, _table())
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/move")
+    def move(event_id: int) -> AnyResponse:
+        events.move(actor(), event_id, _number("match"), _table())
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/end")
+    def end(event_id: int) -> AnyResponse:
+        events.end(actor(), event_id)
+        return _back(event_id)
+
+
+def _results(routes: Blueprint, desk: MatchDesk) -> None:
+    """What organisers do with a result."""
+
+    @routes.post("/tournaments/<seq:event_id>/confirm")
+    def confirm(event_id: int) -> AnyResponse:
+        desk.confirm(actor(), event_id, _number("match"), request.form.get("result", ""))
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/decide")
+    def decide(event_id: int) -> AnyResponse:
+        shares = tuple(_share(one) for one in request.form.getlist("outcome"))
+        given = request.form.getlist("score")
+        scores = tuple(read_score(one) for one in given) if any(given) else ()
+        desk.decide(actor(), event_id, _number("match"), MatchResult(shares, scores))
+        return _back(event_id)
+
+    @routes.post("/tournaments/<seq:event_id>/let-go")
+    def let_go(event_id: int) -> AnyResponse:
+        desk.let_go(actor(), event_id, _number("match"))
+        return _back(event_id)
+
+
+def player_pages(desk: MatchDesk, client: Callable[[], str]) -> Blueprint:
+    """What players see of themselves, by their codes."""
+    routes = Blueprint("me", __name__)
+
+    @routes.get("/me")
+    def enter() -> AnyResponse | str:
+        if code := request.args.get("code", ""):
+            return redirect(url_for("me.page", code=code), 303)
+        return render_template("hub/me.html", view=None, code="")
+
+    @routes.get("/me/<code>")
+    def page(code: str) -> str:
+        return render_template("hub/me.html", view=desk.player(code, client()), code=code)
+
+    @routes.post("/me/<code>/result")
+    def result(code: str) -> AnyResponse:
+        view, form = desk.player(code, client()), request.form
+        match form.get("what"):
+            case "agree":
+                desk.agree(view, _number("match"), form.get("result", ""))
+            case "dispute":
+                desk.dispute(view, _number("match"), form.get("result", ""))
+            case _:
+                given = [form.get("own", ""), form.get("other", "")]
+                scores = [read_score(one) for one in given] if any(given) else []
+                desk.claim(view, _number("match"), _share(form.get("outcome", "")), scores)
+        return redirect(url_for("me.page", code=code), 303)
+
+    return routes
+
+
+def shown(event: Event) -> Shown:
+    """An event with its standings and its cross-table."""
+    lines = event_standings(event.format, event.players, event.matches)
+    rows = meetings(event.players, event.matches)
+    if event.format == "round_robin":
+        heads = [str(line.number) for line in lines]
+        cross = [[_against(line, other, rows) for other in lines] for line in lines]
+    elif event.format == "swiss":
+        heads = [str(number) for number in range(1, event.paired + 1)]
+        cross = [
+            [_in_round(number, rows.get(line.number, [])) for number in range(1, event.paired + 1)]
+            for line in lines
+        ]
+    else:
+        heads, cross = [], []
+    return Shown(event, lines, heads, cross)
+
+
+def _against(line: EventLine, other: EventLine, rows: dict[int, list[Meeting]]) -> str:
+    if line.number == other.number:
+        return "×"
+    found = (one for one in rows.get(line.number, []) if other.number in one.opponents)
+    return " ".join(SIGNS[one.share] for one in found if one.share is not None)
+
+
+def _in_round(number_: int, row: Sequence[Meeting]) -> str:
+    """As chess players write it: a win against number 5 is `5 1`."""
+    for one in row:
+        if one.round == number_:
+            sign = SIGNS[one.share] if one.share is not None else ""
+            return f"{one.opponents[0]} {sign}".strip() if one.opponents else f"– {sign}"
+    return ""
+
+
+class MatchDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A match in the JSON document; shares and scores in the order of the players."""
+
+    round: int
+    number: int
+    table: str
+    players: tuple[str, ...]
+    status: Status
+    shares: tuple[float, ...]
+    scores: tuple[float, ...]
+
+
+class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An event as JSON."""
+
+    club: str
+    event: str
+    game: str
+    format: str
+    terms: str
+    state: str
+    made_utc: str
+    tie_breaks: tuple[str, ...]
+    standings: Sequence[EventLine]
+    matches: Sequence[MatchDocument]
+
+
+def event_document(event: Event, club: str) -> EventDocument:
+    """An event for other programs."""
+    return EventDocument(
+        club=club,
+        event=event.name,
+        game=event.game,
+        format=event.format,
+        terms=event.terms,
+        state=event.state,
+        made_utc=time_utc(event.made_ms),
+        tie_breaks=TIE_BREAKS[event.format],
+        standings=shown(event).lines,
+        matches=[_match_document(one) for one in event.matches],
+    )
+
+
+def _match_document(one: Settled) -> MatchDocument:
+    return MatchDocument(
+        round=one.match.round,
+        number=one.match.number,
+        table=one.match.table,
+        players=tuple(seat.name for seat in one.match.seats),
+        status=one.status,
+        shares=one.result.shares if one.result else (),
+        scores=one.result.scores if one.result else (),
+    )
+
+
+def trf_of(event: Event) -> str:
+    """An event as a tournament report file."""
+    rows = meetings(event.players, event.matches)
+    lines = {line.number: line for line in shown(event).lines}
+    date = datetime.fromtimestamp(event.made_ms / 1000, UTC).strftime("%Y/%m/%d")
+    planned = max(event.rounds if event.format == "swiss" else 0, event.paired)
+    players = [
+        TrfPlayer(
+            one.number,
+            one.name,
+            lines[one.number].points,
+            lines[one.number].place,
+            _trf_rounds(event, one, rows.get(one.number, [])),
+        )
+        for one in event.players
+    ]
+    return trf(event.name, date, planned, players)
+
+
+def _trf_rounds(event: Event, player: Participant, row: Sequence[Meeting]) -> list[TrfRound]:
+    by_round = {one.round: one for one in row}
+    found = []
+    for number_ in range(1, event.paired + 1 + (player.withdrawn and event.format == "swiss")):
+        one = by_round.get(number_)
+        if one is None:
+            found.append(TrfRound())
+        elif not one.opponents:
+            found.append(TrfRound(outcome="U"))
+        else:
+            sign = TRF_SIGNS[one.share] if one.share is not None else None
+            found.append(TrfRound(one.opponents[0], one.began, sign))
+    return found
+
+
+def share_text(share: float) -> str:
+    """A share of a match: 1, ½ or 0."""
+    return SIGNS.get(share, f"{share:g}")
+
+
+def scores_text(scores: Sequence[float]) -> str:
+    """Points of a game, in the order of the players."""
+    return " : ".join(f"{one:g}" for one in scores)
+
+
+def read_score(text: str) -> float:
+    """Points that people entered; raises Refusal for what is no number."""
+    text = text.strip().replace(",", ".")
+    digits = text.removeprefix("-").replace(".", "", 1)
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 6):
+        raise Refusal(
+            400,
+            "bad_score",
+            msg("Expected points, such as 13, got '{raw}'; nothing was done.", raw=text[:20]),
+        )
+    return float(text)
+
+
+def _share(text: str) -> float:
+    if text not in OUTCOMES:
+        raise Refusal(
+            400, "bad_result", msg("Expected {raw}; nothing was done.", raw=", ".join(OUTCOMES))
+        )
+    return OUTCOMES[text]
+
+
+def _number(name: str) -> int:
+    return number(request.form.get(name, ""), name)
+
+
+def _table() -> int | None:
+    """The table that a form names; none in particular where it is empty."""
+    return number(request.form["table"], "table") if request.form.get("table") else None

@@ -1,0 +1,158 @@
+"""Pages of events: an organiser runs one, players confirm by code, everybody looks."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+
+import pytest
+
+from hub.app import create_hub_app
+from tests.support.evenings import Evening
+from tests.support.hubs import PASSWORD, Club
+
+
+@pytest.fixture
+def url(sqlite_url):
+    return sqlite_url
+
+
+@pytest.fixture
+def app(club):
+    return create_hub_app(club.store, (), club.now_ms, club.accounts)
+
+
+def post(browser, path, **form):
+    headers = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
+    return browser.post(path, data=form, headers=headers)
+
+
+def log_in(app, name="Host of Club"):
+    browser = app.test_client()
+    assert post(browser, "/login", name=name, password=PASSWORD).status_code == 303
+    return browser
+
+
+def text(answer):
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", "", answer.get_data(as_text=True))))
+
+
+def test_an_organiser_runs_an_event_from_its_page(app, club):
+    club.enrol("Table 1")
+    browser = log_in(app)
+    form = {"name": "Cup", "game": "ice_boule", "format": "swiss", "terms": "to 13", "rounds": "2"}
+    page = post(browser, "/tournaments/make", **form).location
+    event = page.rpartition("/")[2]
+    act = f"/tournaments/{event}"
+    post(browser, f"{act}/players", names="Anna, Ben,Cleo, , Dora,")
+    post(browser, f"{act}/tables", table=["1"])
+    assert "Ice Boule to 13, Swiss system. Not begun" in text(browser.get(page))
+    assert post(browser, f"{act}/pair", after="0").status_code == 303
+    shown = text(browser.get(page))
+    assert "Anna – Cleo to play, Table 1" in shown
+    assert "2 matches are not confirmed yet" in shown
+    outcome = {"outcome": ["won", "lost"], "score": ["13", "7,5"]}
+    assert post(browser, f"{act}/decide", match="1", **outcome).status_code == 303
+    assert "1 – 0 (13 : 7.5)" in text(browser.get(page))
+    assert post(browser, f"{act}/pair", after="1").status_code == 409
+    assert post(browser, f"{act}/decide", match="2", outcome=["lost", "won"]).status_code == 303
+    assert post(browser, f"{act}/pair", after="1").status_code == 303
+    assert "Ben – Anna" in text(browser.get(page))
+    for wrong in ({"outcome": ["won"]}, {"outcome": ["won", "so"]}, {"score": ["x", "1"]}):
+        assert post(browser, f"{act}/decide", match="1", **(outcome | wrong)).status_code == 400
+    for path in ("move", "confirm", "let-go", "take-back", "end", "withdraw"):
+        assert post(browser, f"{act}/{path}", match="1").status_code in (303, 400, 404, 409)
+
+
+def test_pages_of_an_event_are_for_everybody_and_its_forms_for_organisers(app, club, tmp_path):
+    evening = Evening(club, tmp_path, "swiss", ("Anna", "Ben", "Cleo"), tables=2)
+    evening.pair()
+    browser, base = app.test_client(), f"/halls/{club.actor.club_id}/tournaments"
+    page = browser.get(f"{base}/{evening.id}")
+    assert "Standings" in text(page)
+    assert evening.player("Anna").code[:4] not in text(page)
+    assert "<form" not in page.get_data(as_text=True).partition("<main")[2].partition("</main")[0]
+    for path in ("players", "pair", "confirm", "decide", "let-go", "move", "end", "take-back"):
+        assert post(browser, f"/tournaments/{evening.id}/{path}").status_code == 401
+    Club(club.store, "Elsewhere")
+    stranger = log_in(app, "Host of Elsewhere")
+    assert evening.player("Anna").code[:4] not in text(stranger.get(f"{base}/{evening.id}"))
+    assert post(stranger, f"/tournaments/{evening.id}/pair", after="1").status_code == 404
+    for path in ("/7", "/7/matches/1", f"/{evening.id}/matches/99", "/7/standings.csv"):
+        assert browser.get(f"{base}{path}").status_code == 404
+
+
+def test_both_players_confirm_what_the_table_says_by_their_codes(app, club, tmp_path):
+    evening = Evening(club, tmp_path)
+    evening.pair()
+    evening.play("Anna", "Ben", lost="Ben")
+    browser, number = app.test_client(), str(evening.matches[0].match.id)
+    for name in ("Anna", "Ben"):
+        code = evening.player(name).code
+        assert browser.get(f"/me?code={code[:4]}-{code[4:].lower()}").location.startswith("/me/")
+        page = browser.get(f"/me/{code}").get_data(as_text=True)
+        (result,) = set(re.findall(r'name="result" value="([^"]+)"', page))
+        form = {"what": "agree", "match": number, "result": html.unescape(result)}
+        assert post(browser, f"/me/{code}/result", **form).status_code == 303
+    assert evening.matches[0].status == "confirmed"
+    assert browser.get("/me/AAAAAAAA").status_code == 404
+
+
+def test_a_disputed_result_shows_its_evidence(app, club, tmp_path):
+    evening = Evening(club, tmp_path)
+    evening.pair()
+    evening.play("Anna", "Ben", lost="Ben")
+    browser, code = app.test_client(), evening.player("Ben").code
+    page = browser.get(f"/me/{code}").get_data(as_text=True)
+    (result,) = set(re.findall(r'name="result" value="([^"]+)"', page))
+    number = evening.matches[0].match.id
+    form = {"what": "dispute", "match": str(number), "result": html.unescape(result)}
+    post(browser, f"/me/{code}/result", **form)
+    match = f"/halls/{club.actor.club_id}/tournaments/{evening.id}/matches/{number}"
+    shown = text(browser.get(match))
+    assert "Ben says that this is wrong. The result is frozen" in shown
+    assert "Session 1 of Table 1" in shown
+    assert "Blue resigns." in shown
+
+
+def test_files_of_an_event_say_what_its_page_says(app, club, tmp_path):
+    evening = Evening(club, tmp_path, "swiss", ("=Anna", "Ben", "Cleo"))
+    evening.pair()
+    evening.decide_all()
+    browser = app.test_client()
+    base = f"/halls/{club.actor.club_id}/tournaments/{evening.id}"
+    rows = browser.get(f"{base}/standings.csv").get_data().decode("utf-8-sig")
+    assert [(row["player"], row["points"]) for row in csv.DictReader(io.StringIO(rows))] == [
+        ("Cleo", "1.0"),
+        ("'=Anna", "1.0"),
+        ("Ben", "0.0"),
+    ]
+    document = json.loads(browser.get(f"{base}/event.json").data)
+    assert document["tie_breaks"][:2] == ["points", "direct"]
+    assert [one["status"] for one in document["matches"]] == ["confirmed", "bye"]
+    lines = browser.get(f"{base}/event.trf").get_data(as_text=True).splitlines()
+    assert [line[89:] for line in lines if line.startswith("001")] == [
+        "     2 w 1",
+        "     1 b 0",
+        "  0000 - U",
+    ]
+
+
+def test_a_player_is_erased_from_events_too_and_results_stay(app, club, tmp_path):
+    evening = Evening(club, tmp_path)
+    evening.pair()
+    evening.play("Anna", "Ben", lost="Ben")
+    browser, code = log_in(app), evening.player("Ben").code
+    found = json.loads(post(browser, "/players/export", name="ben").data)
+    assert found[-1] == {"event": "Cup", "game": "icebreaker", "number": 2, "name": "Ben"}
+    post(browser, "/players/erase", name="ben")
+    page = f"/halls/{club.actor.club_id}/tournaments/{evening.id}"
+    assert "Ben" not in text(browser.get(page))
+    assert browser.get(f"/me/{code}").status_code == 404
+    (one,) = evening.matches
+    assert {seat.name for seat in one.match.seats} == {"Anna", "somebody"}
+    assert sorted(one.result.shares) == [0, 1]
