@@ -43,9 +43,28 @@ def database_option(command: Callable[..., None]) -> Callable[..., None]:
 @click.group(invoke_without_command=True)
 @address_options
 @database_option
+@click.option(
+    "--webhook",
+    "webhooks",
+    metavar="URL",
+    multiple=True,
+    help="Tell this address when results of a club change; may be repeated.",
+)
+@click.option(
+    "--webhook-secret",
+    envvar="RINKSIDE_HUB_WEBHOOK_SECRET",
+    default="",
+    help="What these messages are signed with; better in RINKSIDE_HUB_WEBHOOK_SECRET.",
+)
 @click.pass_context
 def hub(
-    ctx: click.Context, host: str, port: int, public_names: tuple[str, ...], database: str | None
+    ctx: click.Context,
+    host: str,
+    port: int,
+    public_names: tuple[str, ...],
+    database: str | None,
+    webhooks: tuple[str, ...],
+    webhook_secret: str,
 ) -> None:
     """Gather what many tables send, and show it in the browser.
 
@@ -59,18 +78,26 @@ def hub(
         stopped_by_one_signal() as stopping,
         stopping.watched(),
     ):
-        from hub.app import create_hub_app
+        from hub.app import create_hub_app, wall_ms
+        from hub.webhooks import Webhook
 
         _ask_for_sockets()
         app = create_hub_app(store, (socket.gethostname(), *public_names))
-        folding = threading.Thread(target=app.extensions["hall"].run, args=(stopping,), name="hall")
-        folding.start()
+        results = app.extensions["results"].now
+        telling = [Webhook(url, webhook_secret, results, wall_ms) for url in webhooks]
+        running = [
+            threading.Thread(target=one.run, args=(stopping,), name=type(one).__name__)
+            for one in (app.extensions["hall"], *telling)
+        ]
+        for thread in running:
+            thread.start()
         tell_address("The hub is", listening)
         try:
             serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
         finally:
             stopping.set()
-            folding.join()
+            for thread in running:
+                thread.join()
 
 
 @hub.command()

@@ -30,6 +30,7 @@ from hub.people import People
 from hub.standings import Results
 from hub.store import Store
 from hub.tables import Tables
+from hub.webhooks import HubResults
 from hub.wire import MOST_BATCH_BYTES
 from table.measured_text import shown_date, time_utc
 from table.messages import msg
@@ -72,6 +73,7 @@ def create_hub_app(
     results = Results(store)
     events = Events(store, results, now_ms)
     app.extensions["hall"] = hall = Hall(store, news, now_ms, events.plan)
+    app.extensions["results"] = HubResults(store, results, events)
     app.extensions["streams"] = streams = Streams(hall)
     accounts = accounts or Accounts(store, now_ms)
     app.register_error_handler(DBAPIError, _answer_no_database)

@@ -206,7 +206,9 @@ def _results(routes: Blueprint, desk: MatchDesk) -> None:
 
     @routes.post("/tournaments/<seq:event_id>/confirm")
     def confirm(event_id: int) -> AnyResponse:
-        desk.confirm(actor(), event_id, _number("match"), request.form.get("result", ""))
+        matches, results = request.form.getlist("match"), request.form.getlist("result")
+        for match, result in zip(matches, results, strict=False):
+            desk.confirm(actor(), event_id, number(match, "match"), result)
         return _back(event_id)
 
     @routes.post("/tournaments/<seq:event_id>/decide")

@@ -76,6 +76,19 @@ def test_forwarding_needs_an_address():
     assert "--hub: expected an address" in rinkside("forward", "--hub", "hub").output
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--webhook", "example.org"), "--webhook: expected an address"),
+        (("--webhook", "https://example.org/x"), "--webhook-secret: expected at least 24 letters"),
+    ],
+)
+def test_a_webhook_that_will_not_do_is_told_in_one_line(database, words, said):
+    done = rinkside("hub", "--port", free_port(), "--database", database, *words)
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert said in done.output
+
+
 class Program:
     """A command in a process of its own; `lines` is what it has said."""
 

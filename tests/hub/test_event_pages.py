@@ -102,6 +102,23 @@ def test_both_players_confirm_what_the_table_says_by_their_codes(app, club, tmp_
     assert browser.get("/me/AAAAAAAA").status_code == 404
 
 
+def test_an_organiser_confirms_all_results_that_are_on_the_page(app, club, tmp_path):
+    evening = Evening(club, tmp_path, names=("Anna", "Ben", "Cleo", "Dora"), tables=2)
+    evening.pair()
+    for table, pair in zip(("Table 1", "Table 2"), evening.players_of(1), strict=True):
+        evening.play(*pair, lost=pair[0], table=table)
+    browser, page = log_in(app), f"/halls/{club.actor.club_id}/tournaments/{evening.id}"
+    shown = browser.get(page).get_data(as_text=True)
+    (form,) = re.findall(r"<form[^>]*>(?:(?!</form>).)*Confirm all results", shown, re.DOTALL)
+    fields = {
+        name: [html.unescape(one) for one in re.findall(rf'name="{name}" value="([^"]*)"', form)]
+        for name in ("match", "result")
+    }
+    assert post(browser, f"/tournaments/{evening.id}/confirm", **fields).status_code == 303
+    statuses = [one.status for one in evening.matches]
+    assert statuses == ["confirmed"] * 2 + ["waiting"] * 4
+
+
 def test_a_disputed_result_shows_its_evidence(app, club, tmp_path):
     evening = Evening(club, tmp_path)
     evening.pair()
