@@ -326,7 +326,7 @@ def _earlier_poses(
         pose, fit = estimate.best, estimate.tried[0].fit
         away_mm = np.linalg.norm(seen_mm - seen_middle_mm(pose.solid, photo.camera.eye_mm), axis=1)
         nearest = int(away_mm.argmin())
-        confident = fit is not None and fit > FITS
+        confident = pose.pose != "leaning" and fit is not None and fit > FITS
         if confident and nearest in new and away_mm[nearest] < pose.size.base_mm:
             poses[new.index(nearest)] = pose
     return poses

@@ -22,8 +22,9 @@ from vision.networks.detector import search, view_of
 from vision.networks.pose_verifier import evidence
 from vision.observe import observe
 from vision.pipeline import TableReader, propose_candidates
-from vision.pose.candidates import align_all, raise_where_verified
-from vision.pose.pose_search import larger_alternatives, lying_piece_at, search_lying_poses
+from vision.pose.candidates import MISFIT, align_all, raise_where_verified
+from vision.pose.initial_poses import InitialPose
+from vision.pose.pose_search import FITS, larger_alternatives, lying_piece_at, search_lying_poses
 
 pytestmark = pytest.mark.slow
 
@@ -185,6 +186,28 @@ def test_a_nest_is_told_as_large_as_it_is_though_a_smaller_one_is_seen_in_it():
                 == pytest.approx(np.linalg.norm(corners[1] - corners[0]), abs=0.1)
                 for guess in here
             )
+
+
+def test_the_earlier_pose_of_a_piece_that_leaned_is_no_reading_of_one_that_lies():
+    """Refinement knows no leaning pieces: such a pose once ended the refereeing."""
+    photo = next(photographs("storm", 861093, (1100, 1700), np.random.default_rng([861093, 9])))[0]
+    found = propose_candidates(search(view_of(photo), photo.setup.colours), photo)
+    leans, before = next(
+        (company[0], estimate)
+        for company, estimate in align_all(found, photo, {}).items()
+        if estimate.best.pose == "leaning" and evidence([estimate.best], photo)[0] > FITS
+    )
+    eye_mm, there_mm = photo.camera.eye_mm, seen_middle_mm(before.best.solid, photo.camera.eye_mm)
+    wrong = Hypothesis(leans.best.size, "lying", 0.0, 0.0, before.best.heading_deg + 180.0)
+    off_mm = there_mm - seen_middle_mm(wrong.solid, eye_mm)
+    wrong = wrong.at(wrong.parameters + np.append(off_mm, 0.0))
+    assert evidence([wrong], photo)[0] < MISFIT
+    rivals = [InitialPose(wrong, np.diag([1.0, 1.0, 4.0]), leans.rivals[0].evidence)]
+    misplaced = replace(leans, rivals=rivals)
+
+    (again,) = align_all([misplaced], photo, {(misplaced, replace(leans)): before}).values()
+
+    assert again.best.size == leans.best.size
 
 
 def test_a_piece_whose_neighbour_is_taken_keeps_its_pose_where_nothing_else_fits():
