@@ -97,7 +97,8 @@ class VirtualHand:
                 return view
             self.page.wait_for_timeout(200)
         last = view["verdicts"][0]["said"] if view["verdicts"] else ""
-        raise AssertionError(f"it never came so; now {view['phase']}, {view['state']}; {last}")
+        state = view["state"]["state"]
+        raise AssertionError(f"it never came so; now {view['phase']}, {state}; {last}")
 
     def idle(self) -> bool:
         """Whether no simulated player is at the table."""

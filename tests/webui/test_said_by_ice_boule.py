@@ -125,7 +125,7 @@ def test_a_calliper_is_told_in_every_language():
     assert [translated(decided, code) for code in CODES] == [
         "Gelb ist am nächsten. So entschieden von: Anna, mit dem Messschieber gemessen (Blau"
         " 20,4 mm, Gelb 20,2 mm).",
-        "Amarillo es quien está más cerca. Lo decidió Anna, medido con un calibre (azul 20,4 mm,"
+        "Amarillo es quien está más cerca. Decisión de: Anna, medido con un calibre (azul 20,4 mm,"
         " amarillo 20,2 mm).",
     ]
 
