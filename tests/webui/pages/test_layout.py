@@ -162,7 +162,8 @@ def test_whose_turn_it_is_takes_one_line_in_every_language(panel, page, language
     states = [("ice_boule", "target"), ("icefloe", "torch"), ("zamboni_wars", "shot")]
     heights = set()
     for game, phase in states:
-        state = {"phase": phase, "turn": "", "next": "yellow"}
+        state = {"phase": phase, "turn": "", "next": "yellow", "scores": {}, "rulings": {}}
+        state |= {"state": "", "outcome": None}
         panel.change(record=True, view={"game": game, "next": "yellow", "state": state})
         page.goto(panel.url)
         first, last = page.locator(".whose > :first-child"), page.locator(".whose > :last-child")
