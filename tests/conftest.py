@@ -6,20 +6,39 @@ is no mistake.  And a watch on the states of every referee that a test runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import playwright.sync_api
 import pytest
 from hypothesis import settings
 
 from referee.live.states import TRANSITIONS, LoopState, StateMachine
+from tools import chromium as installed
 
 pytest.register_assert_rewrite("tests.support")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever a browser is opened for is marked, and slow."""
+    """Whatever a browser is opened for is marked, and slow; what is slow comes first.
+
+    So no worker is left with a long test when the others have nothing to do any more.
+    """
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.slow)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """0 for tests of several minutes, 1 for other slow ones, 2 for the rest."""
+    if item.get_closest_marker("slow") is None:
+        return 2
+    return 0 if item.path.name in LONGEST else 1
+
+
+LONGEST = {"test_virtual_table.py", "test_example_game.py", "test_new_game.py"}
+"""Modules with the longest tests."""
 
 
 settings.register_profile("house", derandomize=True, deadline=None)
@@ -43,3 +62,12 @@ def transitions(monkeypatch):
     yield seen
     undeclared = sorted({f"{a.value} -> {b.value}" for a, b in set(seen) - TRANSITIONS})
     assert not undeclared, f"transitions that docs/LOOP.md says never happen: {undeclared}"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[playwright.sync_api.Browser]:
+    """The Chromium that is installed, without a window."""
+    if installed.path() is None:
+        pytest.skip("no Chromium is installed (sudo apt install chromium)")
+    with installed.chromium() as browser:
+        yield browser

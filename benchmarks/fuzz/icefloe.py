@@ -14,7 +14,7 @@ from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told
 from benchmarks.fuzz.table import Effect, OnTable, Table, Thing, camera_over, do_something, solid_of
 from engines import icefloe as engine
 from engines.icefloe.announcements import saying
-from engines.icefloe.board import LETTERS, PLACES, SLIDES
+from engines.icefloe.board import LETTERS, PLACES, SLIDES, SUITS
 from engines.icefloe.moves import (
     Done,
     Finding,
@@ -49,6 +49,20 @@ SEATS = (
 PLACE, PYRAMID, TILE = r"([a-e][1-5])", r"([A-F][SMCA])", r"([SMCA][na2-5])"
 _ANOTHERS = frozenset({"icefloe.move.turn", "icefloe.remove.player"})
 Found = tuple[tuple[str, ...], State]
+
+
+def _in_short(told: str) -> str:
+    """A sentence with pyramids and tiles as moves name them: `ES` for `pyramid E of suns`."""
+    suits = "|".join(SUITS.values())
+    letters = {word: letter for letter, word in SUITS.items()}
+    told = re.sub(
+        rf"[Pp]yramid ([A-F]) of ({suits})", lambda found: found[1] + letters[found[2]], told
+    )
+    return re.sub(
+        rf"[Tt]he (null|ace|[2-5]) of ({suits})",
+        lambda found: letters[found[2]] + found[1][0],
+        told,
+    )
 
 
 class FuzzedIcefloe(OnTable):
@@ -480,7 +494,7 @@ class FuzzedIcefloe(OnTable):
 
     def follow(self, state: State, table: Table, verdict: Verdict, old: Table) -> Table | None:
         """Each order to the letter."""
-        told, chance, after = as_told(verdict), Random(0), table
+        told, chance, after = _in_short(as_told(verdict)), Random(0), table
         if "Put back what was" in told or (
             type(verdict).__name__ == "Refused" and "stood" not in told
         ):

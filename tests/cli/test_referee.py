@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from cli.main import main
 from hardware.testing.fake_serial import SerialDouble, WledFirmware
-from referee.live.referee import Referee
+from referee.live.supervisor import Supervisor
 from referee.sessions.event_store import LogReader
 from table.observation import Observation
 from table.table_config import Setup, save_table
@@ -254,15 +254,15 @@ def test_a_signal_ends_it_with_the_log_whole(
         """The fifteenth picture comes only when the signal was taken."""
         if frame.seq == 14:
             os.kill(os.getpid(), number)
-            told.wait(20)
+            assert told.wait(20)
         return observe(frame, setup, reference)
 
-    def stop(self: Referee) -> None:
+    def stop(self: Supervisor) -> None:
         told.set()
         usual(self)
 
-    usual = Referee.stop
-    monkeypatch.setattr(Referee, "stop", stop)
+    usual = Supervisor.stop
+    monkeypatch.setattr(Supervisor, "stop", stop)
     monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: observe_and_wait)
     result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)

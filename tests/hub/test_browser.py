@@ -17,18 +17,9 @@ from referee.sessions.session import Session
 from table.messages import msg
 from tests.support.evenings import Evening
 from tests.support.hubs import PASSWORD, DirectHub
-from tools import chromium as installed
 from webui.server import listen, serving
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if installed.path() is None:
-        pytest.skip("Chromium is not installed (apt install chromium)")
-    with installed.chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

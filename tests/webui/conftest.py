@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-import playwright.sync_api
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -24,7 +23,6 @@ from referee.sessions.event_store import Log
 from table.table_config import Setup
 from tests.support import panel_standins as standins
 from tests.support.paths import ROOT
-from tools import chromium as installed
 from webui import create_app
 from webui.api.openapi import BASE, OPERATIONS
 from webui.api.schemas import SCHEMAS
@@ -203,12 +201,3 @@ def panel() -> Iterator[Panel]:
     ) as process:
         yield Panel(process)
         process.kill()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[playwright.sync_api.Browser]:
-    """The Chromium that is installed, without a window."""
-    if installed.path() is None:
-        pytest.skip("no Chromium is installed (sudo apt install chromium)")
-    with installed.chromium() as browser:
-        yield browser

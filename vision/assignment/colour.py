@@ -61,7 +61,7 @@ MOST_APART, LOOKS = 40.0, 2.5
 """Largest squared distance that a pixel may contribute, and the effective number of independent
 pixels of a piece.
 """
-DRAWN_DYES = 0.75
+DRAWN_DYES = 0.5
 """Exponent of the keypoint network's colour probabilities."""
 PIXELS, RING_PX, LEAST_RING = 80, 13, 10
 """Largest number of pixels of a piece that are used; width of the window around it for the ground;
