@@ -64,9 +64,13 @@ def transitions(monkeypatch):
     assert not undeclared, f"transitions that docs/LOOP.md says never happen: {undeclared}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[playwright.sync_api.Browser]:
-    """The Chromium that is installed, without a window."""
+    """The Chromium that is installed, without a window.
+
+    It ends with each module: as long as Playwright runs, this thread has an event loop, and what
+    looks for one, as zeroconf does, waits for it in vain.
+    """
     if installed.path() is None:
         pytest.skip("no Chromium is installed (sudo apt install chromium)")
     with installed.chromium() as browser:
