@@ -7,12 +7,13 @@ many points as oneself.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
 from hub.matches import DRAWN, LOST, WON, Format, Settled
+from hub.places import Line, placed
 
 TIE_BREAKS: dict[Format, tuple[str, ...]] = {
     "round_robin": ("points", "direct", "sonneborn_berger", "won", "difference"),
@@ -29,10 +30,9 @@ games. `round` is how far somebody came.
 """
 
 
-class EventLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A player's line; who shares a `place` is equal in all tie-breaks of the format."""
+class EventLine(Line, frozen=True, kw_only=True):
+    """A player's line, placed by the tie-breaks of the format."""
 
-    place: int
     number: int
     player: str
     played: int
@@ -88,7 +88,8 @@ def event_standings(
     for one in settled:
         _count(known, one)
     lines = {player.id: _line(player, known) for player in known.values()}
-    return _placed(lines.values(), TIE_BREAKS[format_])
+    in_order = sorted(lines.values(), key=lambda line: line.number)
+    return placed(in_order, TIE_BREAKS[format_])
 
 
 def _count(known: Mapping[int, _Player], one: Settled) -> None:
@@ -142,19 +143,6 @@ def _direct(player: _Player, known: Mapping[int, _Player]) -> float:
         if not equal - {one} <= met:
             return 0.0
     return sum(share for others, share in player.games if set(others) & equal)
-
-
-def _placed(lines: Iterable[EventLine], tie_breaks: Sequence[str]) -> list[EventLine]:
-    def worth(line: EventLine) -> tuple[float, ...]:
-        return tuple(getattr(line, name) for name in tie_breaks)
-
-    ordered = sorted(sorted(lines, key=lambda line: line.number), key=worth, reverse=True)
-    placed: list[EventLine] = []
-    for number, line in enumerate(ordered, 1):
-        shared = placed and worth(placed[-1]) == worth(line)
-        place = placed[-1].place if shared else number
-        placed.append(msgspec.structs.replace(line, place=place))
-    return placed
 
 
 class Meeting(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from threading import Event
 import msgspec
 
 from hub.client import TOO_LARGE, HubGone, HubPort, HubRefused
+from hub.retries import wait_s
 from hub.wire import MOST_BATCH_BYTES, MOST_RECORD_BYTES, MOST_RECORDS, Batch, Cursor, SentRecord
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.event_tables import LogIdentity
@@ -35,10 +36,8 @@ coarse.
 """
 LOG_WAIT_S = 5.0
 """Longest wait for a log that is not there, or cannot be read now."""
-FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
-"""Waits after a failure: twice as long each time, and each by chance between half and whole, so
-that a hall of tables does not come back at one moment.
-"""
+LONGEST_WAIT_S = 60.0
+"""Longest wait after a failure."""
 ROOM_BYTES = MOST_BATCH_BYTES - (16 << 10)
 """Room for documents in a batch."""
 LEAST_RECORD_BYTES = 4 << 10
@@ -209,8 +208,7 @@ class Forwarder:
         return [record for record in records if record.seq in prints], prints
 
     def _wait_s(self, failures: int) -> float:
-        longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * float(1 << min(failures, 10)))
-        return longest * (0.5 + 0.5 * self._chance())
+        return wait_s(failures, LONGEST_WAIT_S, self._chance)
 
     def _say(self, text: str) -> None:
         """Tell people once about each thing that is wrong, and once that all is well again."""

@@ -17,6 +17,7 @@ from sqlalchemy import select
 
 from hub.aliases import aliases_of, called
 from hub.names import name_key
+from hub.places import Line, placed
 from hub.sessions import GameResult, SessionFold
 from hub.store import LOGS, RECORDS, TABLES, Store
 from referee.sessions.events import read_public_document
@@ -47,10 +48,9 @@ class HubGame:
     began_ms: int = 0
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """A player's line: who shares a `place` is equal in all tie-breaks."""
+class Standing(Line, frozen=True, kw_only=True):
+    """A player's line."""
 
-    place: int
     player: str
     games: int
     won: int
@@ -217,14 +217,13 @@ def standings(games: Iterable[HubGame]) -> list[Standing]:
             against = sum(map(float, result.scores.values())) - own
             won = colour in result.winners
             drawn = (won and len(result.winners) > 1) or not result.winners
-            lines = totals.setdefault(key, [0] * 6)
+            sums = totals.setdefault(key, [0] * 6)
             for number, more in enumerate(
                 (1, won and not drawn, drawn, not won and not drawn, own, against)
             ):
-                lines[number] += more
-    return _placed(
-        [_standing(called[key], [float(one) for one in line]) for key, line in totals.items()]
-    )
+                sums[number] += more
+    lines = [_standing(called[key], [float(one) for one in line]) for key, line in totals.items()]
+    return placed(sorted(lines, key=lambda line: line.player.casefold()), TIE_BREAKS)
 
 
 def _standing(player: str, line: Sequence[float]) -> Standing:
@@ -240,17 +239,3 @@ def _standing(player: str, line: Sequence[float]) -> Standing:
         against=against,
         difference=points - against,
     )
-
-
-def _placed(lines: Iterable[Standing]) -> list[Standing]:
-    def worth(line: Standing) -> tuple[float, ...]:
-        return tuple(getattr(line, name) for name in TIE_BREAKS)
-
-    ordered = sorted(lines, key=lambda line: line.player.casefold())
-    ordered.sort(key=worth, reverse=True)
-    placed: list[Standing] = []
-    for number, line in enumerate(ordered, 1):
-        shared = placed and worth(placed[-1]) == worth(line)
-        place = placed[-1].place if shared else number
-        placed.append(msgspec.structs.replace(line, place=place))
-    return placed

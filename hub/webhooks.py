@@ -25,6 +25,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 
 from hub.events import Events
 from hub.matches import MatchResult, Status
+from hub.retries import wait_s
 from hub.standings import Results
 from hub.store import CLUBS, Store
 from table.errors import InputError
@@ -36,8 +37,8 @@ logger = logging.getLogger(__name__)
 
 LOOK_S = 2.0
 """How often results are compared with those that were told."""
-FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 300.0
-"""Waits after a failure: twice as long each time, and each by chance between half and whole."""
+LONGEST_WAIT_S = 300.0
+"""Longest wait after a failure."""
 TIMEOUT_S = 10.0
 LEAST_SECRET = 24
 """Fewest letters of a secret."""
@@ -173,9 +174,8 @@ class Webhook:
                 self.round()
             except (OSError, HTTPException, DBAPIError, NoConnection) as error:
                 logger.warning("webhook: %s", " ".join(str(error).split())[:200])
-                longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * float(1 << min(failures, 10)))
+                stopping.wait(wait_s(failures, LONGEST_WAIT_S, self._chance))
                 failures += 1
-                stopping.wait(longest * (0.5 + 0.5 * self._chance()))
             else:
                 failures = 0
                 stopping.wait(LOOK_S)

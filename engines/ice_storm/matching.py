@@ -171,17 +171,17 @@ class TableMatch:
     @cached_property
     def gone(self) -> tuple[Piece, ...]:
         """Pieces of the state that are not on the board."""
-        return tuple(
-            piece
-            for piece in self.pieces
-            if piece.name not in self.found and piece not in self.hidden
-        )
+        return tuple(piece for piece in self._lost if piece not in self.hidden)
+
+    @cached_property
+    def _lost(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not found on the board: gone or hidden."""
+        return tuple(piece for piece in self.pieces if piece.name not in self.found)
 
     @cached_property
     def hidden(self) -> tuple[Piece, ...]:
         """Pieces of the state that are unread where something new lies, and `unseen` ones."""
-        lost = [piece for piece in self.pieces if piece.name not in self.found]
-        return tuple(piece for piece in lost if self._hides(piece) or piece in self.unseen)
+        return tuple(piece for piece in self._lost if self._hides(piece) or piece in self.unseen)
 
     @cached_property
     def unseen(self) -> tuple[Piece, ...]:
@@ -190,13 +190,12 @@ class TableMatch:
         Nobody has taken them since. The only throw of a game, before any verdict on a board, lies
         there by people's word.
         """
-        lost = [piece for piece in self.pieces if piece.name not in self.found]
         if self.before is None:
             only = self.state.thrown_in_play == self.state.round == 1
-            return tuple(piece for piece in lost if only and not self._replaced(piece))
+            return tuple(piece for piece in self._lost if only and not self._replaced(piece))
         return tuple(
             piece
-            for piece in lost
+            for piece in self._lost
             if piece.name not in self.lay and not self._cleared(piece, self.before)
         )
 

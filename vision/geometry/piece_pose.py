@@ -129,6 +129,12 @@ def seen_middle_mm(solid: Solid, eye_mm: Array) -> Array:
     return middle
 
 
+def seen_at(guess: Hypothesis, middle_mm: Array, eye_mm: Array) -> Hypothesis:
+    """The piece, moved from near there so that its silhouette has its middle (2,) there."""
+    off_mm = middle_mm - seen_middle_mm(guess.solid, eye_mm)
+    return guess.at(guess.parameters + np.append(off_mm, 0.0))
+
+
 def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
     """Faces that look towards the eye, counter-clockwise as the eye sees them."""
     return [face for face, looks in zip(FACES, looks_at(solid, eye_mm), strict=True) if looks]

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from table.solids import REPEATS_DEG, Array, Pose
-from vision.geometry.piece_pose import Hypothesis, seen_middle_mm, silhouette
+from vision.geometry.piece_pose import Hypothesis, seen_at, seen_middle_mm, silhouette
 
 ALIKE = 0.75
 """Least overlap of outlines, intersection over union, of poses that look alike."""
@@ -32,8 +32,7 @@ def lookalike(guess: Hypothesis, eye_mm: Array) -> Hypothesis | None:
     for heading_deg in np.arange(0.0, REPEATS_DEG[other], STEP_DEG):
         x_mm, y_mm = middle_mm.tolist()
         turned = Hypothesis(guess.size, other, x_mm, y_mm, float(heading_deg), z_mm=guess.z_mm)
-        off_mm = middle_mm - seen_middle_mm(turned.solid, eye_mm)
-        there = turned.at(turned.parameters + np.append(off_mm, 0.0))
+        there = seen_at(turned, middle_mm, eye_mm)
         alike = overlap(outline, silhouette(there.solid, eye_mm))
         if alike > best[0]:
             best = alike, there

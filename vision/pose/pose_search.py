@@ -16,7 +16,7 @@ import numpy as np
 
 from table.pieces import PieceSize
 from table.solids import Array
-from vision.geometry.piece_pose import Hypothesis, seen_middle_mm
+from vision.geometry.piece_pose import Hypothesis, seen_at, seen_middle_mm
 from vision.geometry.rectified_view import Photo
 from vision.networks.pose_refiner import Look, refine_poses
 from vision.networks.pose_verifier import evidence, log_odds
@@ -114,5 +114,4 @@ def _about(
     """A lying piece whose silhouette has its middle there."""
     x_mm, y_mm = seen_mm.tolist()
     lies = Hypothesis(size, "lying", x_mm, y_mm, float(heading_deg), z_mm=z_mm)
-    off_mm = seen_mm - seen_middle_mm(lies.solid, eye_mm)
-    return lies.at(lies.parameters + np.append(off_mm, 0.0))
+    return seen_at(lies, seen_mm, eye_mm)

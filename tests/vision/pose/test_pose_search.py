@@ -15,7 +15,7 @@ from simulation.tables import demo_table, game_table
 from table.observation import SURE
 from training.boards import photographs
 from vision.cameras.frame import Frame
-from vision.geometry.piece_pose import Hypothesis, seen_middle_mm
+from vision.geometry.piece_pose import Hypothesis, seen_at, seen_middle_mm
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import search, view_of
@@ -199,8 +199,7 @@ def test_the_earlier_pose_of_a_piece_that_leaned_is_no_reading_of_one_that_lies(
     )
     eye_mm, there_mm = photo.camera.eye_mm, seen_middle_mm(before.best.solid, photo.camera.eye_mm)
     wrong = Hypothesis(leans.best.size, "lying", 0.0, 0.0, before.best.heading_deg + 180.0)
-    off_mm = there_mm - seen_middle_mm(wrong.solid, eye_mm)
-    wrong = wrong.at(wrong.parameters + np.append(off_mm, 0.0))
+    wrong = seen_at(wrong, there_mm, eye_mm)
     assert evidence([wrong], photo)[0] < MISFIT
     rivals = [InitialPose(wrong, np.diag([1.0, 1.0, 4.0]), leans.rivals[0].evidence)]
     misplaced = replace(leans, rivals=rivals)
