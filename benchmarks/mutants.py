@@ -21,8 +21,9 @@ from functools import cache, partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryFile
 from types import CodeType
-from typing import TypeVar
+from typing import BinaryIO, NoReturn, TypeVar
 
 from benchmarks.harness import ROOT
 
@@ -166,15 +167,10 @@ def _load(mutant: Mutant) -> None:
 def nearest(room: str, path: Path) -> list[Path]:
     """Test modules that are named after a module of a room or its folder, or that import it.
 
-    Those of other rooms are among them where its own room has few.
+    Those of other rooms are among them where its own room has few.  Where there are none, they are
+    those of the modules of the room that import it.
     """
-    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    folder, _, name = module.rpartition(".")
-    imports = re.compile(
-        rf"^(from {re.escape(module)} import|import {re.escape(module)}$|"
-        rf"from {re.escape(folder)} import .*\b{name}\b)",
-        re.MULTILINE,
-    )
+    imports = _imports(path)
     own: list[Path] = []
     others: list[Path] = []
     for one in sorted((ROOT / "tests").rglob("test_*.py")):
@@ -190,7 +186,25 @@ def nearest(room: str, path: Path) -> list[Path]:
                 not one.is_relative_to(ROOT / "tests" / room),
             )
         )
+    if not own and not others:
+        importers = (
+            one
+            for one in sorted((ROOT / room).rglob("*.py"))
+            if imports.search(one.read_text(encoding="utf-8"))
+        )
+        own = [*dict.fromkeys(test for one in importers for test in nearest(room, one))]
     return [*own[:MOST_NEAR], *others[: max(0, LEAST_NEAR - len(own))]]
+
+
+def _imports(path: Path) -> re.Pattern[str]:
+    """What a module that imports the one of this path has a line of."""
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    folder, _, name = module.rpartition(".")
+    return re.compile(
+        rf"^(from {re.escape(module)} import|import {re.escape(module)}$|"
+        rf"from {re.escape(folder)} import .*\b{name}\b)",
+        re.MULTILINE,
+    )
 
 
 @cache
@@ -216,24 +230,50 @@ def _forget_project() -> None:
 def noticed(mutant: Mutant, tests: Sequence[str], limit_s: int) -> bool:
     """Do these tests, arguments of pytest, fail with this mutant?
 
-    Raises RuntimeError where they fail without it.
+    Raises RuntimeError where the test that fails does so without it.
     """
-    if _pass(mutant, tests, limit_s):
+    failed = _first_failure(mutant, tests, limit_s)
+    if failed is None:
         return False
-    if not _pass_as_they_are(tuple(tests), limit_s):
-        raise RuntimeError(f"expected tests that pass without a mutant: {' '.join(tests)}")
+    if _fails_as_it_is((failed,) if failed else tuple(tests), limit_s):
+        raise RuntimeError(f"expected a test that passes without a mutant: {failed}")
     return True
 
 
 @cache
-def _pass_as_they_are(tests: tuple[str, ...], limit_s: int) -> bool:
-    return _pass(None, tests, limit_s)
+def _fails_as_it_is(tests: tuple[str, ...], limit_s: int) -> bool:
+    return _first_failure(None, tests, limit_s) is not None
 
 
-def _pass(mutant: Mutant | None, tests: Sequence[str], limit_s: int) -> bool:
-    child = os.fork()
-    if child:
-        return os.waitpid(child, 0)[1] == 0
+class _Progress:
+    """Notes in a file which test runs."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+        self._file.write(nodeid.encode())
+        self._file.flush()
+
+
+def _first_failure(mutant: Mutant | None, tests: Sequence[str], limit_s: int) -> str | None:
+    """The first test that fails; empty where none could be begun, None where none fails."""
+    with TemporaryFile() as file:
+        child = os.fork()
+        if not child:
+            _run_tests(mutant, tests, limit_s, _Progress(file))
+        if os.waitpid(child, 0)[1] == 0:
+            return None
+        file.seek(0)
+        return file.read().decode()
+
+
+def _run_tests(
+    mutant: Mutant | None, tests: Sequence[str], limit_s: int, progress: _Progress
+) -> NoReturn:
+    """Ends this process: with 0 where no test fails."""
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -243,7 +283,7 @@ def _pass(mutant: Mutant | None, tests: Sequence[str], limit_s: int) -> bool:
         _load(mutant)
     pytest = importlib.import_module("pytest")
     how = ["-xq", "-n", "0", "-p", "no:cacheprovider", f"--timeout={TEST_S}", *LATE]
-    failed = pytest.main([*tests, *how])
+    failed = pytest.main([*tests, *how], plugins=[progress])
     os._exit(int(failed) if failed != pytest.ExitCode.NO_TESTS_COLLECTED else 0)
 
 
