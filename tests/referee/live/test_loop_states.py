@@ -143,6 +143,7 @@ class Evening:
         ).run()
 
 
+@pytest.mark.slow
 def test_whatever_happens_only_declared_transitions_happen_and_no_state_is_missed(
     log, started, games, film_of, seen, piece, tmp_path, transitions
 ):
