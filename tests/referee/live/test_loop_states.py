@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from itertools import product
 
 import numpy as np
+import pytest
 
 from calibration.table.drift import Checked
 from referee.live.referee import HANDLERS, Referee
