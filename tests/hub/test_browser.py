@@ -92,6 +92,7 @@ def test_no_page_is_hard_to_use_or_wider_than_its_window(address, page, club, tm
         "/organisers",
         events,
         f"{events}/{evening.id}",
+        f"/halls/{club.actor.club_id}/player?name=Anna",
         match,
     ):
         if path == "/tables":

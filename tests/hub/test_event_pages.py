@@ -173,3 +173,20 @@ def test_a_player_is_erased_from_events_too_and_results_stay(app, club, tmp_path
     (one,) = evening.matches
     assert {seat.name for seat in one.match.seats} == {"Anna", "somebody"}
     assert sorted(one.result.shares) == [0, 1]
+
+
+def test_a_player_has_a_page(app, club, tmp_path):
+    evening = Evening(club, tmp_path)
+    evening.pair()
+    evening.play("Anna", "Ben", lost="Ben")
+    browser, hall = app.test_client(), f"/halls/{club.actor.club_id}"
+    assert f'href="{hall}/player?name=Anna"' in browser.get(f"{hall}/standings").get_data(True)
+    shown = text(browser.get(f"{hall}/player?name=ANNA"))
+    assert "Anna Club" in shown
+    assert "Icebreaker1110000" in shown.replace(" ", "")
+    assert "Anna – Ben 1 – 0" in shown
+    post(log_in(app), "/players/merge", other="Ana", name="Anna")
+    assert "Anna Club" in text(browser.get(f"{hall}/player?name=ana"))
+    for nobody in ("Zoe", "", "somebody", "%00", "A" * 5000):
+        assert browser.get(f"{hall}/player?name={nobody}").status_code == 404
+    assert browser.get("/halls/99/player?name=Anna").status_code == 404
