@@ -28,6 +28,7 @@ from hub.pages.standings import standing_pages
 from hub.pages.tables import table_pages
 from hub.pages.wall import wall_pages
 from hub.people import People
+from hub.played import PlayedGames
 from hub.site import Site
 from hub.standings import Results
 from hub.store import Store
@@ -73,7 +74,7 @@ def create_hub_app(
     app.jinja_env.filters["when"] = lambda at_ms: shown_date(time_utc(at_ms))
     app.jinja_env.filters["day"] = lambda at_ms: time_utc(at_ms)[:10]
     tables, news = Tables(store, now_ms), News()
-    results = Results(store)
+    results, played = Results(store), PlayedGames(store)
     events = Events(store, results, now_ms)
     app.extensions["hall"] = hall = Hall(store, news, now_ms, events.plan)
     app.extensions["results"] = HubResults(store, results, events)
@@ -90,6 +91,7 @@ def create_hub_app(
 
     def fold_again() -> None:
         results.forget()
+        played.forget()
         hall.forget()
         news.tell()
 
@@ -98,10 +100,10 @@ def create_hub_app(
     people = People(store, now_ms, fold_again, events.keep_results)
     app.register_blueprint(people_pages(people, Aliases(store, now_ms)))
     desk, evidences = MatchDesk(store, events, now_ms), Evidences(store)
-    app.extensions["site"] = Site(app, results, events, evidences)
-    app.register_blueprint(event_pages(store, events, desk, evidences))
+    app.extensions["site"] = Site(app, results, events, evidences, played)
+    app.register_blueprint(event_pages(store, events, desk, evidences, played))
     app.register_blueprint(own_pages(desk, client))
-    app.register_blueprint(player_pages(store, results, events, now_ms))
+    app.register_blueprint(player_pages(store, results, events, played, now_ms))
     return app
 
 

@@ -20,10 +20,12 @@ from hub.event_files import event_csv, event_document, shown, trf_of
 from hub.event_standings import TIE_BREAKS
 from hub.events import Event, Events
 from hub.evidence import Evidences
+from hub.game_texts import club_text, event_text
 from hub.names import name_key
 from hub.pages.standings import standings_csv
 from hub.people import SOMEBODY
-from hub.players import ClubFigures
+from hub.played import PlayedGames
+from hub.players import ClubFigures, player_document, player_line, players_csv
 from hub.standings import HubGame, Results
 
 MOST_NAME = 40
@@ -96,9 +98,16 @@ def _files_of_players(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 class Site:
     """Makes sites of clubs and events, with the templates of the hub's application."""
 
-    def __init__(self, app: Flask, results: Results, events: Events, evidences: Evidences) -> None:
+    def __init__(
+        self,
+        app: Flask,
+        results: Results,
+        events: Events,
+        evidences: Evidences,
+        played: PlayedGames,
+    ) -> None:
         self._app, self._results, self._events = app, results, events
-        self._evidences = evidences
+        self._evidences, self._played = evidences, played
 
     def files(
         self,
@@ -130,13 +139,13 @@ class Site:
                 tie_breaks=TIE_BREAKS,
                 written_ms=now_ms,
             )
-            figures = ClubFigures(club.games, now_ms, simulated)
+            figures = ClubFigures(club.games, now_ms, self._played, simulated)
             pages = _club_pages(page, club, figures, links)
             for event in club.events:
                 pages |= _event_pages(page, event, self._evidences, links)
-                files |= _event_files(event, name)
+                files |= _event_files(event, name, self._played)
         if club.whole:
-            files["standings.csv"] = standings_csv(figures.standings)
+            files |= _club_files(club, figures, self._played)
         return files | {called: text.encode() for called, text in pages.items()}
 
     def _club(self, club_id: int, name: str, event_id: int | None) -> Club:
@@ -171,7 +180,7 @@ def _event_pages(
     page: partial[str], event: Event, evidences: Evidences, links: SiteLinks
 ) -> dict[str, str]:
     """The page of an event, and those of its matches."""
-    files = [("CSV", f"event-{event.id}.csv"), ("JSON", f"event-{event.id}.json")]
+    files = [(kind.upper(), f"event-{event.id}.{kind}") for kind in ("csv", "json", "txt")]
     if event.format != "free":
         files.append(("TRF", f"event-{event.id}.trf"))
     pages = {links.event(event.id): page("hub/site_event.html", shown=shown(event), files=files)}
@@ -182,10 +191,24 @@ def _event_pages(
     return pages
 
 
-def _event_files(event: Event, club: str) -> Mapping[str, bytes]:
+def _club_files(club: Club, figures: ClubFigures, played: PlayedGames) -> Mapping[str, bytes]:
+    """What other programs read of a club."""
+    pages = [figures.page(name, ()) for name in club.players]
+    lines = (player_line(page.name, one) for page in pages for one in page.games)
+    return {
+        "standings.csv": standings_csv(figures.standings),
+        "players.csv": players_csv(lines),
+        "players.json": msgspec.json.encode([player_document(page) for page in pages]),
+        "games.txt": club_text(club.events, figures.played, played).encode(),
+    }
+
+
+def _event_files(event: Event, club: str, played: PlayedGames) -> Mapping[str, bytes]:
+    """What other programs read of an event."""
     files = {
         f"event-{event.id}.csv": event_csv(event),
         f"event-{event.id}.json": msgspec.json.encode(event_document(event, club)),
+        f"event-{event.id}.txt": event_text(event, played).encode(),
     }
     if event.format != "free":
         files[f"event-{event.id}.trf"] = trf_of(event).encode()

@@ -13,11 +13,13 @@ from hub.event_files import SIGNS, event_csv, event_document, shown, trf_of
 from hub.event_standings import TIE_BREAKS
 from hub.events import FORMATS, Events
 from hub.evidence import Evidences
+from hub.game_texts import event_text, match_text
 from hub.links import HubLinks
 from hub.match_desk import MatchDesk, match_of
 from hub.matches import DRAWN, LOST, WON, MatchResult, written
 from hub.pages.login import actor
 from hub.pages.wall import club_name
+from hub.played import PlayedGames
 from hub.store import Store
 from referee.presentation.shown_games import title
 from table.messages import msg
@@ -29,7 +31,9 @@ MOST_NAMES = 4000
 """Letters of names that are added at once."""
 
 
-def event_pages(store: Store, events: Events, desk: MatchDesk, evidences: Evidences) -> Blueprint:
+def event_pages(
+    store: Store, events: Events, desk: MatchDesk, evidences: Evidences, played: PlayedGames
+) -> Blueprint:
     """The routes."""
     routes = Blueprint("events", __name__)
     routes.add_app_template_filter(written, "written")
@@ -79,14 +83,14 @@ def event_pages(store: Store, events: Events, desk: MatchDesk, evidences: Eviden
             mine=mine(club_id),
         )
 
-    _files(routes, store, events)
+    _files(routes, store, events, played)
     _preparing(routes, events)
     _pairing(routes, events)
     _results(routes, desk)
     return routes
 
 
-def _files(routes: Blueprint, store: Store, events: Events) -> None:
+def _files(routes: Blueprint, store: Store, events: Events, played: PlayedGames) -> None:
     """What other programs read."""
 
     @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/standings.csv")
@@ -107,6 +111,23 @@ def _files(routes: Blueprint, store: Store, events: Events) -> None:
             raise Refusal(404, "no_trf", msg("This event has no rounds of two players each."))
         headers = {"Content-Disposition": "attachment; filename=event.trf"}
         return Response(trf_of(event), mimetype="text/plain", headers=headers)
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/games.txt")
+    def as_text(club_id: int, event_id: int) -> Response:
+        return _games(event_text(events.event(club_id, event_id), played))
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/matches/<seq:match_id>/game.txt")
+    def match_as_text(club_id: int, event_id: int, match_id: int) -> Response:
+        event = events.event(club_id, event_id)
+        return _games(match_text(event, match_of(event, match_id), played))
+
+
+def _games(text: str) -> Response:
+    """Games as text; raises Refusal for none."""
+    if not text:
+        raise Refusal(404, "no_games", msg("No finished game of it can be played again here."))
+    headers = {"Content-Disposition": "attachment; filename=games.txt"}
+    return Response(text, mimetype="text/plain", headers=headers)
 
 
 def _back(event_id: int) -> AnyResponse:

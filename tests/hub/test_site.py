@@ -14,6 +14,7 @@ from hub.aliases import Aliases
 from hub.app import create_hub_app
 from hub.people import People
 from hub.site_folder import MARK, write_folder
+from referee.sessions.game_text import read_games
 from table.errors import InputError
 from tests.support.evenings import Evening
 from webui.security.requests import Refusal
@@ -91,6 +92,10 @@ def test_pages_say_what_the_hub_says(evening):
     assert "as the table says" in match
     assert "Cleo <b>" in text(files["player-cleo-b.html"])
     assert "1 1 0 0" in text(files["player-anna.html"])
+    games = read_games(files["games.txt"].decode(), "games.txt")
+    assert [(one.event, one.site) for one in games] == [("Cup", "Table 1")]
+    assert games == read_games(files[f"event-{evening.id}.txt"].decode(), "event.txt")
+    assert b"Cleo <b>" in files["players.csv"]
     assert "Games won" not in event
     assert text(files["standings-icebreaker.html"]).count("1662") == 1
 
