@@ -32,7 +32,7 @@ from engines.icefloe.rules import legal_moves, outcome, play
 from engines.icefloe.state import State
 from table.messages import Message, msg, sentences
 
-ROUNDS: dict[Strength, int] = {"beginner": 0, "club": 80, "strong": 400}
+ROUNDS: dict[Strength, int] = {"beginner": 0, "club": 60, "strong": 240}
 """Rounds that a player samples for a move; without any it looks one move ahead."""
 TRIED = 12
 """Moves, the best at first sight, that rounds are sampled for; half of them at a time are left."""
