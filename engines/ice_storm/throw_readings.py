@@ -13,7 +13,7 @@ from engines.ice_storm.matching import TableMatch, overlap
 from engines.ice_storm.moves import LEANING, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from table.clearance import clearance
-from table.messages import Message, msg, phrases
+from table.messages import NOTHING, Message, msg, phrases
 from table.motion import moved
 from table.observation import SURE, SeenPiece
 
@@ -171,8 +171,9 @@ def _rests(match: TableMatch, piece: SeenPiece) -> list[_RestingPlace]:
     leans = leans_on_another(match, piece)
     rests = [] if leans is False else [_RestingPlace(None, leans=True)]
     if leans is not True:
-        rests += resting_places(match.touches(piece).place)
-    return rests
+        places = [match.touches(pose).place for pose in _poses_of(piece)]
+        rests += [rest for place in places for rest in resting_places(place)]
+    return list(dict.fromkeys(rests))
 
 
 def resting_places(place: Place | None) -> Iterator[_RestingPlace]:
@@ -186,13 +187,37 @@ def resting_places(place: Place | None) -> Iterator[_RestingPlace]:
 def changes_of(match: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
     """Every interpretation of what the throw moved, with words for what is too close to call."""
     off = tuple(Change(piece.name, None) for piece in match.gone)
-    each = [
-        [(name, rest, place.off_doubtful) for rest in resting_places(place)]
-        for name, place in match.places.items()
+    for rests in product(*_rests_of_moved(match)):
+        message = phrases(*(text for text, _ in rests))
+        yield message, (*off, *(change for _, change in rests if change is not None))
+
+
+def _rests_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | None]]]:
+    """How each moved piece may lie now, in words where that is in question; None: as on record."""
+    for piece in match.moved:
+        rests: dict[_RestingPlace, Change | None] = {}
+        for pose in _poses_of(match.found[piece.name]):
+            place = match.touches(pose).place
+            for rest in resting_places(place) if place else ():
+                rests[rest] = None if place == piece.place else Change(piece.name, rest.place)
+        if len(rests) > 1:
+            yield [(rest.of_moved(piece.name), change) for rest, change in rests.items()]
+        elif any(rests.values()):
+            yield [(NOTHING, change) for change in rests.values()]
+
+
+def _poses_of(piece: SeenPiece) -> list[SeenPiece]:
+    """The piece standing and lying where either may be true, the likelier first."""
+    others = [
+        rival
+        for rival in piece.rivals
+        if rival.pose not in (piece.pose, "leaning") and rival.size == piece.size
     ]
-    for rests in product(*each):
-        message = phrases(*(rest.of_moved(name) for name, rest, doubtful in rests if doubtful))
-        yield message, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
+    if piece.pose_probability >= SURE or not others:
+        return [piece]
+    if piece.if_right is not None:
+        piece = replace(piece, covariance=piece.if_right)
+    return [piece, *others]
 
 
 def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:

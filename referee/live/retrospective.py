@@ -185,6 +185,10 @@ class Explanation:
             case _:
                 return 3, moves
 
+    def allows(self, now: Observation, board: Board) -> bool:
+        """True if all of it was seen, or the table now follows from it by something allowed."""
+        return self.sure or self.score(now, board)[0] == ALLOWED
+
     def _judge(self, seen: Observation, board: Board) -> Verdict:
         return self.ledger.engine.judge(self.ledger.state, seen, self.before, board)
 
@@ -284,7 +288,8 @@ class Retrospective:
         each be a prefix of the longest; otherwise nothing is returned. `before` is the table of the
         last verdict: where `now` is the same again, all was put back and nothing is returned.
         Nothing is returned either where `now` alone gives the same moves: it is left to be judged
-        as it is.
+        as it is.  So is what it alone refuses, unless something allowed follows from an
+        explanation, or all of that was seen.
         """
         if before is not None and same_positions(before, now):
             return ()
@@ -304,6 +309,8 @@ class Retrospective:
         moves, explanation = best
         alone = ledger.engine.judge(ledger.state, now, before, board)
         if isinstance(alone, Accepted) and explanation.moves == (alone.moves,) == (moves,):
+            return ()
+        if isinstance(alone, Refused) and not explanation.allows(now, board):
             return ()
         return explanation.events
 

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Waiting
+from engines.errors import Violation
+from engines.verdict import (
+    Accepted,
+    Ambiguous,
+    CannotSee,
+    Choice,
+    OutOfSync,
+    Refused,
+    Waiting,
+    refusal,
+)
 from referee.live.recorded_inputs import Input
 from referee.live.referee import Referee
 from referee.live.replay import LATER, rejudge
@@ -527,3 +537,20 @@ def test_nobody_is_spared_a_question_by_two_answers_that_nobody_gave(guessed, ga
     choices = (Choice("one", ("red",)), Choice("nothing", ()))
     found = guessed(Guessed(games["pegs"], choices, right=tables, else_asks=True), tables)
     assert found == [("red",)] * known
+
+
+class Refuses(Guessed):
+    """Two pegs came at once, which is refused; after an unread peg there would be a question."""
+
+    def judge(self, state, table, before, board):
+        if not table.unread_mm and not state.pegs:
+            return refusal(Violation("pegs.two", "", "Two at once."), "red", ("red",), {})
+        return super().judge(state, table, before, board)
+
+
+def test_what_is_refused_as_it_lies_is_not_made_a_question_by_an_answer_that_nobody_gave(
+    guessed, games
+):
+    choices = (Choice("one", ("red",)), Choice("nothing", ()))
+    assert guessed(Refuses(games["pegs"], choices, right=2, else_asks=True)) == []
+    assert guessed(Refuses(games["pegs"], choices, right=1)) == [("red",)], "a legal move follows"
