@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-hub bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
+.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-hub bench-fuzz bench-doubts bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -129,6 +129,9 @@ bench-hub: $(VENV)/ready-dev  ## kill forwarders, hub and database while tables 
 
 bench-fuzz: $(VENV)/ready-dev  ## do 20,000 random acts a game before the judges, with side effects, and write docs/FUZZ.md
 	@$(BIN)/python -m benchmarks fuzz
+
+bench-doubts: $(VENV)/ready-dev  ## do 2,000 random acts a game before judges that are not sure of one piece, and write docs/DOUBTS.md
+	@$(BIN)/python -m benchmarks doubts
 
 bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
 	@$(BIN)/python -m benchmarks dice

@@ -27,6 +27,7 @@ from engines.verdict import (
 from table.boards import Board
 from table.errors import InputError
 from table.observation import Observation
+from table.pieces import PieceSet
 
 ROUNDS = 8
 """Who has done what is asked so often, and is still asked for more, is led nowhere."""
@@ -135,6 +136,10 @@ class Fuzzed(Protocol):
     def same(self, state: Any, other: Any) -> bool:
         """Do two states say the same?"""
 
+    @property
+    def sizes(self) -> PieceSet:
+        """Sizes of the pieces."""
+
 
 class Result(NamedTuple):
     """Result of an act.
@@ -162,19 +167,27 @@ class Fuzzer:
 
     def acts(self, count: int) -> Iterator[Result]:
         """So many acts, one after the other."""
-        state, table = self.game.begin(self.chance)
-        at = Position(state, table, self.game.observed(table))
+        at = self.begin()
         for _ in range(count):
-            if self.game.engine.outcome(at.state) is not None:
-                state, table = self.game.begin(self.chance)
-                at = Position(state, table, self.game.observed(table))
-            result, at = self.act(at)
+            _, result, at = self.act(at)
             yield result
 
-    def act(self, at: Position) -> tuple[Result, Position]:
-        """One act, judged, and followed to where play goes on."""
+    def begin(self) -> Position:
+        """A random position of a game that is not over."""
+        state, table = self.game.begin(self.chance)
+        return Position(state, table, self.game.observed(table))
+
+    def act(self, at: Position) -> tuple[FuzzedAct, Result, Position]:
+        """One act, what was judged of it, and where play goes on: anew if the game is over."""
         self.faults = []
         deed = self.game.deed(at.state, at.table, self.chance)
+        result, after = self._judged(at, deed)
+        if self.game.engine.outcome(after.state) is not None:
+            after = self.begin()
+        return deed, result, after
+
+    def _judged(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
+        """The act judged, and followed to where play goes on."""
         if self.chance.random() < FORGETS and not deed.compared and deed.heard is None:
             at = replace(at, before=None)
         if deed.heard is not None:
@@ -187,7 +200,7 @@ class Fuzzer:
         told = self._told(at, deed.truth, verdict)
         after = self._lead_on(at, deed, verdict, seen)
         lawful = deed.truth.kind == "lawful"
-        return self._result(deed, told, None if lawful else True, _words(verdict)), after
+        return self._result(deed, told, None if lawful else True, in_words(verdict)), after
 
     def _result(self, deed: FuzzedAct, told: Told, followed: bool | None, message: str) -> Result:
         faults, lawful = tuple(self.faults), deed.truth.kind == "lawful"
@@ -200,7 +213,7 @@ class Fuzzer:
     ) -> tuple[Verdict, Observation, FuzzedAct]:
         """A hand is in between: nothing is ruled until it is gone."""
         if not isinstance(verdict, Waiting):
-            self.faults.append(f"wrong: ruled under a hand: {_words(verdict)}")
+            self.faults.append(f"wrong: ruled under a hand: {in_words(verdict)}")
         deed = replace(deed, table=replace(deed.table, hand=False))
         return *self._judge(at, deed.table), deed
 
@@ -219,7 +232,7 @@ class Fuzzer:
         elif isinstance(verdict, Accepted | Noted) and verdict.moves:
             told = "wrong"
         elif isinstance(verdict, Refused):
-            told = self._told_refused(truth, verdict)
+            told = "right" if self.names(truth, verdict) else "wrong"
         elif isinstance(verdict, Ambiguous):
             told = "asked" if any(not choice.moves for choice in verdict.choices) else "wrong"
         else:
@@ -227,16 +240,16 @@ class Fuzzer:
         if told == "wrong":
             what = f"{truth.kind} {truth.moves or sorted(truth.codes)}"
             sure = " as sure" if isinstance(verdict, Accepted) else ""
-            self.faults.append(f"wrong: {what}, told{sure}: {_words(verdict)}")
+            self.faults.append(f"wrong: {what}, told{sure}: {in_words(verdict)}")
         return told
 
     def _told_lawful(self, at: Position, truth: Truth, verdict: Verdict) -> Told:
         if isinstance(verdict, Accepted | Noted):
-            return "right" if self._same(at.state, verdict.moves, truth) else "wrong"
+            return "right" if self.comes_to(at.state, verdict.moves, truth) else "wrong"
         if isinstance(verdict, Refused):
             return (
                 "right"
-                if verdict.stands and self._same(at.state, verdict.stands, truth)
+                if verdict.stands and self.comes_to(at.state, verdict.stands, truth)
                 else "wrong"
             )
         if isinstance(verdict, Waiting) and verdict.code.endswith(".fallen"):
@@ -244,9 +257,10 @@ class Fuzzer:
         return "wrong" if self._true_choice(at.state, truth, verdict) is None else "asked"
 
     @staticmethod
-    def _told_refused(truth: Truth, verdict: Refused) -> Told:
+    def names(truth: Truth, verdict: Refused) -> bool:
+        """True if a refusal names what truly was against the rules."""
         named = {verdict.code, str(verdict.evidence.get("violation", verdict.code))}
-        return "right" if named & truth.codes else "wrong"
+        return bool(named & truth.codes)
 
     @staticmethod
     def _may_be_nothing(verdict: Verdict) -> bool:
@@ -254,7 +268,8 @@ class Fuzzer:
         asked = isinstance(verdict, Ambiguous)
         return asked and any(not choice.moves for choice in verdict.choices)
 
-    def _same(self, state: Any, moves: tuple[str, ...], truth: Truth) -> bool:
+    def comes_to(self, state: Any, moves: tuple[str, ...], truth: Truth) -> bool:
+        """True if moves lead to where what truly happened leads."""
         after = played(self.game.engine, state, moves)
         ways = [truth.moves, *truth.otherwise]
         found = (played(self.game.engine, state, way) for way in ways)
@@ -263,7 +278,7 @@ class Fuzzer:
     def _true_choice(self, state: Any, truth: Truth, verdict: Verdict) -> Choice | None:
         question = _question(verdict)
         choices = question.choices if question else ()
-        true = (one for one in choices if one.moves and self._same(state, one.moves, truth))
+        true = (one for one in choices if one.moves and self.comes_to(state, one.moves, truth))
         return next(true, None)
 
     def _lead_on(
@@ -273,7 +288,7 @@ class Fuzzer:
             return self._counts(at, deed, verdict, seen)
         if deed.truth.kind == "nothing":
             if not (_taken(verdict) or self._may_be_nothing(verdict)):
-                self.faults.append(f"dead end: as recorded, and not taken: {_words(verdict)}")
+                self.faults.append(f"dead end: as recorded, and not taken: {in_words(verdict)}")
             table = self.game.settled(at.state, replace(deed.table, hand=False))
             return replace(at, table=table, before=seen)
         if deed.then is not None and self.chance.random() < COMPLETES:
@@ -298,7 +313,7 @@ class Fuzzer:
         again, _ = self._judge(then, table if isinstance(verdict, Refused) else deed.table)
         if not _taken(again):
             self.faults.append(
-                f"dead end: after {deed.truth.moves} the table is not taken: {_words(again)}"
+                f"dead end: after {deed.truth.moves} the table is not taken: {in_words(again)}"
             )
         return replace(then, before=self.game.observed(table))
 
@@ -312,23 +327,23 @@ class Fuzzer:
             told = self.game.follow(at.state, table, verdict, at.table)
             if told is None and isinstance(verdict, Ambiguous):
                 if not any(not one.moves and not one.confirms_record for one in verdict.choices):
-                    self.faults.append(f"dead end: no answer is true: {_words(verdict)}")
+                    self.faults.append(f"dead end: no answer is true: {in_words(verdict)}")
                 told = at.table
             if told is None:
                 self.faults.append(
-                    f"dead end: not as recorded, and nothing to do: {_words(verdict)}"
+                    f"dead end: not as recorded, and nothing to do: {in_words(verdict)}"
                 )
                 return old
             table, truth = told, self.game.truth(at.state, told)
             verdict, seen = self._judge(at, table)
             if truth.kind == "nothing":
                 if not (_taken(verdict) or self._may_be_nothing(verdict)):
-                    self.faults.append(f"dead end: as recorded, and not taken: {_words(verdict)}")
+                    self.faults.append(f"dead end: as recorded, and not taken: {in_words(verdict)}")
                 return old
             self._told(at, truth, verdict)
             if truth.kind == "lawful":
                 return self._counts(at, replace(deed, table=table, truth=truth), verdict, seen)
-        self.faults.append(f"dead end: told to put it right again and again: {_words(verdict)}")
+        self.faults.append(f"dead end: told to put it right again and again: {in_words(verdict)}")
         return old
 
     def _word(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
@@ -354,7 +369,7 @@ class Fuzzer:
             state = played(self.game.engine, at.state, moves)
             table = self.game.settled(state, deed.table)
             after = Position(state, table, self.game.observed(table))
-        return self._result(deed, told, None, _words(verdict)), after
+        return self._result(deed, told, None, in_words(verdict)), after
 
     def _counted(self, at: Position, verdict: Verdict) -> tuple[str, ...]:
         """The moves of a word that counts, where they change nothing on the table."""
@@ -417,7 +432,7 @@ def _taken(verdict: Verdict) -> bool:
     return isinstance(verdict, Waiting) or (isinstance(verdict, Accepted) and not verdict.moves)
 
 
-def _words(verdict: Verdict) -> str:
+def in_words(verdict: Verdict) -> str:
     """A verdict in a line."""
     more = verdict.differences if isinstance(verdict, OutOfSync) else ()
     moves = getattr(verdict, "moves", None) or getattr(verdict, "tried", ())

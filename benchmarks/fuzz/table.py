@@ -194,6 +194,11 @@ class OnTable:
     _fallen: Pose = "lying"
     """How a piece lies that was toppled."""
 
+    @property
+    def sizes(self) -> PieceSet:
+        """Sizes of the pieces."""
+        return self._sizes
+
     def observed(self, table: Table) -> Observation:
         """All of it as it lies."""
         return observed(table, self._sizes, self._camera)

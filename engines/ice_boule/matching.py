@@ -195,6 +195,8 @@ def _recall_colours(before: Observation, seen: Observation) -> Observation:
 
     def recall(piece: SeenPiece) -> SeenPiece:
         were = [was for was in before.pieces if was.size == piece.size and not moved(was, piece)]
+        if len(were) > 1:  # a stack: its pieces share their place
+            were = [was for was in were if abs(_low_mm(was) - _low_mm(piece)) <= STILL_MM]
         return (
             replace(piece, colour=were[0].colour)
             if piece.colour_probability < SURE and len(were) == 1
@@ -202,6 +204,11 @@ def _recall_colours(before: Observation, seen: Observation) -> Observation:
         )
 
     return replace(seen, pieces=tuple(map(recall, seen.pieces)))
+
+
+def _low_mm(piece: SeenPiece) -> float:
+    """Height of its lowest point."""
+    return float(piece.solid.vertices_mm[:, 2].min())
 
 
 def _settle_colours(
@@ -242,13 +249,15 @@ def _as_ruled(
 ) -> Observation:
     """The observation with earlier decisions applied to pieces that lie still.
 
-    Whether such a piece stands on the target was decided when it came there, and so was what could
-    not be read already.
+    Whether such a piece stands on the target was decided when it came there, and so was the pose of
+    the target, and what could not be read already.
     """
     on_target = {lie.colour for lie in state.layout.lies if lie.on_target}
     pieces = list(seen.pieces)
     for index in changes.still:
         piece = pieces[index]
+        if piece.colour == state.target:
+            pieces[index] = replace(piece, pose_probability=1.0)
         lower = None if piece.on is None else seen.pieces[piece.on]
         if (
             lower is not None

@@ -354,6 +354,14 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
                 raw=f"{target.colour_probability:.0%}",
             )
         )
+    if target.pose_probability < SURE:
+        doubts.append(
+            msg(
+                "The target may not be {pose} ({raw} sure).",
+                pose=target.pose,
+                raw=f"{target.pose_probability:.0%}",
+            )
+        )
     doubts += [
         msg("The {text} may not be standing on the target.", text=_seen(gap.piece))
         for gap in gaps

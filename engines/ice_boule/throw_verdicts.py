@@ -20,6 +20,10 @@ from table.observation import SURE, Observation, SeenPiece
 
 TOUCHING_MM = 3.0
 """Pieces that are read this near to each other may touch."""
+LIKELY_SIZE = 0.9
+"""Least probability of another size than the player throws in this end for it to be asked about:
+nearly all throws are of the right size.
+"""
 PUT_BACK = msg("It was taken away by hand: put it back")
 
 
@@ -166,6 +170,9 @@ def _one_new(found: TableMatch, colour: str) -> Verdict:
     piece = found.measured.gaps[thrown].piece
     if colour != found.player and piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
+    unsure = [gap.piece for gap in found.measured.gaps if gap.piece.colour_probability < SURE]
+    if colour != found.player and unsure:  # it may be the throw of whose turn it is
+        return _cannot_read(found, unsure[0])
     if found.lost and not _seen_outside(found):
         return _others_gone(found, colour, thrown)
     if found.measured.doubts:
@@ -178,6 +185,11 @@ def _one_new(found: TableMatch, colour: str) -> Verdict:
             msg("No: show the pieces more clearly"),
         )
     read = _sizes(found, colour, thrown)
+    likely_another = LIKELY_SIZE <= piece.size_probability < SURE
+    if likely_another and found.state.size(colour) not in (None, piece.size):
+        message = msg("What size is the piece that {player} threw?", player=colour)
+        not_so = msg("A {size} piece: take it back", size=piece.size)
+        return ask(found, "boule.size", message, PLAY, read, not_so)
     if len(read) > 1:
         message = sentences(
             msg("What size is the piece that {player} threw?", player=colour),
@@ -423,6 +435,8 @@ def _several_new(found: TableMatch) -> Verdict:
         if len(new) == 2 and not (found.lost or found.moved or found.carried)
         else []
     )
+    if not choices and (unsure := _unsure_of_several(found, new, message)) is not None:
+        return unsure
     if not choices:
         return Refused(
             code="boule.throw.two",
@@ -443,6 +457,52 @@ def _several_new(found: TableMatch) -> Verdict:
         player=found.player,
         choices=(*choices, Choice(msg("Both at once: take them back"), ())),
         withdrawn_if_table_changes=True,
+        evidence=found.evidence(),
+    )
+
+
+def _unsure_of_several(
+    found: TableMatch, new: Sequence[tuple[str, int]], message: Message
+) -> Verdict | None:
+    """The verdict where the colour of a new piece is not sure: it may be one that is missing.
+
+    None where all colours are sure.
+    """
+    read = []
+    unsure = [
+        piece for _, k in new if (piece := found.measured.gaps[k].piece).colour_probability < SURE
+    ]
+    for piece in unsure:
+        for colour in dict.fromkeys((*found.lost, *found.state.players)):
+            right = replace(piece, colour=colour, colour_probability=1.0)
+            pieces = tuple(right if one is piece else one for one in found.seen.pieces)
+            other = match_table(found.state, replace(found.seen, pieces=pieces), found.before)
+            if isinstance(other, CannotSee) or len(other.gained) != 1 or other.lost:
+                continue
+            (thrown,) = other.new(other.gained[0])
+            text = msg(
+                "The {colour} piece is {colour2}; {player} threw the other",
+                colour=piece.colour,
+                colour2=colour,
+                player=other.gained[0],
+            )
+            read += [(text, reading) for _, reading in _sizes(other, other.gained[0], thrown)]
+    legal = [(text, reading) for text, reading in read if reading.violation is None]
+    if legal:
+        asked = sentences(message, msg("Is the colour of one of them misread?"))
+        both = msg("Both at once: take them back")
+        return ask(found, "boule.throw.two", asked, PLAY, legal, both)
+    if not unsure:
+        return None
+    return _cannot_read(found, unsure[0])
+
+
+def _cannot_read(found: TableMatch, piece: SeenPiece) -> CannotSee:
+    return CannotSee(
+        code="boule.unread",
+        message=cannot_be_read(piece.base_mm),
+        rests_on=PLAY,
+        player=found.player,
         evidence=found.evidence(),
     )
 

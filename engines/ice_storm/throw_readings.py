@@ -12,6 +12,7 @@ from engines.ice_storm import messages
 from engines.ice_storm.matching import TableMatch, overlap
 from engines.ice_storm.moves import LEANING, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
+from engines.ice_storm.sizes import as_of_size, of_another_size
 from table.clearance import clearance
 from table.messages import NOTHING, Message, msg, phrases
 from table.motion import moved
@@ -159,19 +160,19 @@ def as_lying(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
 def readings_of(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """Every throw that the table may show, with what is in question about it in words."""
     found = []
-    for rest in _rests(match, piece):
+    for rest in rests_of(match, piece):
         for message, changes in changes_of(match):
             throw = Throw(player, rest.place, changes, LEANING if rest.leans else "")
             found.append((phrases(rest.of_thrown(player), message), throw))
     return found
 
 
-def _rests(match: TableMatch, piece: SeenPiece) -> list[_RestingPlace]:
+def rests_of(match: TableMatch, piece: SeenPiece) -> list[_RestingPlace]:
     """How the thrown piece may have come to rest."""
     leans = leans_on_another(match, piece)
     rests = [] if leans is False else [_RestingPlace(None, leans=True)]
     if leans is not True:
-        places = [match.touches(pose).place for pose in _poses_of(piece)]
+        places = [match.touches(pose).place for pose in _poses_of(match, piece)]
         rests += [rest for place in places for rest in resting_places(place)]
     return list(dict.fromkeys(rests))
 
@@ -196,7 +197,7 @@ def _rests_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | 
     """How each moved piece may lie now, in words where that is in question; None: as on record."""
     for piece in match.moved:
         rests: dict[_RestingPlace, Change | None] = {}
-        for pose in _poses_of(match.found[piece.name]):
+        for pose in _poses_of(match, match.found[piece.name]):
             place = match.touches(pose).place
             for rest in resting_places(place) if place else ():
                 rests[rest] = None if place == piece.place else Change(piece.name, rest.place)
@@ -206,8 +207,14 @@ def _rests_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | 
             yield [(NOTHING, change) for change in rests.values()]
 
 
-def _poses_of(piece: SeenPiece) -> list[SeenPiece]:
-    """The piece standing and lying where either may be true, the likelier first."""
+def _poses_of(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
+    """The piece standing and lying where either may be true, the likelier first.
+
+    It is of the game's size, unless it is surely of another.
+    """
+    wanted = of_another_size(match, piece)
+    if wanted is not None and piece.size_probability < SURE:
+        piece = as_of_size(piece, wanted)
     others = [
         rival
         for rival in piece.rivals

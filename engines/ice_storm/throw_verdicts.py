@@ -13,14 +13,14 @@ from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import OFF, Throw, Void
 from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
-from engines.ice_storm.sizes import new_of_another_size
+from engines.ice_storm.sizes import new_of_another_size, of_another_size
 from engines.ice_storm.state import State
 from engines.ice_storm.throw_readings import counted
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Verdict, refusal
 from table.json_data import Evidence, JsonValue
 from table.listing import cannot_be_read
-from table.messages import msg, sentences
-from table.observation import SeenPiece
+from table.messages import Message, msg, sentences
+from table.observation import SURE, SeenPiece
 
 UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
@@ -81,6 +81,22 @@ def unclear(match: TableMatch) -> CannotSee | None:
     return None
 
 
+def unread_newcomer(match: TableMatch) -> CannotSee | None:
+    """CannotSee where something new, or its colour or size, is not surely read; else None.
+
+    It may be the throw of whose turn it is: nobody is told to have thrown out of turn, or too much.
+    """
+    unsure = [
+        piece.base_mm
+        for piece in match.new
+        if piece.colour_probability < SURE
+        or (piece.size_probability < SURE and of_another_size(match, piece) is not None)
+    ]
+    if not unsure:
+        return cannot_read(match) if match.unread_mm else None
+    return _cannot_see(match, cannot_be_read(unsure[0]))
+
+
 def cannot_read(match: TableMatch) -> CannotSee:
     """The verdict where something on the board cannot be read, and it matters what it is."""
     place_mm = match.unread_mm[0] if match.unread_mm else match.where_mm(match.hidden[0])
@@ -96,6 +112,10 @@ def cannot_read(match: TableMatch) -> CannotSee:
             ),
             msg("Show it more clearly, or correct the record."),
         )
+    return _cannot_see(match, message)
+
+
+def _cannot_see(match: TableMatch, message: Message) -> CannotSee:
     return CannotSee(
         code="storm.unread",
         message=message,

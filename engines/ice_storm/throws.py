@@ -47,6 +47,7 @@ from engines.ice_storm.throw_verdicts import (
     rule,
     stands,
     unclear,
+    unread_newcomer,
 )
 from engines.ice_storm.two_throws import (
     SURELY_ANOTHERS,
@@ -411,6 +412,8 @@ def _stranger(match: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     taken_back = Choice(msg("No: {player} threw it; take it back", player=colour), ())
     if (another := _looks_like_anothers(match, player, taken_back)) is not None:
         return another
+    if (unread := unread_newcomer(match)) is not None:
+        return unread
     throw = Throw(colour, match.touches(piece).place)
     wrong = violation(match.state, throw)
     assert wrong is not None, "it is somebody else's turn"

@@ -24,9 +24,15 @@ from engines.ice_storm.throw_readings import (
     in_colour,
     leans_on_another,
     readings_of,
-    resting_places,
+    rests_of,
 )
-from engines.ice_storm.throw_verdicts import ask_colour, evidence_of, not_seen_outside, unclear
+from engines.ice_storm.throw_verdicts import (
+    ask_colour,
+    evidence_of,
+    not_seen_outside,
+    unclear,
+    unread_newcomer,
+)
 from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, refusal
 from table.clearance import clearance
@@ -47,9 +53,8 @@ def two_in_turn(match: TableMatch, player: str) -> Verdict:
         return unsure
     if match.gone or match.places or any(_doubtful(match, piece) for piece in (first, second)):
         return _two_at_once(match, first, second)
-    places = (match.touches(piece).place for piece in (first, second))
     choices = []
-    for rests in product(*map(resting_places, places)):
+    for rests in product(*(rests_of(match, piece) for piece in (first, second))):
         message, moves, state = [], [], match.state
         for piece, rest in zip((first, second), rests, strict=True):
             throw = Throw(piece.colour, rest.place)
@@ -95,7 +100,7 @@ def _doubtful(match: TableMatch, piece: SeenPiece) -> bool:
     )
 
 
-def _two_at_once(match: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused:
+def _two_at_once(match: TableMatch, first: SeenPiece, second: SeenPiece) -> Refused | CannotSee:
     message = msg(
         "A new {colour} piece and a new {colour2} piece lie on the board, but only one is"
         " thrown at a time.",
@@ -194,8 +199,10 @@ def seen_twice(match: TableMatch, player: str) -> TableMatch | None:
     return TableMatch(match.state, replace(match.now, pieces=pieces), match.before, match.board)
 
 
-def taken_back(match: TableMatch, message: str) -> Refused:
-    """The refusal of all new pieces; `message` says why they are taken back."""
+def taken_back(match: TableMatch, message: str) -> Refused | CannotSee:
+    """The refusal of all new pieces, if they are read; `message` says why they are taken back."""
+    if (unread := unread_newcomer(match)) is not None:
+        return unread
     tried = tuple(str(Throw(piece.colour, match.touches(piece).place)) for piece in match.new)
     return refusal(
         Violation("storm.throw.two", DEPLOYMENT, sentences(message, msg("Take them back."))),
