@@ -7,6 +7,7 @@ tests of the first lot.
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 from benchmarks.harness import ROOT, Benchmark, Pairs
+from benchmarks.harness.provenance import commit
 from benchmarks.mutants import drawn, load_before, mutants, nearest, noticed
 
 ROOMS = {
@@ -23,10 +25,14 @@ ROOMS = {
     "referee/live": ("table", "engines", "hardware", "referee.sessions"),
 }
 """Each with packages that do not import it."""
+STORED = ROOT / "benchmarks" / "results" / "mutation.json"
 Lot = Literal["nearest", "room", "slow"]
 
 
 class Options(msgspec.Struct, frozen=True):
+    rooms: Annotated[str, "Rooms, with commas between; the figures of others stay."] = ",".join(
+        ROOMS
+    )
     sample: Annotated[int, "So many mutants of each room, drawn by chance; 0: all."] = 0
     limit_s: Annotated[int, "Processor time that a lot of tests may take."] = 300
     seed: Annotated[int, "Of the random sample."] = 1
@@ -47,21 +53,24 @@ class MutantResult(msgspec.Struct, frozen=True):
 
 class Row(msgspec.Struct, frozen=True):
     room: str
+    date: str
+    commit: str
+    seed: int
     mutants: int
     """All there are."""
     tried: int
     noticed: int
     nearest: int
     """Those that the nearest tests noticed."""
+    survived: tuple[str, ...]
 
 
 class Summary(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
-    survived: tuple[str, ...]
 
 
 def cases(options: Options) -> Iterator[Case]:
-    for room in ROOMS:
+    for room in options.rooms.split(","):
         yield from drawn(_cases(room, options.limit_s), options.sample, options.seed)
 
 
@@ -91,21 +100,36 @@ def run(case: Case) -> MutantResult:
     return MutantResult(str(mutant), next(by, None))
 
 
-def summarise(_options: Options, pairs: Pairs) -> Summary:
-    by_room: dict[str, Counter[Lot | None]] = {}
+def summarise(options: Options, pairs: Pairs) -> Summary:
+    """Rooms that were not tried now keep their rows."""
+    rows = {row.room: row for row in _stored_rows()}
+    by_room: dict[str, list[MutantResult]] = {}
     for case, one in pairs:
-        by_room.setdefault(case.room, Counter())[one.noticed_by] += 1
-    rows = [
-        Row(
+        by_room.setdefault(case.room, []).append(one)
+    for room, found in by_room.items():
+        by = Counter(one.noticed_by for one in found)
+        rows[room] = Row(
             room,
+            datetime.date.today().isoformat(),
+            commit(),
+            options.seed,
             len(_cases(room, 0)),
-            found.total(),
-            sum(found[lot] for lot in get_args(Lot)),
-            found["nearest"],
+            len(found),
+            sum(by[lot] for lot in get_args(Lot)),
+            by["nearest"],
+            tuple(one.mutant for one in found if one.noticed_by is None),
         )
-        for room, found in by_room.items()
-    ]
-    return Summary(tuple(rows), tuple(one.mutant for _, one in pairs if one.noticed_by is None))
+    return Summary(tuple(rows[room] for room in ROOMS if room in rows))
+
+
+def _stored_rows() -> tuple[Row, ...]:
+    if not STORED.exists():
+        return ()
+    return msgspec.json.decode(STORED.read_bytes(), type=_Stored).summary.rows
+
+
+class _Stored(msgspec.Struct):
+    summary: Summary
 
 
 BENCHMARK = Benchmark("MUTATION.md", cases, run, summarise, Options)

@@ -160,7 +160,8 @@ def _records_in(bad: Path, damaged: sqlite3.Connection) -> _FoundRecords:
             if (
                 len(values) in (4, 5)
                 and values[0] is None
-                and (seq in found.lost or top < seq <= most)
+                and seq not in found.rows
+                and seq <= most
                 and _take(found, seq, *values[1:])
             ):
                 found.lost.discard(seq)
@@ -223,7 +224,7 @@ def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row
     first = rows_of[0]
     if first.seq != first.session or not isinstance(decode(first.text, "record"), SessionStarted):
         return []
-    missing = min((seq for seq in lost if first.seq < seq < rows_of[-1].seq), default=None)
+    missing = min(lost.intersection(range(first.seq, rows_of[-1].seq)), default=None)
     if missing is None:
         return rows_of
     ledger: SessionState | None = None

@@ -34,7 +34,7 @@ def hidden_votes(ledger: SessionState) -> dict[str, int]:
     voters = set(ledger.engine.hidden_voters(ledger.state))
     found: dict[str, int] = {}
     for entry in reversed(ledger.standing):
-        if voters <= found.keys():
+        if not voters - found.keys():
             break
         for player in _voters(ledger.engine, entry.moves):
             found.setdefault(player, entry.seq)

@@ -80,6 +80,14 @@ def test_packets_hold_the_frame_in_order_and_the_last_one_shows_it(count, number
     assert all(len(packet) <= 10 + MOST_DATA for packet in sent)
 
 
+@pytest.mark.parametrize(("lamps", "packages"), [(100, 1), (480, 1), (481, 2), (960, 2), (1500, 4)])
+def test_480_lamps_fit_into_a_packet_and_a_packet_into_one_of_ethernet(lamps, packages):
+    """What is larger than 1500 bytes, 28 of them IP's and UDP's, is cut, and lost if a piece is."""
+    sent = packets(np.zeros((lamps, 3), np.uint8), 1)
+    assert len(sent) == packages
+    assert max(map(len, sent)) <= 1500 - 28
+
+
 def test_a_strip_shows_the_scene(wled, sender, outline):
     device = sender()
     for _ in range(20):

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from contextlib import closing
 
 import pytest
 
 from cli.referee import verdict_document
+from engines.verdict import OutOfSync
 from referee.live.referee import RESTLESS, STILL_HAND
 from referee.live.standstill import StallTimer
 from referee.sessions.commands import Pause
 from referee.sessions.events import InputRecorded, VerdictReached
+from referee.sessions.session import Session
 from table.observation import Unusable
+from tests.support.scripted_eyes import referee as scripted
+from tests.support.variants import Variant
 from webui.i18n import LANGUAGES, translated
 
 COVERED = "The table cannot be read: fiducials 2 and 3 are covered."
@@ -113,6 +118,26 @@ def test_what_was_told_of_the_table_is_not_told_again_after_it(
     """A refusal stands on record once."""
     referee(*hold(0, blue), *frames("unread", 2000, 12_000), *hold(12_000, blue)).run()
     assert [type(record.event) for record in session.records(1)] == [VerdictReached, InputRecorded]
+
+
+class OutOfStep(Variant):
+    """Pegs, but no table is that of the record."""
+
+    def judge(self, _state, _table, _before, _board):
+        return OutOfSync(code="pegs.more", message="Fix it.", differences=("One is missing.",))
+
+
+def test_a_table_that_is_out_of_step_is_told_of_once_whatever_covers_it_meanwhile(
+    log, started, games, seen, piece, frames
+):
+    def lies(since_ms, until_ms):
+        return [seen(at_ms, piece("red", 50, 50)) for at_ms in range(since_ms, until_ms, 250)]
+
+    with closing(Session.begin(log, started, games={"pegs": OutOfStep(games["pegs"])})) as session:
+        spell = frames("unread", 4000, 14_000)
+        scripted(session, *lies(0, 4000), *spell, *lies(14_000, 20_000)).run()
+        told = [type(record.event) for record in session.records(1)]
+    assert told == [VerdictReached, InputRecorded]
 
 
 def test_nothing_is_put_on_record_while_the_referee_looks_away(referee, session, frames):

@@ -435,6 +435,30 @@ def test_an_old_damaged_log_is_not_brought_up_to_date_but_saved(old, tmp_path):
         assert not reader.check().wrong
 
 
+@pytest.mark.parametrize("session", [0, -1, 11])
+def test_an_old_record_of_no_session_is_lost_and_what_rests_on_it_is_left_out(
+    old, tmp_path, session
+):
+    """It has no checksum; a session's number is that of its first record."""
+    change(old, "UPDATE records SET session = ? WHERE seq = 10", session)
+    saved = rescue(old, tmp_path / "good.sqlite")
+    assert saved.lost[0] == "records 10 cannot be read"
+    assert (saved.sessions, saved.records) == (3, 54 - 17)
+
+
+def test_all_records_of_an_old_log_are_saved_however_short_they_are(old, tmp_path):
+    """How many a file can hold is known by its size."""
+    change(old, "DELETE FROM frames")
+    change(old, "DELETE FROM records WHERE seq > 1")
+    with closing(sqlite3.connect(old)) as db, db:
+        shortest = encode(Resumed(decided_by=""))
+        rows = ((seq, 1, seq, shortest) for seq in range(2, 5001))
+        db.executemany("INSERT INTO records VALUES (?, ?, ?, ?)", rows)
+        db.commit()
+        db.execute("VACUUM")
+    assert rescue(old, tmp_path / "good.sqlite").records == 5000
+
+
 # --- numbers that SQLite does not know ---
 
 

@@ -366,18 +366,18 @@ def test_of_two_readings_that_explain_nothing_new_the_plain_one_stands(seen, pie
     assert (found.best.misread, found.best.table.pieces[0].colour) == ((), "red")
 
 
-def test_no_more_pieces_are_read_differently_once_a_table_is_explained(seen, piece):
-    table = seen(0, *row(piece, "red", "red"))
-    judge = judge_of(RED, BLUE)
-    found = likest(judge, judge(table), table, COLOURS, SETUP)
-    assert len(found.misread) == 1
-    asked = []
+@pytest.mark.parametrize("moves", [(), ("blue",)])
+def test_no_more_pieces_are_read_differently_once_a_table_is_explained(seen, piece, moves):
+    """By nothing new, or a legal act: the first piece is tried in every way, and no other."""
+    tried = []
+    for colours in (["red"], ["red", "red"], ["red", "red", "red"]):
+        table, asked = seen(0, *row(piece, *colours)), []
+        judge = judge_of(BLUE, *[RED] * (len(colours) - 1), moves=moves)
 
-    def counted(one):
-        asked.append(one)
-        return judge(one)
+        def counted(one, judge=judge, asked=asked):
+            asked.append(one)
+            return judge(one)
 
-    likest(counted, judge(table), table, COLOURS, SETUP)
-    tried = len(asked)
-    likest(counted, judge(table), seen(0, *row(piece, "red", "red", "red")), COLOURS, SETUP)
-    assert tried < len(asked) - tried
+        assert len(likest(counted, judge(table), table, COLOURS, SETUP).misread) == 1
+        tried.append(len(asked))
+    assert tried == tried[:1] * 3
