@@ -338,6 +338,10 @@ def _as_written(move: str) -> str:
     return move
 
 
+def _no_words(_state: Any, _move: Any) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameFacts:
     """All that the house knows of a game beside its rules."""
@@ -366,6 +370,8 @@ class GameFacts:
     """A move in notation, with parts in one order whose order says nothing: to compare two readings
     of a table.
     """
+    in_words: Callable[[Any, Any], str] = _no_words
+    """A move that happened in a state, in words for people; empty where there are none."""
     interface: int = INTERFACE
 
 

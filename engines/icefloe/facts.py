@@ -15,6 +15,7 @@ from engines.game import (
     SimultaneousTexts,
     Sound,
 )
+from engines.icefloe.alternatives import in_words
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.default_table import TABLE
 from engines.icefloe.serialization import IceFloeDocument
@@ -60,6 +61,7 @@ FACTS = GameFacts(
     document=IceFloeDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
     first_player=Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
+    in_words=in_words,
     presentation=Presentation(
         verbs={
             "place": phrase("places"),

@@ -70,6 +70,22 @@ def test_what_the_turn_says_moves_nothing(page, panel):
         assert page.evaluate(PLACES, BELOW) == there
 
 
+def test_a_phone_keeps_two_lines_for_what_the_turn_says_and_shows_all_of_it(chromium, panel):
+    page = chromium.new_page(viewport={"width": 390, "height": 900})
+    page.goto(panel.url)
+    for length in (20, 90, 160):
+        panel.change(
+            record=True,
+            live={"status": "settling", "message": LONG[:length], "at_ms": 10**9 + length},
+        )
+        said = page.locator(".turn .live-said").get_by_text(LONG[:length], exact=True)
+        said.wait_for()
+        inside, box = said.evaluate("(e) => [e.scrollHeight, e.clientHeight]")
+        assert inside <= box + 1, f"{length} letters are not cut off"
+        assert box <= 48
+    page.close()
+
+
 def test_evidence_that_is_opened_is_not_cut_off(page, panel):
     page.goto(panel.url)
     page.locator("#evidence summary").click()

@@ -469,9 +469,8 @@ def test_only_house_rules_that_are_changed_are_named(client, session):
     assert "House rules: the defaults." in client.get("/").text
     session.shown["rulings"] = {"stop": "never", "equal": "keep"}
     page = client.get("/").text
-    assert (
-        "House rules: may the leader stop throwing when nobody else has pieces left: never." in page
-    )
+    rule = "may the leader stop throwing when nobody else has pieces left"
+    assert f"House rules: {rule} – <b>never</b>." in page
 
 
 def test_a_line_leads_from_every_label_to_its_piece(client):
