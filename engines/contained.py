@@ -265,6 +265,7 @@ FACTS_GIVE: Mapping[str, tuple[type, ...]] = {
     "as_played": (Setup,),
     "next_button": (Mapping, type(None)),
     "comparable": (str,),
+    "in_words": (str,),
 }
 """What the functions among the facts return, or what is in the tuples that they return."""
 SEVERAL = ("marks", "declarations", "throws", "hits")

@@ -349,6 +349,10 @@ def _never_cast(_document: Document, _player: str) -> str | None:
     return None
 
 
+def _no_words(_state: Any, _move: Any) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameFacts:
     """All that the house knows of a game beside its rules."""
@@ -383,6 +387,8 @@ class GameFacts:
     """The move by which a player cast the secret vote that a state has: empty while it is hidden,
     None where there is none.
     """
+    in_words: Callable[[Any, Any], str] = _no_words
+    """A move that happened in a state, in words for people; empty where there are none."""
     interface: int = INTERFACE
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import assert_never
 
 from engines.alternatives import instead
 from engines.ice_boule import rules
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.moves import Move, Size, Stop, Target, Throw, Void
+from engines.ice_boule.moves import Line, LineMarked, Move, Size, Sizes, Stop, Target, Throw, Void
 from engines.ice_boule.ranking import Ranking, rank_layout, with_pair
 from engines.ice_boule.state import State
 from engines.verdict import Choice
 from table.listing import as_recorded
-from table.messages import Message, msg, phrase
+from table.messages import Message, msg, phrase, phrases
 from table.pieces import COLOURS
 
 
@@ -26,6 +27,35 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     colour; another announced size; a throw where a stop was announced.
     """
     return instead(rules, _near, state, moves)
+
+
+def in_words(_state: State, move: Move) -> Message:
+    """A move that happened, as people say it."""
+    match move:
+        case Throw(player, None):
+            return msg("{player}'s piece left the play area", player=player)
+        case Throw(player):
+            order = move.layout.in_words
+            return msg("{player} threw; from the target: {text}", player=player, text=order)
+        case Stop(player):
+            return phrase("{player} stops throwing", player=player)
+        case Void():
+            return msg("It left the play area: the end is void")
+        case Size(player, size):
+            return phrase("{player} throws {size} pieces", player=player, size=size)
+        case Sizes(chosen):
+            return phrases(
+                *(
+                    phrase("{player} throws {size} pieces", player=one, size=size)
+                    for one, size in chosen
+                )
+            )
+        case Target(colour):
+            return msg("A {colour} target stands upright", colour=colour)
+        case Line() | LineMarked():
+            return msg("The starting line was marked")
+        case _:
+            assert_never(move)
 
 
 def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:

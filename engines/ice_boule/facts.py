@@ -14,6 +14,7 @@ from engines.game import (
     Printed,
     Statistics,
 )
+from engines.ice_boule.alternatives import in_words
 from engines.ice_boule.default_table import TABLE
 from engines.ice_boule.gap_summary import sentence
 from engines.ice_boule.likely_target import likely_targets
@@ -99,6 +100,7 @@ FACTS = GameFacts(
         ),
     ),
     first_player=Printed("lot", "Setup", rests_on_it=("lot", "roll")),
+    in_words=in_words,
     presentation=Presentation(
         verbs={"target": msg("throws the target"), "throw": msg("throws")},
         on_board=_on_board,

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from typing import assert_never
 
 from engines.alternatives import instead
 from engines.errors import InvalidNotation
 from engines.ice_storm import messages, rules
-from engines.ice_storm.moves import Capture, Change, Move, Pass, Throw, Void
+from engines.ice_storm.moves import Capture, Change, Low, Move, Moved, Pass, Settle, Throw, Void
 from engines.ice_storm.place import Place
 from engines.ice_storm.squares import Square
 from engines.ice_storm.state import State
 from engines.verdict import Choice
-from table.messages import msg
+from table.messages import Message, msg
 
 NEAREST = 3
 """Other places offered before the alternative that the piece leaned: only the first few
@@ -30,6 +31,29 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     knocked off more or less; other shots.
     """
     return instead(rules, _near, state, moves)
+
+
+def in_words(state: State, move: Move) -> Message:
+    """A move that happened, as people say it."""
+    match move:
+        case Throw(again="") as throw:
+            return messages.throw(state, throw)
+        case Throw(player) | Void(player):
+            return msg("{player}'s throw is repeated", player=player)
+        case Low(player):
+            return msg("{player}'s hand was too low", player=player)
+        case Moved(player):
+            return msg("{player}'s throw moved other pieces", player=player)
+        case Capture(colour, None):
+            return msg("{player} took a {colour} piece", player=state.attacker, colour=colour)
+        case Capture(colour, number):
+            return msg("{player} took {piece}", player=state.attacker, piece=f"{colour}{number}")
+        case Pass(player):
+            return msg("{player} did not fire", player=player)
+        case Settle(name, place):
+            return msg("{piece}: {text}", piece=name, text=messages.place(place))
+        case _:
+            assert_never(move)
 
 
 def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
@@ -51,17 +75,8 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             yield from ((messages.throw(state, throw), throw) for throw in throws)
         case Capture() | Pass():
             for move in rules.legal_moves(state):
-                if isinstance(move, Pass):
-                    yield msg("{player} did not fire", player=move.player), move
-                if isinstance(move, Capture):
-                    yield (
-                        msg(
-                            "{player} took {piece}",
-                            player=state.attacker,
-                            piece=f"{move.colour}{move.number}",
-                        ),
-                        move,
-                    )
+                if isinstance(move, Pass | Capture):
+                    yield in_words(state, move), move
         case _:
             return
 

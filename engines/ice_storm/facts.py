@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, NamedPiece, OnBoard, Presentation, Sound, Statistics
+from engines.ice_storm.alternatives import in_words
 from engines.ice_storm.default_table import TABLE
 from engines.ice_storm.serialization import IceStormDocument
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
@@ -75,6 +76,7 @@ FACTS = GameFacts(
     title="Ice Storm",
     document=IceStormDocument,
     table=TableFacts(default=TABLE),
+    in_words=in_words,
     presentation=Presentation(
         verbs={"throw": "throws", "attack": "fires"},
         marks=_marks,

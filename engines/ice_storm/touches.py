@@ -19,7 +19,7 @@ import numpy as np
 
 from engines.ice_storm.place import Place, shapes
 from engines.ice_storm.squares import SIDE, Square
-from table.boards import Board, Chessboard
+from table.boards import Board, Chessboard, kind_in_words
 from table.errors import InputError
 from table.messages import msg, phrase
 from table.observation import SeenPiece
@@ -120,7 +120,7 @@ def check_board(board: Board) -> Chessboard:
         got = (
             phrase("a chessboard of {n} x {n2}", n=board.files, n2=board.ranks)
             if isinstance(board, Chessboard)
-            else phrase("another board")
+            else kind_in_words(board)
         )
         raise InputError(
             msg(

@@ -7,6 +7,7 @@ import numpy as np
 from engines.game import Document, GameFacts, Presentation, Printed
 from engines.icebreaker.computer_player import COMPUTER
 from engines.icebreaker.default_table import TABLE
+from engines.icebreaker.rules import went
 from engines.icebreaker.serialization import IcebreakerDocument
 from table.game_facts import PiecePrior, TableFacts
 from table.messages import Message, msg
@@ -29,5 +30,6 @@ FACTS = GameFacts(
     table=TableFacts(pieces=PIECES, default=TABLE),
     presentation=Presentation(headline=_headline),
     computer_player=COMPUTER,
+    in_words=went,
     first_player=Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
 )

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from engines.alternatives import instead
 from engines.icefloe import messages, rules
+from engines.icefloe.announcements import saying
 from engines.icefloe.board import PLACES, STEPS
-from engines.icefloe.moves import Move, Movement, Placing, Removal, Slide
+from engines.icefloe.moves import Move, Movement, Objection, Penalty, Placing, Removal, Slide
 from engines.icefloe.state import State
 from engines.verdict import Choice
 from table.messages import Message, msg
@@ -25,6 +26,27 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     return instead(rules, _near, state, moves)
 
 
+def in_words(state: State, move: Move) -> Message:
+    """A move that happened, as people say it."""
+    match move:
+        case Movement(pyramid, origin, target):
+            return _went(pyramid, origin, target)
+        case Slide(origin, target):
+            return msg("The tile on {cell} slid to {cell2}", cell=origin, cell2=target)
+        case Placing(pyramid, place):
+            return msg("{cell} stands on {cell2}", cell=messages.pyramid(pyramid), cell2=place)
+        case Removal(None):
+            return msg("No empty tile was removed")
+        case Removal(tile) if tile:
+            return msg("{cell} was removed", cell=messages.tile(tile))
+        case Penalty(player):
+            return msg("{player} has no vote for the rest of the round", player=player)
+        case Objection(player, accused):
+            return msg("{player} objects to {player2}", player=player, player2=accused)
+        case _:
+            return saying(state, move)[0]
+
+
 def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     match ruled:
         case Movement(pyramid, origin, target):
@@ -37,20 +59,15 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
                 yield _went(name, origin, place), Movement(name, origin, place)
         case Slide(origin, _):
             for place in PLACES:
-                yield (
-                    msg("The tile on {cell} slid to {cell2}", cell=origin, cell2=place),
-                    Slide(origin, place),
-                )
+                slide = Slide(origin, place)
+                yield in_words(state, slide), slide
         case Placing(pyramid, target):
             for place in STEPS[target]:
-                yield (
-                    msg("{cell} stands on {cell2}", cell=messages.pyramid(pyramid), cell2=place),
-                    Placing(pyramid, place),
-                )
+                placing = Placing(pyramid, place)
+                yield in_words(state, placing), placing
         case Removal():
-            yield msg("No empty tile was removed"), Removal(None)
-            for other in state.board.empty:
-                yield msg("{cell} was removed", cell=messages.tile(other.tile)), Removal(other.tile)
+            for removal in (Removal(None), *(Removal(one.tile) for one in state.board.empty)):
+                yield in_words(state, removal), removal
         case _:
             return
 

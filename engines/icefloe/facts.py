@@ -15,6 +15,7 @@ from engines.game import (
     SimultaneousTexts,
     Sound,
 )
+from engines.icefloe.alternatives import in_words
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.computer_player import COMPUTER
 from engines.icefloe.default_table import TABLE
@@ -70,6 +71,7 @@ FACTS = GameFacts(
     table=TableFacts(pieces=PIECES, default=TABLE),
     first_player=Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
     computer_player=COMPUTER,
+    in_words=in_words,
     presentation=Presentation(
         verbs={
             "place": phrase("places"),

@@ -32,7 +32,7 @@ from engines.icefloe.moves import (
 )
 from engines.icefloe.state import RULINGS, State, fresh
 from engines.legal_moves import Legal
-from table.boards import Board, Tiles
+from table.boards import Board, Tiles, kind_in_words
 from table.errors import InputError
 from table.messages import Message, Word, msg, phrase, sentences
 
@@ -166,7 +166,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
         got = (
             phrase("{n} x {n2} tiles", n=board.cols, n2=board.rows)
             if isinstance(board, Tiles)
-            else phrase("another board")
+            else kind_in_words(board)
         )
         raise InputError(
             msg("IceFloe needs {n} x {n2} places for tiles; this is {text}", n=5, n2=5, text=got)

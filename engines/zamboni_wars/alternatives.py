@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from engines.alternatives import instead
 from engines.verdict import Choice
 from engines.zamboni_wars import rules
 from engines.zamboni_wars.board import FACINGS
-from engines.zamboni_wars.moves import Die, Drive, EarlyRoll, Fire, Hold, Move, Roll
+from engines.zamboni_wars.moves import Die, Drive, EarlyRoll, Fire, Hold, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming
 from engines.zamboni_wars.rules import ended_on
 from engines.zamboni_wars.state import State
@@ -19,6 +20,23 @@ from table.messages import Message, msg
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     """Other facings on the same space, then the spaces beside it; other dice; fired or not."""
     return instead(rules, _near, state, moves)
+
+
+def in_words(state: State, move: Move) -> Message:
+    """A move that happened, as people say it."""
+    match move:
+        case Drive():
+            return ended_on(state.to_move, move)
+        case Fire(target):
+            return msg("{player} fired at {player2}", player=state.to_move, player2=target)
+        case Hold():
+            return msg("{player} did not fire", player=state.to_move)
+        case Take(target):
+            return msg("{player}'s outermost piece is off", player=target)
+        case Roll() | Die() | EarlyRoll():
+            return msg("The die showed {n}", n=move.pips)
+        case _:
+            assert_never(move)
 
 
 def _near(state: State, ruled: Move) -> Iterator[tuple[Message, Move]]:
@@ -33,16 +51,13 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[Message, Move]]:
                 yield ended_on(state.to_move, move), move
         case Roll() | Die() | EarlyRoll():
             for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
-                yield msg("The die showed {n}", n=pips), replace(ruled, pips=pips)
+                die = replace(ruled, pips=pips)
+                yield in_words(state, die), die
         case Hold() if isinstance(state.phase, Aiming):
-            yield (
-                msg(
-                    "{player} fired at {player2}", player=state.to_move, player2=state.phase.target
-                ),
-                Fire(state.phase.target),
-            )
+            fired = Fire(state.phase.target)
+            yield in_words(state, fired), fired
         case Fire():
-            yield msg("{player} did not fire", player=state.to_move), Hold()
+            yield in_words(state, Hold()), Hold()
         case _:
             return
 

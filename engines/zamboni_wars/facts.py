@@ -10,6 +10,7 @@ import numpy as np
 
 from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
+from engines.zamboni_wars.alternatives import in_words
 from engines.zamboni_wars.computer_player import COMPUTER
 from engines.zamboni_wars.default_table import TABLE
 from engines.zamboni_wars.serialization import ZamboniWarsDocument
@@ -56,6 +57,7 @@ FACTS = GameFacts(
     title="Zamboni Wars",
     document=ZamboniWarsDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
+    in_words=in_words,
     presentation=Presentation(
         verbs={
             "roll-off": phrase("rolls"),

@@ -518,9 +518,10 @@ def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
         return Waiting(code=MOVE, message=message, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
         message = msg(
-            "{player}'s Zamboni went to {raw}, but it is {player2}'s turn.",
+            "{player}'s Zamboni went to {cell}, facing {cell2}, but it is {player2}'s turn.",
             player=pair.player,
-            raw=drive,
+            cell=drive.space,
+            cell2=drive.facing,
             player2=state.to_move,
         )
         if pair.player == state.follower and not violation(

@@ -77,7 +77,7 @@ RULINGS = (
         "warp",
         "Warp Zone Rule",
         ("off", "on"),
-        "on: the middle spaces are warp zones; a warp from one to another costs one point",
+        "the middle spaces are warp zones; a warp from one to another costs one point",
     ),
     HouseRule(
         "warp_between",
@@ -89,7 +89,7 @@ RULINGS = (
         "cover",
         "Treehouse Cover Rule",
         ("off", "on"),
-        "on: one cover die for every two players, each on the coaster of the player who"
+        "one cover die for every two players, each on the coaster of the player who"
         " wins its roll-off",
     ),
     HouseRule(

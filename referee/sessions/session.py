@@ -61,6 +61,7 @@ from referee.sessions.events import (
     shows_table,
 )
 from referee.sessions.first_player import Lot, decided, draw_lot, hear
+from referee.sessions.moves_in_words import moves_in_words
 from referee.sessions.secret_votes import AffectedVotes, touched
 from referee.sessions.state import (
     Games,
@@ -72,6 +73,7 @@ from referee.sessions.state import (
     fold,
     followed_by,
     may_follow,
+    state_before,
 )
 from referee.sessions.verdict_events import event_from_verdict
 from table.errors import InputError, message_of
@@ -357,9 +359,8 @@ class Session:
                     message=self._undid(command.decided_by, undoes),
                 )
             case Declare():
-                message = msg(
-                    "{who} declared: {raw}.", who=command.decided_by, raw=", ".join(command.moves)
-                )
+                done = moves_in_words(self._ledger.engine, self._ledger.state, command.moves)
+                message = msg("{who} declared: {text}", who=command.decided_by, text=quoted(done))
                 return Declared(moves=command.moves, decided_by=command.decided_by, message=message)
             case Roll():
                 return self._rolled(command)
@@ -379,15 +380,16 @@ class Session:
                 assert_never(command)
 
     def _corrected(self, correct: Correct) -> Corrected:
-        moves, who, corrects = ", ".join(correct.moves), correct.decided_by, correct.record
+        who, corrects = correct.decided_by, correct.record
+        before = state_before(self._ledger, corrects)
         message = (
             msg(
-                "{who} corrected record {n}: {raw} happened instead.",
+                "{who} corrected record {n}: {text}",
                 who=who,
                 n=corrects,
-                raw=moves,
+                text=quoted(moves_in_words(self._ledger.engine, before, correct.moves)),
             )
-            if moves
+            if correct.moves
             else msg("{who} corrected record {n}: nothing happened instead.", who=who, n=corrects)
         )
         return Corrected(

@@ -56,7 +56,7 @@ IN_VAIN = 5
 SET_UPS = 2
 """How often a board is set up again before people say how it is."""
 
-Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard"]
+Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard", "declared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,8 @@ class Act:
     `bodies` is the table afterwards; `message` is told instead of anything being done. `moves` are
     played or, where they are refused, tried; empty for what is no move. `code` is empty where any
     code will do. What is `heard` counts, announced or only noted; what is done `again` is refused,
-    but what it moved counts. `typed` is what people say where the camera did not see it.
+    but what it moved counts; people decide what is `declared`. `typed` is what people say where the
+    camera did not see it.
     """
 
     name: str
@@ -389,9 +390,10 @@ class Players:
             yield
             return
         before = self.state
-        yield from self._do(act)
-        self._in_vain = self._in_vain + 1 if self._play.same(before, self.state) else 0
-        if self._in_vain >= IN_VAIN:
+        if act.ruling != "declared":
+            yield from self._do(act)
+            self._in_vain = self._in_vain + 1 if self._play.same(before, self.state) else 0
+        if act.ruling == "declared" or self._in_vain >= IN_VAIN:
             self._in_vain = 0
             yield from self._declare(act)
 

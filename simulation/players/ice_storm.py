@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from engines import ice_storm as engine
-from engines.ice_storm.moves import LEANING, OTHER_SIZE, Capture, Change, Throw, Void
+from engines.ice_storm.moves import LEANING, OTHER_SIZE, Capture, Change, Settle, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import targets
 from engines.ice_storm.state import PIECES, State
@@ -91,8 +91,10 @@ class StormPlay(ByHand):
     def turn(self, state: State, bodies: Bodies) -> Act:
         """A throw, or a piece taken."""
         if state.next is None:
-            may = targets(state)  # people decide what is too close to call
-            target = self._chance.choice([one for one, sure in may.items() if sure] or list(may))
+            sure = [target for target, certain in targets(state).items() if certain]
+            if not sure:
+                return self._settled(state, bodies)
+            target = self._chance.choice(sure)
             taken = without(bodies, self._name(bodies, target))
             return Act(
                 "shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),)
@@ -150,6 +152,11 @@ class StormPlay(ByHand):
             moves,
             typed={"player": player, "off": True},
         )
+
+    def _settled(self, state: State, bodies: Bodies) -> Act:
+        """The players decide how a piece lies on which a shot depends that is too close to call."""
+        ways = [move for move in engine.legal_moves(state) if isinstance(move, Settle)]
+        return Act("settle", bodies, "declared", "", (str(self._chance.choice(ways)),))
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""

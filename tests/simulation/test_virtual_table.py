@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines import GAMES
-from referee.sessions.commands import Hear, Undo
+from referee.sessions.commands import Declare, Hear, Undo
 from referee.sessions.events import InputRecorded, Undone, VerdictReached
 from simulation.players.laying import carries, is_over, middle_mm, share_space, stands, without
 from simulation.render.scene import ScenePiece
@@ -230,6 +230,20 @@ def test_players_who_fail_go_on_and_the_camera_sees_the_table_all_the_while(game
     for at_ms in range(SET_UP_MS, SET_UP_MS + 12_000, FRAME_MS):
         assert virtual.scene_at(at_ms).stage is not None
     assert not fails
+
+
+def test_who_acts_in_vain_again_and_again_declares_it():
+    """The referee never rules, as where the table differs from the record in another way."""
+    virtual, _, session = laid_out_in_session("icebreaker")
+    rules, state, said = GAMES["icebreaker"], session.ledger.state, []
+    session.ledger.paused, session.command = False, said.append
+    accepted = VerdictReached(
+        verdict="accepted", code="icebreaker.move", message="moved", observation={}
+    )
+    session.come_to(rules.play(state, next(iter(rules.legal_moves(state)))), accepted)
+    for at_ms in range(SET_UP_MS, SET_UP_MS + 150_000, FRAME_MS):
+        virtual.scene_at(at_ms)
+    assert [one for one in said if isinstance(one, Declare)]
 
 
 def test_a_target_thrown_while_simulated_players_look_at_the_end_stays():

@@ -17,6 +17,7 @@ from engines.ice_storm.moves import Capture
 from engines.icefloe.moves import Movement, Removal, Slide
 from engines.zamboni_wars.board import FACINGS
 from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from table.boards import within
 from tests.support.virtual_hand import VirtualHand
 
 Acts = Callable[[VirtualHand, Any, str, Random], bool]
@@ -172,8 +173,15 @@ def _boule_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> Non
 
 
 def _storm_wrong(hand: VirtualHand, _state: Any, me: str, chance: Random) -> None:
-    """A piece of one's own is taken, which nobody hits; without any, another."""
-    lies = sorted(hand.pieces())
+    """A piece of one's own is taken, which nobody hits; without any, another.
+
+    Pieces beside the board are wasted: whoever takes one does nothing wrong.
+    """
+    outline, pieces = hand.setup.outline_mm(), hand.pieces()
+    on_board = [
+        name for name, at in pieces.items() if within(outline, np.array([at["x"], at["y"]]))
+    ]
+    lies = sorted(on_board) or sorted(pieces)
     hand.tap(chance.choice([name for name in lies if name.startswith(f"{me} ")] or lies), "take")
 
 

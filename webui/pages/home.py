@@ -71,8 +71,10 @@ def _routes(home: HomePort, measure: str) -> Blueprint:
     @routes.get("/devices/picture.jpg")
     def picture() -> Response:
         jpeg = home.picture(request.args.get("camera", ""))
-        if jpeg is None:
-            raise Refusal(404, "no_picture", msg("No picture from the camera."))
+        if jpeg is None:  # a drawing: browsers show a broken one otherwise
+            drawing = current_app.send_static_file("no-picture.svg")
+            drawing.status_code = 404
+            return drawing
         return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
     @routes.post("/start")

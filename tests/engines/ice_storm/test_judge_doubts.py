@@ -679,7 +679,7 @@ def test_going_on_without_knowing_how_the_table_lay(table, lie, play):
 def test_a_board_that_will_not_do(table, lie):
     with pytest.raises(InputError, match="chessboard of 8 x 8"):
         game.set_up(PLAYERS, {}, Chessboard(square_mm=50.0, files=6, ranks=6))
-    with pytest.raises(InputError, match="another board"):
+    with pytest.raises(InputError, match="this is open ground"):
         game.set_up(PLAYERS, {}, Open(outline_mm=((0, 0), (100, 0), (0, 100))))
     assert game.set_up(PLAYERS, {}, None) == game.start(PLAYERS, {})
     table.pieces["new"] = lie("green", 60, 60)

@@ -269,7 +269,7 @@ def test_truths_of_the_benchmark(path):
             "small",
             "Ice Storm needs a chessboard of 8 x 8 squares; this is a chessboard of 10",
         ),
-        (Open(outline_mm=((0, 0), (9, 0), (0, 9))), "small", "this is another board"),
+        (Open(outline_mm=((0, 0), (9, 0), (0, 9))), "small", "this is open ground"),
     ],
 )
 def test_a_table_that_is_not_fit(board, size, expected):

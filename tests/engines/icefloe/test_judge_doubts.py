@@ -565,7 +565,7 @@ def test_a_move_that_ends_where_it_began_is_heard():
 def test_a_board_that_will_not_do():
     with pytest.raises(InputError, match="5 x 5 places"):
         game.set_up(PLAYERS, {}, Tiles(cell_mm=51.0, rows=4))
-    with pytest.raises(InputError, match="another board"):
+    with pytest.raises(InputError, match="this is a chessboard"):
         game.set_up(PLAYERS, {}, Chessboard(square_mm=50.0))
     assert game.set_up(PLAYERS, {}, None) == game.start(PLAYERS, {})
 

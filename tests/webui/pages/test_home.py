@@ -115,7 +115,9 @@ def test_a_camera_is_shown_with_what_it_sees_to_the_host_alone(host, home, acces
     assert 'src="/devices/picture.jpg?camera=v4l2:0"' in host.get("/devices").text
     picture = host.get("/devices/picture.jpg?camera=v4l2:0")
     assert (picture.mimetype, picture.data) == ("image/jpeg", b"\xff\xd8 picture")
-    assert host.get("/devices/picture.jpg?camera=v4l2:9").status_code == 404
+    none = host.get("/devices/picture.jpg?camera=v4l2:9")
+    assert (none.status_code, none.mimetype) == (404, "image/svg+xml"), "a drawing is shown"
+    none.close()
     watcher = create_home_app(home, access).test_client()
     assert watcher.get("/devices/picture.jpg?camera=v4l2:0", headers=PAGE).status_code == 403
     assert home.asked == [("picture", "v4l2:0"), ("picture", "v4l2:9")]

@@ -70,6 +70,22 @@ def test_what_the_turn_says_moves_nothing(page, panel):
         assert page.evaluate(PLACES, BELOW) == there
 
 
+def test_two_lines_are_kept_for_what_the_turn_says_and_all_of_it_is_seen(page, panel):
+    page.goto(panel.url)
+    for length in (20, 90, 160):
+        panel.change(
+            record=True,
+            live={"status": "settling", "message": LONG[:length], "at_ms": 10**9 + length},
+        )
+        page.locator(".told").get_by_text(LONG[:length], exact=True).wait_for()
+        said = page.locator(".turn .live-said").first
+        inside, box, line = said.evaluate(
+            "(e) => [e.scrollHeight, e.clientHeight, parseFloat(getComputedStyle(e).lineHeight)]"
+        )
+        assert inside <= box + 1, f"{length} letters are not cut off"
+        assert box <= 2 * line + 1
+
+
 def test_evidence_that_is_opened_is_not_cut_off(page, panel):
     page.goto(panel.url)
     page.locator("#evidence summary").click()

@@ -11,6 +11,8 @@ from table.table_config import load_table
 from tests.support.home_process import WAIT_S, HomeProcess
 
 MOST_TAPS = 12
+WHOLE = "(it) => it.naturalWidth > 0 || getComputedStyle(it).visibility === 'hidden'"
+"""Whether a picture is there, or nothing is seen of it."""
 
 
 class Taps:
@@ -37,7 +39,9 @@ def test_from_nothing_to_the_first_ruling_in_a_few_taps(chromium: Browser, tmp_p
         way = Taps(page)
         way.tap("Set up the table", "Which camera shows the table?")
         way.tap("Use this camera", "What will you play?")
+        assert page.locator("#seen").evaluate(WHOLE), "no broken picture"
         way.tap("Ice Boule", "Print the board for Ice Boule")
+        assert page.locator("#seen").evaluate(WHOLE)
         way.tap("It is printed", "Put the board under the camera")
         page.get_by_text("4 of 4 markers").wait_for(timeout=1000 * WAIT_S)
         way.tap("Measure the table", "Does the orange line lie on the edge of the board?")

@@ -1,0 +1,42 @@
+"""Moves that people correct or declare, in words; the log keeps their notation beside that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engines import Game
+from engines.first_player import BeginRoll, BeginWith
+from engines.game import facts
+from table.messages import Message, msg, sentences
+
+
+def moves_in_words(engine: Game, state: Any, moves: Sequence[str]) -> str:
+    """What happened from a state on, in sentences.
+
+    Notation where the game has no words for a move, or where the moves are not legal.
+    """
+    notation = f"{', '.join(moves)}."
+    said: list[str] = []
+    try:
+        for text in moves:
+            move = engine.parse_move(text)
+            said.append(_in_words(engine, state, move))
+            state = engine.play(state, move)
+    except ValueError:
+        return notation
+    return sentences(*map(_ended, said)) if all(said) else notation
+
+
+def _ended(said: str) -> str:
+    return said if str(said).endswith(".") else msg("{text}.", text=said)
+
+
+def _in_words(engine: Game, state: Any, move: Any) -> Message | str:
+    match move:
+        case BeginWith(player):
+            return msg("{player} begins", player=player)
+        case BeginRoll():
+            return msg("{player}: {n}", player=move.player, n=move.pips)
+        case _:
+            return facts(engine).in_words(state, move)
