@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-calibration bench-games bench-judges bench-service bench-by-hand bench-hub bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
+.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-hub bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -73,6 +73,9 @@ bench-strange: $(VENV)/ready-dev  ## read photographs with things that are no pi
 
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks engines
+
+bench-players: $(VENV)/ready-dev  ## let computer players play each other and write docs/PLAYERS.md
+	@$(BIN)/python -m benchmarks players
 
 bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours, measure sets of pieces and check made-up tables, and write what came of it into docs/CALIBRATION.md
 	@$(BIN)/python -m benchmarks lens

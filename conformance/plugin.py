@@ -12,7 +12,7 @@ from conformance.rows import Rows
 from engines import GAMES, Game, unusable_games
 from table.games import table_facts
 
-OF_GAMES = ("rules", "notation", "facts", "texts", "marks", "table")
+OF_GAMES = ("rules", "notation", "facts", "computer_player", "texts", "marks", "table")
 OF_DEVICES = ("cameras", "lamps", "dice", "buttons", "sounds")
 pytest.register_assert_rewrite(*(f"conformance.{suite}" for suite in (*OF_GAMES, *OF_DEVICES)))
 ROWS = ("violation_row", "move_row", "state_row", "sentence_row", "playthrough")

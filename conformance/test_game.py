@@ -1,5 +1,6 @@
 """All suites, for `pytest --pyargs conformance`."""
 
+from conformance.computer_player import *  # noqa: F403
 from conformance.facts import *  # noqa: F403
 from conformance.marks import *  # noqa: F403
 from conformance.notation import *  # noqa: F403

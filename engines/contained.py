@@ -24,6 +24,7 @@ import msgspec
 import numpy as np
 
 from engines.board_marks import Mark, Option
+from engines.computer_player import ComputerPlayer
 from engines.errors import IllegalMove, Violation
 from engines.game import Declaration, Game, GameFacts, OnBoard, Presentation, Statistics, facts
 from engines.game_document import GameDocument
@@ -274,9 +275,23 @@ def _contained_facts(told: GameFacts, game: ContainedGame) -> GameFacts:
     usual = GameFacts(title=told.title)
     return replace(
         _contained_functions(told, usual, game),
+        computer_player=_contained_player(told.computer_player, game),
         presentation=_contained_functions(told.presentation, usual.presentation, game),
         statistics=_contained_functions(told.statistics, usual.statistics, game),
     )
+
+
+def _contained_player(told: ComputerPlayer | None, game: ContainedGame) -> ComputerPlayer | None:
+    """A computer player whose functions raise Failed for all that goes wrong in them."""
+    if told is None:
+        return None
+
+    def within(name: str) -> Callable[..., Any]:
+        function = getattr(told, name)
+        what = f"FACTS.computer_player.{name}"
+        return lambda *given: game.answer(what, lambda: function(*given))
+
+    return ComputerPlayer(**{field.name: within(field.name) for field in fields(ComputerPlayer)})
 
 
 def _contained_functions(told: Facts, usual: Facts, game: ContainedGame) -> Facts:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 from engines.board_marks import Mark, Option
+from engines.computer_player import ComputerPlayer
 from engines.errors import Violation
 from engines.game_document import GameDocument
 from engines.house_rules import HouseRule
@@ -372,6 +373,8 @@ class GameFacts:
     """A table with what rulings lay on it."""
     next_button: Callable[[Document], Mapping[str, Any] | None] = _no_next
     """What `hear` is told when somebody presses the button `next` in a game that is not over."""
+    computer_player: ComputerPlayer | None = None
+    """How a computer plays it; None for a game without that, such as a game of skill."""
     comparable: Callable[[str], str] = _as_written
     """A move in notation, with parts in one order whose order says nothing: to compare two readings
     of a table.
@@ -433,9 +436,13 @@ def check_game(game: Any) -> None:
         raise ValueError(
             f"FACTS.title: expected 1 to {MOST_NAME} characters, got {told.title!r:.{MOST_NAME}}"
         )
-    for name, kind in (("presentation", Presentation), ("statistics", Statistics)):
+    for name, kind in (
+        ("presentation", Presentation),
+        ("statistics", Statistics),
+        ("computer_player", ComputerPlayer | None),
+    ):
         if not isinstance(getattr(told, name), kind):
-            raise ValueError(f"FACTS.{name}: expected {kind.__name__}")
+            raise ValueError(f"FACTS.{name}: expected {getattr(kind, '__name__', kind)}")
     _check_house_rules(game.RULINGS)
 
 

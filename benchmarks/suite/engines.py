@@ -1,4 +1,4 @@
-"""Time the rules of every game: random playouts, perft, players against each other."""
+"""Time the rules of every game: random playouts and perft."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import msgspec
 
 from benchmarks.harness import Benchmark, Pairs
 from engines import GAMES, Rules
-from simulation.players.icebreaker_search import SearchPlayer
-from simulation.players.policies import GreedyPlayer, Player, RandomPlayer, playout
+from simulation.players.policies import RandomPlayer, playout
 
 STARTS: list[tuple[str, str, dict[str, str]]] = [
     ("icebreaker", "red black", {}),
@@ -71,40 +70,8 @@ def counts(game: Rules, first: Any, depth: int | None) -> tuple[list[int], float
     return found, took
 
 
-def match(one: Player, other: Player, games: int) -> tuple[int, float]:
-    """Games of Icebreaker that `one` wins, and its milliseconds of processor time per move.
-
-    It begins every second game.
-    """
-    game, won, moves, spent_s = GAMES["icebreaker"], 0, 0, 0.0
-    for number in range(games):
-        colours = ("red", "black") if number % 2 == 0 else ("black", "red")
-        players = dict(zip(colours, (one, other), strict=True))
-
-        def choose(state: Any, players: dict[str, Player] = players) -> Any:
-            nonlocal moves, spent_s
-            start = time.process_time()
-            move = players[state.next].choose(state)
-            if players[state.next] is one:
-                moves, spent_s = moves + 1, spent_s + time.process_time() - start
-            return move
-
-        *_, (_, last) = playout(game, game.start(["red", "black"], {}), choose)
-        won += players[game.outcome(last).winner] is one
-    return won, 1000 * spent_s / moves
-
-
-PAIRS = {
-    ("greedy", "random"): lambda greedy, by_chance: (greedy, by_chance),
-    ("search, 100 nodes", "greedy"): lambda greedy, _: (SearchPlayer(100), greedy),
-    ("search, 2,000 nodes", "greedy"): lambda greedy, _: (SearchPlayer(2000), greedy),
-}
-"""Players of Icebreaker by their names."""
-
-
 class Options(msgspec.Struct, frozen=True):
     seconds: Annotated[float, "Processor time to play out each game for."] = 3.0
-    games: Annotated[int, "Games of each pair of players."] = 100
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -132,12 +99,6 @@ class Perft(msgspec.Struct, frozen=True, tag=True):
     start: Start
 
 
-class Match(msgspec.Struct, frozen=True, tag=True):
-    one: str
-    other: str
-    games: int
-
-
 class Played(msgspec.Struct, frozen=True, tag=True):
     title: str
     playouts_per_s: float
@@ -154,34 +115,18 @@ class Counts(msgspec.Struct, frozen=True, tag=True):
     last_s: float
 
 
-class Won(msgspec.Struct, frozen=True, tag=True):
-    one: str
-    other: str
-    won: int
-    games: int
-    move_ms: float
-
-
 class Summary(msgspec.Struct, frozen=True):
     playouts: tuple[Played, ...]
     perft: tuple[Counts, ...]
-    matches: tuple[Won, ...]
 
 
-def cases(options: Options) -> Iterator[Playouts | Perft | Match]:
+def cases(options: Options) -> Iterator[Playouts | Perft]:
     starts = [Start(*start) for start in STARTS]
     yield from (Playouts(start, options.seconds) for start in starts)
     yield from map(Perft, starts)
-    yield from (Match(one, other, options.games) for one, other in PAIRS)
 
 
-def run(case: Playouts | Perft | Match) -> Played | Counts | Won:
-    if isinstance(case, Match):
-        chance, game = Random(1), GAMES["icebreaker"]
-        greedy, by_chance = GreedyPlayer(game, chance), RandomPlayer(game, chance)
-        one, other = PAIRS[case.one, case.other](greedy, by_chance)
-        won, move_ms = match(one, other, case.games)
-        return Won(case.one, case.other, won, case.games, move_ms)
+def run(case: Playouts | Perft) -> Played | Counts:
     start, game = case.start, GAMES[case.start.game]
     if isinstance(case, Playouts):
         games, moves, took = playouts(game, start.state, case.seconds)
@@ -192,7 +137,7 @@ def run(case: Playouts | Perft | Match) -> Played | Counts | Won:
 
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:
-    kinds = (Played, Counts, Won)
+    kinds = (Played, Counts)
     return Summary(*(tuple(one for _, one in pairs if isinstance(one, kind)) for kind in kinds))
 
 

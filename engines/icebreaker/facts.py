@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engines.game import Document, GameFacts, Presentation, Printed
+from engines.icebreaker.computer_player import COMPUTER
 from engines.icebreaker.default_table import TABLE
 from engines.icebreaker.serialization import IcebreakerDocument
 from table.game_facts import PiecePrior, TableFacts
@@ -27,5 +28,6 @@ FACTS = GameFacts(
     document=IcebreakerDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
     presentation=Presentation(headline=_headline),
+    computer_player=COMPUTER,
     first_player=Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
 )

@@ -16,6 +16,7 @@ from engines.game import (
     Sound,
 )
 from engines.icefloe.board import WEIGHT_MOST
+from engines.icefloe.computer_player import COMPUTER
 from engines.icefloe.default_table import TABLE
 from engines.icefloe.moves import Vote
 from engines.icefloe.serialization import IceFloeDocument
@@ -68,6 +69,7 @@ FACTS = GameFacts(
     document=IceFloeDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
     first_player=Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
+    computer_player=COMPUTER,
     presentation=Presentation(
         verbs={
             "place": phrase("places"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
+from engines.zamboni_wars.computer_player import COMPUTER
 from engines.zamboni_wars.default_table import TABLE
 from engines.zamboni_wars.serialization import ZamboniWarsDocument
 from table.game_facts import PiecePrior, TableFacts
@@ -67,6 +68,7 @@ FACTS = GameFacts(
         sound=_sound,
         on_board=_on_board,
     ),
+    computer_player=COMPUTER,
     as_played=_as_played,
     next_button=_next_button,
 )

@@ -8,14 +8,15 @@ from random import Random
 import numpy as np
 
 from engines import icebreaker as engine
+from engines.computer_player import never
 from engines.icebreaker.board import ROW, label, members
+from engines.icebreaker.computer_player import choose
 from engines.icebreaker.moves import Move
 from engines.icebreaker.state import State
 from simulation.generate.layouts import Ice, jitter
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
 from simulation.players.driver import Act, BoardPlayers, ByHand
-from simulation.players.icebreaker_search import SearchPlayer
 from simulation.players.laying import Bodies, named_by_cell, without
 from simulation.render.scene import Body, ScenePiece
 from table.boards import Hex
@@ -36,7 +37,7 @@ class IcebreakerPlay(ByHand):
         board = setup.board
         assert isinstance(board, Hex), "Icebreaker is played on hexagons"
         last, self._setup = board.size - 1, setup
-        self._rng, self._board, self._player = rng, board, SearchPlayer(nodes=200)
+        self._rng, self._board = rng, board
         self._chance = Random(int(rng.integers(1 << 30)))
         self._thrower, self._ice = Thrower(setup, rng), Ice(setup, rng)
         self._middles = {
@@ -57,7 +58,7 @@ class IcebreakerPlay(ByHand):
     def turn(self, state: State, bodies: Bodies) -> Act:
         """A legal move: one half are searched for, the others are random."""
         move = (
-            self._player.choose(state)
+            choose(state, state.next or "", "club", self._chance, never)
             if self._chance.random() < 0.5
             else self._chance.choice(list(engine.legal_moves(state)))
         )

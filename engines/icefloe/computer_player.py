@@ -1,0 +1,271 @@
+"""Computer player of IceFloe: it tries its moves out in rounds whose votes and moves are sampled.
+
+Votes of others that are not shown yet are sampled too, whatever they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from engines.computer_player import ComputerPlayer, OutOfTime, Strength
+from engines.icefloe import messages
+from engines.icefloe.announcements import saying
+from engines.icefloe.checks import reachable
+from engines.icefloe.moves import (
+    SHARED,
+    Coin,
+    Decision,
+    Done,
+    Finding,
+    Move,
+    Movement,
+    Placing,
+    Removal,
+    Selection,
+    Slide,
+    Torch,
+    Vote,
+)
+from engines.icefloe.rules import legal_moves, outcome, play
+from engines.icefloe.state import State
+from table.messages import Message, msg, sentences
+
+ROUNDS: dict[Strength, int] = {"beginner": 0, "club": 60, "strong": 240}
+"""Rounds that a player samples for a move; without any it looks one move ahead."""
+TRIED = 12
+"""Moves, the best at first sight, that rounds are sampled for; half of them at a time are left."""
+SLIPS = 0.3
+"""Share of moves that a beginner makes by chance, and that sampled players make so."""
+ON_ICE = 1.5
+"""Worth of the points of a pyramid on the ice, which score at the end and may before."""
+WINS = 30.0
+"""Worth of a game that is won, in points."""
+
+
+def choose(
+    state: State, player: str, strength: Strength, chance: Random, out_of_time: OutOfTime
+) -> Move:
+    """A legal move of a player who is asked; it does not depend on votes that are hidden."""
+    state = _without_hidden_votes(state, player)
+    moves = _moves_of(state, player)
+    if len(moves) == 1:
+        return moves[0]
+    chance.shuffle(moves)
+    if strength == "beginner" and chance.random() < SLIPS:
+        return moves[0]
+    first = {move: _at_first_sight(state, move, player) for move in moves}
+    moves.sort(key=first.__getitem__, reverse=True)
+    tried, rounds = moves[:TRIED], ROUNDS[strength]
+    totals = dict.fromkeys(tried, 0.0)
+    each = rounds // max(1, len(tried).bit_length() * len(tried))
+    while rounds and len(tried) > 1:
+        each *= 2  # as many rounds for half of the moves
+        for _ in range(each):
+            for move in tried:
+                totals[move] += _sampled(play(state, move), player, chance)
+                if out_of_time():
+                    return max(tried, key=totals.__getitem__)
+        tried = sorted(tried, key=totals.__getitem__, reverse=True)[: (len(tried) + 1) // 2]
+    return tried[0]
+
+
+def _without_hidden_votes(state: State, player: str) -> State:
+    """The state in which of the hidden votes only the player's own is cast."""
+    if state.phase not in ("move", "vote"):
+        return state
+    own = (
+        vote if other == player else None
+        for other, vote in zip(state.players, state.votes, strict=True)
+    )
+    return replace(state, votes=tuple(own))
+
+
+def _moves_of(state: State, player: str) -> list[Move]:
+    """What a player who is asked may do; of votes, only those that are not void.
+
+    A computer player cannot say that somebody broke the commentary rules: it heard nothing.
+    """
+    if player in state.asked:
+        return [Finding(player, False)]
+    match state.phase:
+        case "vote":
+            return [Vote(player, choice) for choice in state.open_choices]
+        case "coins":
+            laid: list[Move] = [
+                move
+                for move in legal_moves(state)
+                if isinstance(move, Coin) and move.player == player
+            ]
+            return [Done(player), *laid]
+        case _:
+            return [move for move in legal_moves(state) if not isinstance(move, Finding)]
+
+
+def _at_first_sight(state: State, move: Move, player: str) -> float:
+    """What a move is worth without what follows from it."""
+    match move:
+        case Vote(choice=choice):
+            return _harm(state, choice, player)
+        case Decision(choice=choice) if state.phase == "decide":
+            return _harm(state, choice, player)
+        case Coin():
+            return -1.0
+        case _:
+            return _worth(play(state, move), player)
+
+
+def _harm(state: State, choice: str, player: str) -> float:
+    """What others stand to lose by a vote, on average, less twice what the player does."""
+    place = 1 if state.value is None else 0
+    floes = [
+        floe
+        for floe in state.board.floes
+        if floe.tile[place] == choice and state.value in (None, floe.tile[1])
+    ]
+    total = 0.0
+    for floe in floes:
+        points = dict(zip(state.players, state.worth(floe.pyramids), strict=True))
+        own = points.pop(player)
+        total += max(points.values()) - 2 * own
+    return total / max(1, len(floes))
+
+
+def _worth(state: State, player: str) -> float:
+    """The player's lead in points, of which pyramids on the ice have some."""
+    on_ice = state.worth(state.board.pyramids) if state.phase != "over" else state.scores
+    ahead = ON_ICE if state.phase != "over" else 0.0
+    totals = {
+        other: score + ahead * more
+        for other, score, more in zip(state.players, state.scores, on_ice, strict=True)
+        if other == player or other in state.left
+    }
+    own = totals.pop(player)
+    lead = own - max(totals.values(), default=0.0)
+    if state.winners:
+        return lead + (WINS if player in state.winners else -WINS)
+    return lead
+
+
+def _sampled(state: State, player: str, chance: Random) -> float:
+    """What a state is worth after a round that chance and habit play to its end."""
+    current, placing = state.round, state.phase == "place"
+    while outcome(state) is None and (state.round == current or placing):
+        if placing and state.phase != "place":
+            placing = False
+        state = play(state, _by_habit(state, chance))
+    return _worth(state, player)
+
+
+def _by_habit(state: State, chance: Random) -> Move:
+    """A move as players make it who do not look ahead, of whoever is asked first."""
+    if state.asked:
+        return Finding(state.asked[0], False)
+    match state.phase:
+        case "vote":
+            player = state.awaited[0]
+            return Vote(player, _habitual(state, state.open_choices, player, chance))
+        case "coins":
+            return Done(next(one for one in state.left if one not in state.done))
+        case "decide":
+            choice = _habitual(state, state.leading_choices, state.torch, chance)
+            return Decision(state.torch, choice)
+        case "name":
+            named = state.torch if state.torch in state.best else SHARED
+            return Decision(state.torch, named)
+        case "score":
+            return _scoring(state, str(state.mover))
+        case "move":
+            return _random_movement(state, chance)
+        case "remove" | "extra":
+            return Removal(state.tile)
+        case "torch":
+            return Torch(state.after(state.torch))
+        case _:
+            return chance.choice(list(legal_moves(state)))
+
+
+def _habitual(state: State, choices: Sequence[str], player: str, chance: Random) -> str:
+    """The vote that harms others most, or one by chance."""
+    if chance.random() < SLIPS:
+        return chance.choice(choices)
+    return max(choices, key=lambda choice: _harm(state, choice, player))
+
+
+def _scoring(state: State, player: str) -> Selection:
+    """The tile on which a player gains most on the best of the others."""
+    seat = state.players.index(player)
+
+    def gain(tile_worth: tuple[int, ...]) -> int:
+        others = tile_worth[:seat] + tile_worth[seat + 1 :]
+        return tile_worth[seat] - max(others)
+
+    best = max(state.board.floes, key=lambda floe: gain(state.worth(floe.pyramids)))
+    return Selection(player, best.tile)
+
+
+def _random_movement(state: State, chance: Random) -> Move:
+    """A random movement of a random pyramid of the player; any legal move where it has none."""
+    pyramid = chance.choice(state.pyramids(str(state.mover)))
+    floe = state.board.under(pyramid)
+    assert floe is not None, "it is in play"
+    targets = reachable(state, pyramid, floe.place)
+    if targets:
+        return Movement(pyramid, floe.place, chance.choice(targets))
+    return chance.choice([move for move in legal_moves(state) if not isinstance(move, Finding)])
+
+
+def _asked(state: State) -> tuple[str, ...]:
+    """Who has a choice now, an open objection first; who takes the torch says so."""
+    match state.phase:
+        case "over":
+            phase: tuple[str, ...] = ()
+        case "vote":
+            phase = state.awaited
+        case "coins":
+            phase = tuple(player for player in state.left if player not in state.done)
+        case "torch":
+            phase = (state.after(state.torch),)
+        case _:
+            phase = () if state.next is None else (state.next,)
+    return tuple(dict.fromkeys((*state.asked, *phase)))
+
+
+def _wants(state: State, move: Move) -> Message:
+    who = state.next
+    match move:
+        case Placing(pyramid, place):
+            return msg(
+                "{player} places {cell} on {cell2}.",
+                player=who,
+                cell=messages.pyramid(pyramid),
+                cell2=place,
+            )
+        case Movement(pyramid, origin, target) if origin != target:
+            return msg(
+                "{player} moves {cell} from {cell2} to {cell3}.",
+                player=who,
+                cell=messages.pyramid(pyramid),
+                cell2=origin,
+                cell3=target,
+            )
+        case Slide(origin, target):
+            return msg(
+                "{player} slides the tile on {cell} to {cell2}.",
+                player=who,
+                cell=origin,
+                cell2=target,
+            )
+        case Removal(tile) if tile:
+            return msg("{player} removes {cell}.", player=who, cell=messages.tile(tile))
+        case _:
+            label, _ = saying(state, move)
+            return sentences(msg("{text}.", text=label))
+
+
+def _announced(state: State, move: Move) -> dict[str, bool | int | str | None] | None:
+    return saying(state, move)[1] or None
+
+
+COMPUTER = ComputerPlayer(asked=_asked, choose=choose, wants=_wants, announced=_announced)
