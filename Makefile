@@ -125,6 +125,7 @@ bench-judges: $(VENV)/ready-dev  ## referee simulated games without pictures, to
 
 bench-hub: $(VENV)/ready-dev  ## kill forwarders, hub and database while tables play, time the wall, and write the end of docs/HUB.md
 	@$(BIN)/python -m benchmarks hub_once
+	@$(BIN)/python -m benchmarks hub_faults
 	@$(BIN)/python -m benchmarks hub_load
 
 bench-fuzz: $(VENV)/ready-dev  ## do 20,000 random acts a game before the judges, with side effects, and write docs/FUZZ.md

@@ -10,27 +10,39 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
+
+import msgspec
+from sqlalchemy import select
 
 from benchmarks.harness import ROOT
 from engines import GAMES
 from hub.accounts import Accounts
 from hub.app import wall_ms
 from hub.audit import Actor
-from hub.store import Store
+from hub.sessions import fold
+from hub.store import LOGS, RECORDS, Store
 from hub.tables import Tables
 from referee.sessions.commands import NextGame, Undo
-from referee.sessions.event_store import Log
-from referee.sessions.events import SessionStarted, VerdictReached
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import (
+    SessionStarted,
+    VerdictReached,
+    public_document,
+    read_public_document,
+)
 from referee.sessions.session import Session
+from referee.statistics.results import games_of
 from simulation.players.policies import RandomPlayer
 from table.errors import InputError
 from table.messages import msg
 
 GAME, PLAYERS = GAMES["ice_boule"], ("blue", "yellow", "red")
 PATIENCE_S = 120.0
+SENT_S = 900.0
+"""Longest wait for the last records: forwarders wait up to a minute after each failure."""
 
 
 class PlayedTable:
@@ -64,16 +76,46 @@ class PlayedTable:
                 )
             )
 
+    @property
+    def newest(self) -> int:
+        """The number of the last record."""
+        return self._session.ledger.seq
+
     def close(self) -> None:
         """Let go of the log."""
         self._session.close()
         self._log.close()
 
 
-def enrolled(url: str, names: Sequence[str]) -> tuple[int, list[str]]:
-    """A club with tables of these names in an empty database: its number, and their tokens."""
+@contextmanager
+def playing(tables: Sequence[PlayedTable]) -> Iterator[None]:
+    """Tables play, ten records a second each."""
+    over = threading.Event()
+
+    def play(table: PlayedTable) -> None:
+        while not over.wait(0.1):
+            table.act()
+
+    threads = [threading.Thread(target=play, args=(table,)) for table in tables]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def enrolled(
+    url: str, names: Sequence[str], upgrade: Callable[[Store], None] = Store.upgrade
+) -> tuple[int, list[str]]:
+    """A club with tables of these names in an empty database: its number, and their tokens.
+
+    `upgrade` makes the tables of the database.
+    """
     store = Store(url)
-    store.upgrade()
+    upgrade(store)
     accounts, tables = Accounts(store, wall_ms), Tables(store, wall_ms)
     accounts.add("Hall", "bench", "bench bench", "admin")
     organiser = accounts.logged_in(accounts.log_in("bench", "bench bench", "bench"))
@@ -115,6 +157,17 @@ class Command:
         self._process.send_signal(how)
         return self._process.wait(30)
 
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """True if it has not ended."""
+        return self._process is not None and self._process.poll() is None
+
     def keep_running(self) -> None:
         """Start it again if it has ended by itself, as a service manager does."""
         if self._process is not None and self._process.poll() is not None:
@@ -126,9 +179,9 @@ class Command:
         return self._process.wait(PATIENCE_S)
 
 
-def until(wanted: Callable[[], bool], what: str) -> None:
+def until(wanted: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
     """Wait until `wanted()`."""
-    end_s = time.monotonic() + PATIENCE_S
+    end_s = time.monotonic() + patience_s
     while not wanted():
         assert time.monotonic() < end_s, what
         time.sleep(0.05)
@@ -181,3 +234,37 @@ def lossy(port: int, seed: int, share: float) -> Iterator[tuple[int, list[int]]]
         finally:
             ended.set()
             thread.join()
+
+
+def compare(url: str, paths: list[Path]) -> tuple[int, int]:
+    """Records and games at the hub; raises AssertionError unless they are those of the logs."""
+    with closing(Store(url)) as store:
+        found = [_compare_log(store, path) for path in paths]
+    return sum(records for records, _ in found), sum(games for _, games in found)
+
+
+def _compare_log(store: Store, path: Path) -> tuple[int, int]:
+    with LogReader(path) as log:
+        identity, prints, records = log.identity(), log.fingerprints(), log.records()
+        expected = games_of(log, 1, GAMES)
+    assert identity is not None
+    log_id, last = identity.log_id, records[-1].seq
+    until(lambda: _cursor(store, log_id) == last, f"{path} is not sent", SENT_S)
+    with store.reading() as db:
+        rows = db.execute(
+            select(RECORDS).where(RECORDS.c.log_id == log_id).order_by(RECORDS.c.seq)
+        ).all()
+    assert {row.seq: row.fingerprint for row in rows} == prints
+    documents = [msgspec.json.decode(row.document) for row in rows]
+    own = [public_document(record) for record in records]
+    assert documents == msgspec.json.decode(msgspec.json.encode(own))
+    games = fold([read_public_document(one, "hub") for one in documents]).games
+    assert [(one.over, one.winners, dict(one.scores)) for one in games] == [
+        (one.over, one.winners, dict(one.scores)) for one in expected
+    ]
+    return len(rows), len(games)
+
+
+def _cursor(store: Store, log_id: str) -> int:
+    with store.reading() as db:
+        return int(db.execute(select(LOGS.c.seq).where(LOGS.c.log_id == log_id)).scalar() or 0)

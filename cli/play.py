@@ -122,6 +122,13 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
     )
 
 
+names_option = click.option(
+    "--names",
+    metavar="COLOUR=NAME,...",
+    help="People's names by colour, as in blue=Anna,yellow=Ben.",
+)
+
+
 @click.command()
 @_panel_options
 @_data_option("a temporary one that is thrown away at the end")
@@ -138,6 +145,7 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
     type=click.IntRange(0),
     help="Number that decides the simulated game [default: random].",
 )
+@names_option
 @door_option
 def demo(
     port: int,
@@ -147,6 +155,7 @@ def demo(
     settings: Path | None,
     game: str,
     seed: int | None,
+    names: str | None,
     door: Door | None,
 ) -> None:
     """Referee a simulated game, with its panel in the browser."""
@@ -167,6 +176,7 @@ def demo(
             phrase("simulated table {n}", n=seed),
             datetime.now(UTC),
             simulated=True,
+            names=parse_names(names) if names else None,
         )
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         live, stopping = LiveState(), Event()
@@ -244,11 +254,7 @@ def _kept_in(
     metavar="NAME=VALUE",
     help="A house rule, see rinkside rules GAME; may be repeated.",
 )
-@click.option(
-    "--names",
-    metavar="COLOUR=NAME,...",
-    help="People's names by colour, as in blue=Anna,yellow=Ben.",
-)
+@names_option
 @click.option(
     "--begins",
     metavar="lot|roll|COLOUR",

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from engines import GAMES
 from hub.aliases import aliases_of, called, names_of
 from hub.audit import Actor, note
-from hub.event_standings import Participant
+from hub.event_standings import TIE_BREAKS, Participant, event_standings
+from hub.hall import EventNow, Leader, Plan
 from hub.matches import (
     OPEN,
     WON,
@@ -37,6 +38,7 @@ from hub.standings import HubGame, Results
 from hub.store import EVENT_PLAYERS, EVENT_TABLES, EVENTS, MATCHES, SEATS, TABLES, Store
 from hub.tables import read_name
 from hub.wire import NextMatch
+from referee.presentation.shown_games import title
 from table.messages import msg
 from webui.security.codes import new_code, plain
 from webui.security.requests import Refusal
@@ -47,6 +49,8 @@ FORMATS = get_args(Format)
 MOST_PLAYERS, MOST_ROUNDS, MOST_EVENTS, MOST_TERMS = 200, 50, 1000, 40
 MOST_SEATS = 8
 """Most players of one match."""
+MOST_LEADERS = 8
+"""Players of an event that the wall shows."""
 CODE_LETTERS = 8
 """As the code of a table: enough where wrong ones are counted."""
 
@@ -138,21 +142,18 @@ class Events:
             }
         return [self.event(club_id, number) for number in sorted(found, reverse=True)]
 
-    def next_matches(self, club_id: int) -> dict[int, tuple[Event, Match]]:
-        """What each table of a club plays next, by the table's id; the oldest event goes first."""
+    def running(self, club_id: int) -> list[Event]:
+        """The events of a club that run, as they stand, the oldest first."""
         wanted = select(EVENTS.c.id).where(EVENTS.c.club_id == club_id, EVENTS.c.state == "running")
         with self._store.reading() as db:
             numbers = [row.id for row in db.execute(wanted.order_by(EVENTS.c.id))]
             running = [_Read(db, club_id, number) for number in numbers]
-        if not running:
-            return {}
-        found: dict[int, tuple[Event, Match]] = {}
-        games = self._results.games(club_id)
-        for read in running:
-            event = read.settled(games)
-            for table, match in next_at_tables(event.matches).items():
-                found.setdefault(table, (event, match))
-        return found
+        games = self._results.games(club_id) if running else []
+        return [read.settled(games) for read in running]
+
+    def next_matches(self, club_id: int) -> dict[int, tuple[Event, Match]]:
+        """What each table of a club plays next, by the table's id; the oldest event goes first."""
+        return _next_of(self.running(club_id))
 
     def clubs_that_play(self) -> list[int]:
         """The clubs that have a running event."""
@@ -178,20 +179,23 @@ class Events:
                     mine = update(MATCHES).where(MATCHES.c.id == one.match.id)
                     db.execute(mine.values(**values))
 
-    def plan(self) -> dict[int, NextMatch]:
-        """What the tables of all clubs play next, by the table's id."""
-        return {
-            table: NextMatch(
-                match=match.id,
-                table=match.table,
-                event=event.name,
-                game=event.game,
-                terms=event.terms,
-                players=tuple(seat.name for seat in match.seats),
-            )
-            for club_id in self.clubs_that_play()
-            for table, (event, match) in self.next_matches(club_id).items()
-        }
+    def plan(self) -> Plan:
+        """What the tables of all clubs play next, and who leads the events that run."""
+        next_: dict[int, NextMatch] = {}
+        leaders: dict[int, tuple[EventNow, ...]] = {}
+        for club_id in self.clubs_that_play():
+            running = self.running(club_id)
+            leaders[club_id] = tuple(map(_event_now, running))
+            for table, (event, match) in _next_of(running).items():
+                next_[table] = NextMatch(
+                    match=match.id,
+                    table=match.table,
+                    event=event.name,
+                    game=event.game,
+                    terms=event.terms,
+                    players=tuple(seat.name for seat in match.seats),
+                )
+        return Plan(next_, leaders)
 
     # ---- what organisers do
 
@@ -408,6 +412,29 @@ class Events:
             db.execute(
                 insert(SEATS).values(match_id=made, place=place, player_id=player, agreed="")
             )
+
+
+def _next_of(running: Iterable[Event]) -> dict[int, tuple[Event, Match]]:
+    """What each table plays next in these events."""
+    found: dict[int, tuple[Event, Match]] = {}
+    for event in running:
+        for table, match in next_at_tables(event.matches).items():
+            found.setdefault(table, (event, match))
+    return found
+
+
+def _event_now(event: Event) -> EventNow:
+    lines = event_standings(event.format, event.players, event.matches)
+    worth = TIE_BREAKS[event.format][0]
+    return EventNow(
+        id=event.id,
+        name=event.name,
+        game=f"{title(event.game)} {event.terms}".rstrip(),
+        leaders=tuple(
+            Leader(place=line.place, player=line.player, points=f"{getattr(line, worth):g}")
+            for line in lines[:MOST_LEADERS]
+        ),
+    )
 
 
 def pairings(event: Event) -> list[list[Pair]]:

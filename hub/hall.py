@@ -86,6 +86,31 @@ class TableNow(msgspec.Struct, frozen=True, kw_only=True):
     seq: int = 0
 
 
+class Leader(msgspec.Struct, frozen=True, kw_only=True):
+    """A player near the top of an event; `points` are the round that was reached in a knock-out."""
+
+    place: int
+    player: str
+    points: str
+
+
+class EventNow(msgspec.Struct, frozen=True, kw_only=True):
+    """An event that runs, as the wall shows it, with its best players."""
+
+    id: int
+    name: str
+    game: str
+    leaders: tuple[Leader, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What tables play next, by their ids, and the events that run, by club."""
+
+    next: Mapping[int, NextMatch] = field(default_factory=dict)
+    events: Mapping[int, tuple[EventNow, ...]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Ruled:
     """The game as it stood at a ruling, for its headline."""
@@ -148,15 +173,13 @@ class Hall:
     """The tables of all clubs.  Safe to use from many threads; one thread folds (`run`)."""
 
     def __init__(
-        self,
-        store: Store,
-        news: News,
-        now_ms: Callable[[], int],
-        plan: Callable[[], Mapping[int, NextMatch]] = dict,
+        self, store: Store, news: News, now_ms: Callable[[], int], plan: Callable[[], Plan] = Plan
     ) -> None:
-        """`plan` says what tables play next, by their ids."""
+        """`plan` says what tables play next, and what events run."""
         self._store, self._news, self._now_ms, self._plan = store, news, now_ms, plan
         self._planned: Mapping[int, NextMatch] = {}
+        self._events: dict[int, tuple[int, tuple[EventNow, ...]]] = {}
+        """The events of each club, with the number of their last change."""
         self._tables: OrderedDict[int, _Table] = OrderedDict()
         """Those that changed last come last."""
         self._changed = threading.Condition()
@@ -206,12 +229,18 @@ class Hall:
         if whole:
             self._take_plan(self._plan())
 
-    def _take_plan(self, planned: Mapping[int, NextMatch]) -> None:
+    def _take_plan(self, plan: Plan) -> None:
         with self._changed:
-            before, self._planned = self._planned, planned
+            before, self._planned = self._planned, plan.next
             changed = [
-                one for one in self._tables.values() if before.get(one.id) != planned.get(one.id)
+                one for one in self._tables.values() if before.get(one.id) != plan.next.get(one.id)
             ]
+            for club_id in self._events.keys() | plan.events.keys():
+                events = plan.events.get(club_id, ())
+                if events != self._events.get(club_id, (0, ()))[1]:
+                    self.newest += 1
+                    self._events[club_id] = (self.newest, events)
+                    self._changed.notify_all()
         for table in changed:
             self._changes(table)
 
@@ -286,6 +315,11 @@ class Hall:
             shown = (now(one, language, self._planned.get(one.id)) for one in own)
             return sorted(shown, key=lambda one: one.name.casefold())
 
+    def events(self, club_id: int) -> tuple[EventNow, ...]:
+        """The events of a club that run."""
+        with self._changed:
+            return self._events.get(club_id, (0, ()))[1]
+
     def board(self, club_id: int, table_id: int) -> tuple[JsonObject, JsonObject | None, Ruled]:
         """What is known of a table's board: the table, what was seen on it, and the game.
 
@@ -328,7 +362,10 @@ class Hall:
                         "table", now(table, language, self._planned.get(table.id)), table.change
                     )
                 found.append((table.change, table.written[language]))
-            return [*reversed(found), (self.newest, b"")]
+            change, events = self._events.get(club_id, (0, ()))
+            if change > after:
+                found.append((change, written_event("events", events, change)))
+            return [*sorted(found), (self.newest, b"")]
 
 
 class HallFeed:

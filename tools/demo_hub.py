@@ -1,6 +1,8 @@
 """A hall on this computer: a database, a hub, four simulated tables that play (`make demo-hub`).
 
-PostgreSQL is used where it is installed, SQLite otherwise. All of it is thrown away at the end.
+They play two events, match after match, each begun with the names of its players; results are
+confirmed by themselves. PostgreSQL is used where it is installed, SQLite otherwise. All of it is
+thrown away at the end.
 """
 
 from __future__ import annotations
@@ -9,22 +11,48 @@ import argparse
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from engines import GAMES, facts_of
+from engines import facts_of
 from hub.accounts import Accounts
 from hub.app import wall_ms
 from hub.audit import Actor
+from hub.events import Event, Events
+from hub.match_desk import MatchDesk
+from hub.matches import OPEN, Match, written
+from hub.standings import Results
 from hub.store import Store
 from hub.tables import Tables
+from simulation.tables import demo_table
 from tools.postgres import NoPostgres, Postgres
 
-TABLES = 4
+EVENTS = {
+    "icebreaker": ("Ana", "Ben", "Cleo", "Dario", "Eva", "Finn"),
+    "ice_boule": ("Greta", "Hugo", "Iris", "Jan", "Kim", "Luis"),
+}
+"""The games of the events, and who plays in them: more than there are seats, so that some wait."""
+TABLES_EACH = 2
+LOOK_S = 2.0
+"""How often it is looked whether a match is over."""
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """A table of the hall: its folder, its forwarder, and the match that it plays."""
+
+    id: int
+    data: Path
+    forwarder: subprocess.Popen[bytes]
+    match: int = 0
+    game: subprocess.Popen[bytes] | None = None
 
 
 def main() -> None:
@@ -37,23 +65,24 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rinkside-hall-")))
         url = database(stack, folder)
-        password, tokens = enrol(url)
-        hub = f"http://127.0.0.1:{chosen.port}"
+        store = Store(url)
+        stack.callback(store.close)
+        hall = Hall(store)
+        address = f"http://127.0.0.1:{chosen.port}"
         words = ("hub", "--host", chosen.host, "--port", str(chosen.port), "--database", url)
-        processes = [start(*words)]
-        stack.callback(end, processes)
-        for number, (token, game) in enumerate(zip(tokens, GAMES, strict=False), 1):
-            data = folder / f"table{number}"
-            data.mkdir()
-            words = ("demo", "--game", game, "--data", str(data), "--port", "0")
-            processes += [
-                start(*words, "--seed", str(number), quiet=True),
-                start("forward", "--hub", hub, "--data", str(data), token=token, quiet=True),
-            ]
-            print(f"Table {number} plays {facts_of(GAMES[game].NAME).title}.")
-        print(f"The wall: {hub}/   Organiser: demo, password {password}   Ctrl-C ends it.")
+        hub = start(*words)
+        stack.callback(end, [hub])
+        stack.callback(hall.end)
+        wait_for(hub, chosen.port)
+        for number in range(1, TABLES_EACH * len(EVENTS) + 1):
+            hall.add_table(number, folder, address)
+        for game in EVENTS:
+            print(f"The {hall.begin(game)} begins.")
+        print(f"The wall: {address}/   Organiser: demo, password {hall.password}   Ctrl-C ends it.")
         with suppress(KeyboardInterrupt):
-            processes[0].wait()
+            while hub.poll() is None:
+                hall.look()
+                time.sleep(LOOK_S)
 
 
 def database(stack: ExitStack, folder: Path) -> str:
@@ -67,23 +96,91 @@ def database(stack: ExitStack, folder: Path) -> str:
     return server.new_url()
 
 
-def enrol(url: str) -> tuple[str, list[str]]:
-    """A club with an organiser and tables; the organiser's password, and the tables' tokens."""
-    store = Store(url)
-    store.upgrade()
-    accounts, tables = Accounts(store, wall_ms), Tables(store, wall_ms)
-    password = secrets.token_urlsafe(9)
-    accounts.add("Demo hall", "demo", password, "admin")
-    organiser = accounts.logged_in(accounts.log_in("demo", password, "demo"))
-    assert organiser is not None
-    actor = Actor("demo", organiser.club_id, "demo")
-    tokens = []
-    for number in range(1, TABLES + 1):
+class Hall:
+    """A club with its tables and events, and an organiser who never sleeps."""
+
+    def __init__(self, store: Store) -> None:
+        store.upgrade()
+        self._store, self.password = store, secrets.token_urlsafe(9)
+        accounts = Accounts(store, wall_ms)
+        accounts.add("Demo hall", "demo", self.password, "admin")
+        who = accounts.logged_in(accounts.log_in("demo", self.password, "demo"))
+        assert who is not None
+        self._actor = Actor("demo", who.club_id, "demo")
+        self._events = Events(store, Results(store), wall_ms)
+        self._desk = MatchDesk(store, self._events, wall_ms)
+        self._tables: dict[int, Table] = {}
+        self._begun = 0
+
+    def add_table(self, number: int, folder: Path, hub: str) -> None:
+        """Enrol a table, and send what it plays."""
+        tables = Tables(self._store, wall_ms)
         asked = tables.ask(f"table {number}")
-        tables.enrol(actor, asked.code, f"Table {number}")
-        tokens.append(tables.claim(asked.secret).token)
-    store.close()
-    return password, tokens
+        tables.enrol(self._actor, asked.code, f"Table {number}")
+        token = tables.claim(asked.secret).token
+        table = tables.known(token).id
+        data = folder / f"table{number}"
+        data.mkdir()
+        words = ("forward", "--hub", hub, "--data", str(data))
+        self._tables[table] = Table(table, data, start(*words, token=token, quiet=True))
+
+    def begin(self, game: str) -> str:
+        """Begin an event of a game at its tables, and pair all its rounds; returns its name."""
+        self._begun += 1
+        name = f"{facts_of(game).title} evening {(self._begun - 1) // len(EVENTS) + 1}"
+        event_id = self._events.make(self._actor, name, game, "round_robin")
+        self._events.add_players(self._actor, event_id, EVENTS[game])
+        first = TABLES_EACH * list(EVENTS).index(game)
+        self._events.use_tables(
+            self._actor, event_id, sorted(self._tables)[first : first + TABLES_EACH]
+        )
+        self._events.pair(self._actor, event_id, 0)
+        return name
+
+    def look(self) -> None:
+        """Confirm what was played, end games whose match is over, and begin those that are next."""
+        club = self._actor.club_id
+        for event in self._events.running(club):
+            for one in event.matches:
+                if one.status == "reported":
+                    self._desk.confirm(self._actor, event.id, one.match.id, written(one.result))
+        running = self._events.running(club)
+        open_ = {one.match.id for event in running for one in event.matches if one.status in OPEN}
+        for table in self._tables.values():
+            if table.game is not None and (
+                table.match not in open_ or table.game.poll() is not None
+            ):
+                end([table.game])
+                table.game = None
+        for number, (event, match) in self._events.next_matches(club).items():
+            if (table := self._tables[number]).game is None:
+                self._play(table, event, match)
+        for event in running:
+            if not event.unconfirmed:
+                self._events.end(self._actor, event.id)
+                self.begin(event.game)
+
+    def _play(self, table: Table, event: Event, match: Match) -> None:
+        """Begin a match with the names of its players; the first in it begins."""
+        colours = demo_table(event.game, match.id).setup.game.colours
+        pairs = zip(colours, match.seats, strict=True)
+        names = ",".join(f"{colour}={seat.name}" for colour, seat in pairs)
+        words = ("--game", event.game, "--names", names, "--seed", str(match.id), "--port", "0")
+        table.match = match.id
+        table.game = start("demo", "--data", str(table.data), *words, quiet=True)
+
+    def end(self) -> None:
+        """End the games and the forwarders."""
+        tables = self._tables.values()
+        end([one for table in tables for one in (table.game, table.forwarder) if one is not None])
+
+
+def wait_for(hub: subprocess.Popen[bytes], port: int) -> None:
+    """Wait until the hub answers, so that its tables do not hold it up; or until it has ended."""
+    while hub.poll() is None:
+        with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port), LOOK_S)):
+            return
+        time.sleep(LOOK_S / 10)
 
 
 def start(*words: str, token: str = "", quiet: bool = False) -> subprocess.Popen[bytes]:

@@ -8,26 +8,27 @@ same results.
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from shutil import copyfile
 from typing import Annotated
 
 import msgspec
-from sqlalchemy import select
 
-from benchmarks.halls import Command, PlayedTable, enrolled, listening, lossy, until
+from benchmarks.halls import (
+    Command,
+    PlayedTable,
+    compare,
+    enrolled,
+    listening,
+    lossy,
+    playing,
+    until,
+)
 from benchmarks.harness import Benchmark, Pairs
-from engines import GAMES
-from hub.sessions import fold
-from hub.store import LOGS, RECORDS, Store
-from referee.sessions.event_store import LogReader
-from referee.sessions.events import public_document, read_public_document
-from referee.statistics.results import games_of
 from tools.postgres import Postgres, free_port
 
 SHARE = 0.5
@@ -85,7 +86,11 @@ def run(case: tuple[int, int]) -> Survived:
         for part in (hub, *forwarders):
             part.start()
         killed = _play_and_kill(kills, chance, tables, hub, forwarders, database, port)
-        records, games = _compare(url, [table.path for table in tables])
+        try:
+            records, games = compare(url, [table.path for table in tables])
+        except AssertionError as error:
+            said = [(part.running, part.said.read_text()[-400:]) for part in (hub, *forwarders)]
+            raise AssertionError(f"{error}; hub and forwarders: {said}") from error
         for table in tables:
             table.close()
         for part in forwarders:
@@ -106,16 +111,8 @@ def _play_and_kill(
     port: int,
 ) -> Counter[str]:
     """How often each part was killed while the tables played."""
-    killed, over = Counter[str](), threading.Event()
-
-    def play(table: PlayedTable) -> None:
-        while not over.wait(0.1):
-            table.act()
-
-    threads = [threading.Thread(target=play, args=(table,)) for table in tables]
-    for thread in threads:
-        thread.start()
-    try:
+    killed = Counter[str]()
+    with playing(tables):
         for _ in range(kills):
             time.sleep(chance.uniform(0, 1.5))
             hub.keep_running()  # it ends where its database is gone when it starts
@@ -129,10 +126,6 @@ def _play_and_kill(
             part = hub if what == "hub" else chance.choice(forwarders)
             part.kill()
             part.start()
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
     until(lambda: _works(hub, port), "the hub does not listen")
     return killed
 
@@ -140,40 +133,6 @@ def _play_and_kill(
 def _works(hub: Command, port: int) -> bool:
     hub.keep_running()
     return listening(port)
-
-
-def _compare(url: str, paths: list[Path]) -> tuple[int, int]:
-    """Records and games at the hub; raises AssertionError unless they are those of the logs."""
-    with closing(Store(url)) as store:
-        found = [_compare_log(store, path) for path in paths]
-    return sum(records for records, _ in found), sum(games for _, games in found)
-
-
-def _compare_log(store: Store, path: Path) -> tuple[int, int]:
-    with LogReader(path) as log:
-        identity, prints, records = log.identity(), log.fingerprints(), log.records()
-        expected = games_of(log, 1, GAMES)
-    assert identity is not None
-    log_id, last = identity.log_id, records[-1].seq
-    until(lambda: _cursor(store, log_id) == last, f"{path} is not sent")
-    with store.reading() as db:
-        rows = db.execute(
-            select(RECORDS).where(RECORDS.c.log_id == log_id).order_by(RECORDS.c.seq)
-        ).all()
-    assert {row.seq: row.fingerprint for row in rows} == prints
-    documents = [msgspec.json.decode(row.document) for row in rows]
-    own = [public_document(record) for record in records]
-    assert documents == msgspec.json.decode(msgspec.json.encode(own))
-    games = fold([read_public_document(one, "hub") for one in documents]).games
-    assert [(one.over, one.winners, dict(one.scores)) for one in games] == [
-        (one.over, one.winners, dict(one.scores)) for one in expected
-    ]
-    return len(rows), len(games)
-
-
-def _cursor(store: Store, log_id: str) -> int:
-    with store.reading() as db:
-        return int(db.execute(select(LOGS.c.seq).where(LOGS.c.log_id == log_id)).scalar() or 0)
 
 
 def _copied(folder: Path, port: int, log: Path, token: str) -> str:

@@ -43,6 +43,7 @@ def wall_pages(store: Store, hall: Hall, streams: Streams) -> Blueprint:
             club_id=club_id,
             newest=hall.newest,
             tables=hall.tables(club_id, language()),
+            events=hall.events(club_id),
         )
 
     @routes.get("/halls/<seq:club_id>/events")

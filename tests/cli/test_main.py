@@ -92,3 +92,10 @@ def test_the_manual_page_names_every_command_and_option_and_is_sound() -> None:
             [groff, "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True
         )
         assert read.stderr == ""
+
+
+def test_a_simulated_game_has_the_names_of_its_players_or_says_why_not():
+    words = ("demo", "--port", "0", "--seed", "1", "--names", "mauve=Anna")
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert "--names: expected names for players" in done.output

@@ -123,9 +123,34 @@ def test_the_wall_shows_what_comes_next_and_is_told_when_that_changes(club, tmp_
     evening.pair()
     newest = hall.newest
     hall.refresh()
-    (told, _) = hall.news(club.actor.club_id, "en", newest)
+    (events, told, _) = hall.news(club.actor.club_id, "en", newest)
     assert b'"upcoming":"Anna \xe2\x80\x93 Ben, Icebreaker to 5"' in told[1]
+    assert b'"name":"Cup","game":"Icebreaker to 5"' in events[1]
     evening.began("Ben", "Anna")
     evening.send()
     hall.refresh()
     assert [one.upcoming for one in hall.tables(club.actor.club_id, "en")] == [""]
+
+
+def test_the_wall_shows_who_leads_an_event_and_is_told_when_that_changes(club, tmp_path):
+    evening = Evening(club, tmp_path)
+    hall = Hall(club.store, club.news, club.now_ms, evening.events.plan)
+    hall.refresh()
+    assert hall.events(club.actor.club_id) == ()
+    evening.pair()
+    hall.refresh()
+    newest = hall.newest
+    hall.refresh()
+    assert hall.newest == newest
+    evening.play("Anna", "Ben", lost="Anna")
+    hall.refresh()
+    ((_, told), *_) = [
+        one for one in hall.news(club.actor.club_id, "en", newest) if b"event: events" in one[1]
+    ]
+    assert b'{"place":1,"player":"Ben","points":"1"},{"place":2,"player":"Anna"' in told
+    (event,) = hall.events(club.actor.club_id)
+    assert [one.player for one in event.leaders] == ["Ben", "Anna"]
+    assert hall.events(club.actor.club_id + 1) == ()
+    evening.events.end(evening.actor, evening.id)
+    hall.refresh()
+    assert hall.events(club.actor.club_id) == ()

@@ -30,12 +30,7 @@ function write(card, table) {
       const line = document.createElement("li");
       if (/^[a-z]+$/.test(player.colour)) line.classList.add(`c-${player.colour}`);
       line.classList.toggle("is-next", player.colour === table.player);
-      for (const [tag, kind, text] of [["span", "swatch", ""], ["span", "who", player.name], ["b", "points", player.points]]) {
-        const item = document.createElement(tag);
-        item.className = kind;
-        item.textContent = text;
-        line.append(item);
-      }
+      line.append(item("span", "swatch", ""), item("span", "who", player.name), item("b", "points", player.points));
       return line;
     }),
   );
@@ -51,6 +46,34 @@ function show(table) {
     document.getElementById("empty").hidden = true;
   }
   write(card, table);
+}
+
+function item(tag, kind, text) {
+  const made = document.createElement(tag);
+  made.className = kind;
+  made.textContent = text;
+  return made;
+}
+
+function rank(events) {
+  const all = document.getElementById("events");
+  all.hidden = events.length === 0;
+  all.replaceChildren(
+    ...events.map((event) => {
+      const card = document.getElementById("event").content.firstElementChild.cloneNode(true);
+      part(card, "name").textContent = event.name;
+      part(card, "name").href = `${base}/tournaments/${event.id}`;
+      part(card, "game").textContent = event.game;
+      part(card, "leaders").replaceChildren(
+        ...event.leaders.map((one) => {
+          const line = document.createElement("li");
+          line.append(item("span", "place", one.place), item("span", "who", one.player), item("b", "points", one.points));
+          return line;
+        }),
+      );
+      return card;
+    }),
+  );
 }
 
 async function draw(card) {
@@ -94,6 +117,11 @@ function listen() {
     newest = Math.max(newest, Number(event.lastEventId));
     heard = Date.now();
     show(JSON.parse(event.data));
+  });
+  source.addEventListener("events", (event) => {
+    newest = Math.max(newest, Number(event.lastEventId));
+    heard = Date.now();
+    rank(JSON.parse(event.data));
   });
   source.addEventListener("beat", () => {
     heard = Date.now();
