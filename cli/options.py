@@ -72,6 +72,13 @@ camera_option = click.option(
 empty_option = click.option(
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
 )
+computer_option = click.option(
+    "--computer",
+    "computers",
+    multiple=True,
+    metavar="COLOUR[:STRENGTH]",
+    help="A computer plays this colour: beginner, club (the usual) or strong; may be repeated.",
+)
 settings_option = click.option(
     "--settings",
     type=click.Path(path_type=Path),

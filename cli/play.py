@@ -36,6 +36,7 @@ from cli.options import (
     address_options,
     camera_option,
     complain,
+    computer_option,
     empty_option,
     settings_option,
     table_option,
@@ -48,6 +49,7 @@ from cli.shutdown import StopSignal, stopped_by_one_signal
 from hardware.factory import Devices
 from hardware.settings import PARTS
 from referee.devices.controller import Companion
+from referee.live.computer_seats import ComputerSeats
 from referee.live.game_setup import Choice, SettingUp
 from referee.live.patient_session import PatientSession
 from referee.live.referee import Referee
@@ -61,6 +63,7 @@ from referee.sessions.start import (
     as_played,
     latest_to_resume,
     opening,
+    parse_computers,
     parse_names,
     parse_rulings,
     reopened,
@@ -249,6 +252,7 @@ def _kept_in(
     metavar="COLOUR=NAME,...",
     help="People's names by colour, as in blue=Anna,yellow=Ben.",
 )
+@computer_option
 @click.option(
     "--begins",
     metavar="lot|roll|COLOUR",
@@ -276,6 +280,7 @@ def play(
     new_lens: bool,
     rulings: tuple[str, ...],
     names: str | None,
+    computers: tuple[str, ...],
     begins: str,
     set_up: bool,
     door: Door | None,
@@ -296,7 +301,12 @@ def play(
         set_up = set_up and number is None
         camera = None if set_up else _opened(stack, spec, setup, manager)  # before any writing
         choice = Choice(
-            game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins
+            game,
+            colours,
+            parse_rulings(rulings),
+            parse_names(names) if names else {},
+            begins,
+            parse_computers(computers),
         )
         started = _opening(choice, setup, camera) if camera is not None and number is None else None
         log, access = _kept_in(stack, data, throw_away, door)
@@ -423,6 +433,7 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | TableWizard) -> 
         camera.simulated,
         choice.names,
         choice.begins,
+        computers=choice.computers,
     )
 
 
@@ -529,6 +540,7 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
         with panel.ending.watched():
             worker.start()
             companion.start()
+            ComputerSeats(session, complain).start()
             app = panel.app(session, supervisor)
             panel.open("The panel is", app)
             if panel.door is not None and panel.log == log_path(panel.door.data):

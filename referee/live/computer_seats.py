@@ -1,0 +1,116 @@
+"""Seats that a computer plays: it says what it wants to do whenever one of them is asked.
+
+What has to be made on the table is only wished for, and people carry it out. What is only said,
+such as a vote, the computer says itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from random import Random
+
+from engines.computer_player import ComputerPlayer
+from engines.game import facts
+from referee.sessions.events import ComputerChose
+from referee.sessions.session import Session
+from referee.sessions.state import SessionState
+from table.errors import InputError, message_of
+from table.messages import Message, msg
+
+THINK_S = 4.0
+"""Longest time to think about a move."""
+
+
+class ComputerSeats:
+    """Computer players of a session, as its start names them; they think in a thread of their own.
+
+    It ends when the session is closed. `complain` tells people what went wrong: a player that fails
+    at a state is asked again at the next one.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        complain: Callable[[Message], object],
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._session, self._complain, self._clock_s = session, complain, clock_s
+        self._failed_at = ""
+
+    def start(self) -> None:
+        """Begin to think, where any seat is a computer's."""
+        if self._session.ledger.started.computers:
+            threading.Thread(target=self.run, name="computer players", daemon=True).start()
+
+    def run(self) -> None:
+        """Think whenever something has happened, until the session is closed."""
+        after = 0
+        while records := self._session.wait(after):
+            after = records[-1].seq
+            while self.act():
+                pass
+
+    def act(self) -> bool:
+        """Choose for a seat that is asked now, if there is one; true if it is on record."""
+        ledger = self._session.ledger
+        computer = facts(ledger.engine).computer_player
+        if computer is None or (player := _due(ledger, computer)) is None:
+            return False
+        situation = f"{player} {ledger.state}"
+        if situation == self._failed_at:
+            return False
+        try:
+            chosen = self._choose(ledger, computer, player)
+        except ValueError as error:
+            if not self._session.closed:
+                self._complain(
+                    msg(
+                        "the computer player of {colour} failed: {text}",
+                        colour=player,
+                        text=message_of(error),
+                    )
+                )
+            chosen = False
+        stays = self._session.ledger.state == ledger.state and self._session.ledger.wish is None
+        self._failed_at = situation if stays else ""
+        return chosen
+
+    def _choose(self, ledger: SessionState, computer: ComputerPlayer, player: str) -> bool:
+        """Choose a move and put it on record, unless something happened meanwhile.
+
+        Raises ValueError where the game cannot, or its move is not legal.
+        """
+        began_s, engine, seed = self._clock_s(), ledger.engine, ledger.seq
+        strength = ledger.started.computers[player]
+
+        def out_of_time() -> bool:
+            return self._clock_s() - began_s > THINK_S
+
+        move = computer.choose(ledger.state, player, strength, Random(seed), out_of_time)
+        if (wrong := engine.violation(ledger.state, move)) is not None:
+            raise InputError(wrong.message)
+        thought_ms = round(1000 * (self._clock_s() - began_s))
+        heard = computer.announced(ledger.state, move)
+        if heard is not None:
+            evidence = {"computer": {"strength": strength, "seed": seed, "thought_ms": thought_ms}}
+            return self._session.announce(heard, evidence, ledger.seq) is not None
+        wish = ComputerChose(
+            player=player,
+            strength=strength,
+            move=str(move),
+            message=computer.wants(ledger.state, move),
+            seed=seed,
+            thought_ms=thought_ms,
+        )
+        return self._session.append(wish, after=ledger.seq) is not None
+
+
+def _due(ledger: SessionState, computer: ComputerPlayer) -> str | None:
+    """A seat of a computer that is asked now, and wants nothing yet; None if there is none."""
+    waits = ledger.ended or ledger.paused or ledger.question or ledger.rolling
+    if waits or ledger.outcome is not None or ledger.wish is not None:
+        return None
+    seats = [player for player in ledger.left if player in ledger.started.computers]
+    return next((player for player in computer.asked(ledger.state) if player in seats), None)
