@@ -56,23 +56,20 @@ class ComputerSeats:
         """Choose for a seat that is asked now, if there is one; true if it is on record."""
         ledger = self._session.ledger
         computer = facts(ledger.engine).computer_player
-        if computer is None or (player := _due(ledger, computer)) is None:
+        seats = _seats(ledger)
+        situation = str(ledger.state)
+        if computer is None or not seats or situation == self._failed_at:
             return False
-        situation = f"{player} {ledger.state}"
-        if situation == self._failed_at:
-            return False
+        chosen = False
         try:
-            chosen = self._choose(ledger, computer, player)
+            asked = [player for player in computer.asked(ledger.state) if player in seats]
+            if not asked:
+                return False
+            chosen = self._choose(ledger, computer, asked[0])
         except ValueError as error:
             if not self._session.closed:
-                self._complain(
-                    msg(
-                        "the computer player of {colour} failed: {text}",
-                        colour=player,
-                        text=message_of(error),
-                    )
-                )
-            chosen = False
+                text = message_of(error)
+                self._complain(msg("a computer player failed: {text}", text=text))
         stays = self._session.ledger.state == ledger.state and self._session.ledger.wish is None
         self._failed_at = situation if stays else ""
         return chosen
@@ -107,10 +104,9 @@ class ComputerSeats:
         return self._session.append(wish, after=ledger.seq) is not None
 
 
-def _due(ledger: SessionState, computer: ComputerPlayer) -> str | None:
-    """A seat of a computer that is asked now, and wants nothing yet; None if there is none."""
+def _seats(ledger: SessionState) -> list[str]:
+    """Seats of computers; none where nothing may be done now, or one of them wants something."""
     waits = ledger.ended or ledger.paused or ledger.question or ledger.rolling
     if waits or ledger.outcome is not None or ledger.wish is not None:
-        return None
-    seats = [player for player in ledger.left if player in ledger.started.computers]
-    return next((player for player in computer.asked(ledger.state) if player in seats), None)
+        return []
+    return [player for player in ledger.left if player in ledger.started.computers]
