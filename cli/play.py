@@ -46,6 +46,7 @@ from cli.serve_options import LAST_LOOK_S, tell_codes
 from cli.service.manager import FedCamera, ServiceManager
 from cli.service.network_name import name_in_network
 from cli.shutdown import StopSignal, stopped_by_one_signal
+from engines.computer_player import Strength
 from hardware.factory import Devices
 from hardware.settings import PARTS
 from referee.devices.controller import Companion
@@ -63,7 +64,6 @@ from referee.sessions.start import (
     as_played,
     latest_to_resume,
     opening,
-    parse_computers,
     parse_names,
     parse_rulings,
     reopened,
@@ -280,7 +280,7 @@ def play(
     new_lens: bool,
     rulings: tuple[str, ...],
     names: str | None,
-    computers: tuple[str, ...],
+    computers: dict[str, Strength],
     begins: str,
     set_up: bool,
     door: Door | None,
@@ -300,14 +300,8 @@ def play(
         number = _latest(data, setup, spec) if isinstance(resume, str) else resume
         set_up = set_up and number is None
         camera = None if set_up else _opened(stack, spec, setup, manager)  # before any writing
-        choice = Choice(
-            game,
-            colours,
-            parse_rulings(rulings),
-            parse_names(names) if names else {},
-            begins,
-            parse_computers(computers),
-        )
+        people = parse_names(names) if names else {}
+        choice = Choice(game, colours, parse_rulings(rulings), people, begins, computers)
         started = _opening(choice, setup, camera) if camera is not None and number is None else None
         log, access = _kept_in(stack, data, throw_away, door)
         panel = _Panel(listening, access, devices, log.path, ending, public_names, door, manager)

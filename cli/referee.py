@@ -25,6 +25,7 @@ from cli.options import (
 )
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import in_language, say, say_json
+from engines.computer_player import Strength
 from hardware.factory import Devices
 from referee.devices.controller import Companion
 from referee.live.computer_seats import ComputerSeats
@@ -42,7 +43,7 @@ from referee.sessions.events import (
     VerdictReached,
 )
 from referee.sessions.session import Session
-from referee.sessions.start import as_played, opening, parse_computers, parse_names, parse_rulings
+from referee.sessions.start import as_played, opening, parse_names, parse_rulings
 from referee.sessions.status import LiveState
 from table.games import usual_game
 from table.json_data import JsonObject
@@ -105,7 +106,7 @@ def referee(
     rulings: tuple[str, ...],
     names: str | None,
     inputs: Path | None,
-    computers: tuple[str, ...],
+    computers: dict[str, Strength],
     settings: Path | None,
     log_path: Path | None,
     as_json: bool,
@@ -131,17 +132,8 @@ def referee(
             )
         )
         people, now = parse_names(names) if names else {}, datetime.now(UTC)
-        started = opening(
-            game,
-            tuple(players.split(",")),
-            chosen,
-            setup,
-            camera.name,
-            now,
-            camera.simulated,
-            people,
-            computers=parse_computers(computers),
-        )
+        seated, shown = tuple(players.split(",")), (camera.name, now, camera.simulated)
+        started = opening(game, seated, chosen, setup, *shown, people, computers=computers)
         empty_jpeg = frame_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
         live, stopping = LiveState(), threading.Event()

@@ -6,16 +6,7 @@ import re
 import secrets
 from collections.abc import Collection, Mapping
 
-from flask import (
-    Blueprint,
-    Flask,
-    Response,
-    current_app,
-    make_response,
-    redirect,
-    render_template,
-    request,
-)
+from flask import Blueprint, Flask, current_app, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from calibration.sheets.catalogue import PAPER_NAMES, SHEETS
@@ -59,11 +50,8 @@ def create_set_up_app(
         try:
             setting.begin(choice(request.form, table.setup.game.colours))
         except InputError as error:
-            refused: Response = make_response(
-                _page(request.form.get("game", ""), message_of(error))
-            )
-            refused.status_code = 409
-            return refused
+            game = request.form.get("game", "")
+            return make_response(_page(game, message_of(error)), 409)
         return redirect("/", 303)
 
     def _page(game: str, notice: str = "") -> str:
