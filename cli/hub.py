@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,8 +17,9 @@ from cli.options import address_options
 from cli.paths import ready_folder
 from cli.serve_options import tell_address
 from cli.shutdown import stopped_by_one_signal
-from cli.terminal import say
+from cli.terminal import language, say
 from table.errors import InputError
+from table.languages import CODES, Language
 from table.messages import msg
 from webui.server import listen, serve
 
@@ -128,6 +130,70 @@ def organiser(name: str, club: str, role: str, new_password: bool, database: str
         except Refusal as refusal:
             raise InputError(refusal.message) from refusal
     say(f"{name} logs in with the password {password}")
+
+
+@hub.command("export-site")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--club", metavar="NAME", help="The club, where the hub has several.")
+@click.option(
+    "--event",
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    help="This event alone, by the number in its page's address.",
+)
+@click.option(
+    "--language",
+    "code",
+    type=click.Choice(CODES),
+    help="The language of the pages [default: that of the terminal].",
+)
+@click.option("--simulated", is_flag=True, help="Count simulated games in standings too.")
+@database_option
+def export_site(
+    folder: Path,
+    club: str | None,
+    event: int | None,
+    code: Language | None,
+    simulated: bool,
+    database: str | None,
+) -> None:
+    """Write a club or an event as plain pages into FOLDER, for any web server or a USB stick.
+
+    The folder is written whole or not at all, in place of an earlier export.
+    """
+    with closing(_opened(database)) as store:
+        from hub.app import create_hub_app, wall_ms
+        from hub.site_folder import check_folder, write_folder
+        from webui.security.requests import Refusal
+
+        check_folder(folder)
+        app = create_hub_app(store)
+        try:
+            club_id, name = club_called(store, club)
+            files = app.extensions["site"].files(
+                club_id, name, code or language(), wall_ms(), event, simulated
+            )
+        except Refusal as refusal:
+            raise InputError(refusal.message) from refusal
+        write_folder(folder, files)
+    say(f"{len(files)} files are in {folder}")
+
+
+def club_called(store: Store, name: str | None) -> tuple[int, str]:
+    """The number and the name of a club; without a name, of the only one.  Raises InputError."""
+    from hub.store import clubs_of
+
+    known = clubs_of(store)
+    found = [one for one in known if name in (None, one[1])]
+    if len(found) != 1:
+        raise InputError(
+            msg(
+                "--club: expected one of {raw}, got {raw2}",
+                raw=", ".join(called for _, called in known) or "-",
+                raw2=repr(name or ""),
+            )
+        )
+    return found[0]
 
 
 def _ask_for_sockets() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -21,12 +21,16 @@ from referee.sessions.archive import MOST_BYTES, export_session, import_session
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.event_tables import damaged
 from referee.sessions.events import Record, record_document
+from referee.sessions.game_text import MOST_BYTES as MOST_GAMES_BYTES
+from referee.sessions.game_text import GameText, read_games, replayed, texts_of, write_games
+from referee.sessions.private_files import OWNER_FILE
 from referee.sessions.rescue import rescue as save_what_can_be_read
+from referee.sessions.state import SessionState, fold
 from referee.statistics.csv_export import write_gaps, write_scores
 from referee.statistics.players import Tally, tallies
 from referee.statistics.results import PlayedGame, games_of
 from table.errors import InputError
-from table.files import check_output
+from table.files import check_output, read_text, write_whole
 from table.games import measuring
 from table.json_data import JsonObject
 from table.measured_text import called, shown_date, shown_mm, shown_time
@@ -268,6 +272,28 @@ def gaps(target: Path, path: Path | None) -> None:
 
 
 @log.command()
+@click.argument("target", metavar="OUT.txt", type=click.Path(path_type=Path, dir_okay=False))
+@which_log
+def games(target: Path, path: Path | None) -> None:
+    """Write all games that are over as text, to keep and to play again."""
+    check_output(target)
+    texts: list[GameText] = []
+    for ledger in _ledgers(path):
+        texts += [one for one in texts_of(ledger) if one.shares]
+    write_whole(target, write_games(texts).encode(), OWNER_FILE)
+    say(f"{len(texts)} games are in {target}")
+
+
+@log.command("check-games")
+@click.argument("source", metavar="IN.txt", type=click.Path(path_type=Path, dir_okay=False))
+def check_games(source: Path) -> None:
+    """Play the games of such a text again, and say whether they come to what it says."""
+    read = read_games(read_text(source, phrase("games as text"), MOST_GAMES_BYTES), str(source))
+    count = sum(1 for _ in replayed(read, GAMES, str(source)))
+    say(f"{count} games come to what they say")
+
+
+@log.command()
 @click.option("--simulated", is_flag=True, help="Count simulated games too.")
 @which_log
 @json_option
@@ -312,6 +338,17 @@ def _played(path: Path | None) -> list[PlayedGame]:
             except InputError as error:
                 complain(msg("skipped: {text}", text=error.message))
     return games
+
+
+def _ledgers(path: Path | None) -> Iterator[SessionState]:
+    """The sessions of a log, folded; one that these rules cannot read is reported and left out."""
+    with LogReader(path or log_path()) as reader:
+        for summary in reader.sessions():
+            where = f"{reader.path}: session {summary.session}"
+            try:
+                yield fold(reader.records(summary.session), GAMES, where)
+            except InputError as error:
+                complain(msg("skipped: {text}", text=error.message))
 
 
 def _nearest(thrown: Thrown | None) -> str:

@@ -307,6 +307,10 @@ def _no_squares(_players: Sequence[str], _steps: Iterable[Step]) -> dict[str, di
     return {}
 
 
+def _no_tries(_steps: Iterable[Step]) -> Mapping[str, int]:
+    return {}
+
+
 def _no_hits(_steps: Iterable[Step]) -> tuple[Hit, ...]:
     return ()
 
@@ -321,6 +325,8 @@ class Statistics:
     """By player and square, how many throws touched it."""
     hits: Callable[[Iterable[Step]], Iterable[Hit]] = _no_hits
     """Every piece that was taken."""
+    tries: Callable[[Iterable[Step]], Mapping[str, int]] = _no_tries
+    """How many throws, or the like, could have taken one, by player."""
 
 
 def _no_next(_document: Document) -> Mapping[str, Any] | None:
@@ -337,6 +343,10 @@ def _as_it_is(setup: Setup, _rulings: Mapping[str, str]) -> Setup:
 
 def _as_written(move: str) -> str:
     return move
+
+
+def _never_cast(_document: Document, _player: str) -> str | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -368,6 +378,10 @@ class GameFacts:
     comparable: Callable[[str], str] = _as_written
     """A move in notation, with parts in one order whose order says nothing: to compare two readings
     of a table.
+    """
+    cast_vote: Callable[[Document, str], str | None] = _never_cast
+    """The move by which a player cast the secret vote that a state has: empty while it is hidden,
+    None where there is none.
     """
     interface: int = INTERFACE
 

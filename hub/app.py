@@ -19,14 +19,17 @@ from hub.intake import Intake, News
 from hub.match_desk import MatchDesk
 from hub.metrics import HubHealth
 from hub.pages.api import api, client
-from hub.pages.events import event_pages, player_pages
+from hub.pages.events import event_pages, own_pages
 from hub.pages.login import login_pages
 from hub.pages.organisers import organiser_pages
 from hub.pages.people import people_pages
+from hub.pages.players import player_pages
 from hub.pages.standings import standing_pages
 from hub.pages.tables import table_pages
 from hub.pages.wall import wall_pages
 from hub.people import People
+from hub.played import PlayedGames
+from hub.site import Site
 from hub.standings import Results
 from hub.store import Store
 from hub.tables import Tables
@@ -69,8 +72,9 @@ def create_hub_app(
     app = bare_app(hosts, api=False)
     app.config[MOST_BODIES], app.config[MOST_LISTENERS] = MOST_BATCH_BYTES, MOST_SPECTATORS
     app.jinja_env.filters["when"] = lambda at_ms: shown_date(time_utc(at_ms))
+    app.jinja_env.filters["day"] = lambda at_ms: time_utc(at_ms)[:10]
     tables, news = Tables(store, now_ms), News()
-    results = Results(store)
+    results, played = Results(store), PlayedGames(store)
     events = Events(store, results, now_ms)
     app.extensions["hall"] = hall = Hall(store, news, now_ms, events.plan)
     app.extensions["results"] = HubResults(store, results, events)
@@ -87,6 +91,7 @@ def create_hub_app(
 
     def fold_again() -> None:
         results.forget()
+        played.forget()
         hall.forget()
         news.tell()
 
@@ -94,9 +99,11 @@ def create_hub_app(
     app.register_blueprint(organiser_pages(accounts, store))
     people = People(store, now_ms, fold_again, events.keep_results)
     app.register_blueprint(people_pages(people, Aliases(store, now_ms)))
-    desk = MatchDesk(store, events, now_ms)
-    app.register_blueprint(event_pages(store, events, desk, Evidences(store)))
-    app.register_blueprint(player_pages(desk, client))
+    desk, evidences = MatchDesk(store, events, now_ms), Evidences(store)
+    app.extensions["site"] = Site(app, results, events, evidences, played)
+    app.register_blueprint(event_pages(store, events, desk, evidences, played))
+    app.register_blueprint(own_pages(desk, client))
+    app.register_blueprint(player_pages(store, results, events, played, now_ms))
     return app
 
 

@@ -123,6 +123,21 @@ class Events:
             read = _Read(db, club_id, event_id)
         return read.settled(self._results.games(club_id))
 
+    def of_player(self, club_id: int, name: str) -> list[Event]:
+        """The events that somebody of this name is in, as they stand, the newest first."""
+        wanted = (
+            select(EVENTS.c.id, EVENT_PLAYERS.c.name)
+            .join(EVENT_PLAYERS, EVENT_PLAYERS.c.event_id == EVENTS.c.id)
+            .where(EVENTS.c.club_id == club_id)
+        )
+        with self._store.reading() as db:
+            aliases = aliases_of(db, club_id)
+            key = name_key(called(name, aliases))
+            found = {
+                row.id for row in db.execute(wanted) if name_key(called(row.name, aliases)) == key
+            }
+        return [self.event(club_id, number) for number in sorted(found, reverse=True)]
+
     def next_matches(self, club_id: int) -> dict[int, tuple[Event, Match]]:
         """What each table of a club plays next, by the table's id; the oldest event goes first."""
         wanted = select(EVENTS.c.id).where(EVENTS.c.club_id == club_id, EVENTS.c.state == "running")

@@ -7,8 +7,8 @@ used. All games of a week are rated together; who did not play becomes less cert
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -113,11 +113,55 @@ def ratings(games: Iterable[HubGame], now_ms: int) -> list[RatedPlayer]:
     A game of several counts as one against each of the others. The order is that of what is sure:
     the rating less its margin.
     """
+    last = deque(_weeks(games, now_ms), maxlen=1)
+    return _ordered(last[0].known, last[0].called, last[0].counts) if last else []
+
+
+class RatedWeek(msgspec.Struct, frozen=True, kw_only=True):
+    """A player's rating after a week in which they played; `monday_ms` is when the week began."""
+
+    monday_ms: int
+    rating: float
+    margin: float
+
+
+def rating_histories(games: Iterable[HubGame], now_ms: int) -> dict[str, list[RatedWeek]]:
+    """The ratings of the same players after each week in which they played, by `name_key`."""
+    found: defaultdict[str, list[RatedWeek]] = defaultdict(list)
+    for week in _weeks(games, now_ms):
+        for key in week.rated:
+            rating = week.known[key]
+            found[key].append(
+                RatedWeek(
+                    monday_ms=week.number * WEEK_MS + MONDAY_MS,
+                    rating=rating.rating,
+                    margin=SURE * rating.deviation,
+                )
+            )
+    return dict(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Week:
+    """What is known after a week: ratings, names and numbers of games, and who was `rated` in it.
+
+    All of it is by what tells players apart.
+    """
+
+    number: int
+    known: Mapping[str, Rating]
+    called: Mapping[str, str]
+    counts: Mapping[str, int]
+    rated: Sequence[str]
+
+
+def _weeks(games: Iterable[HubGame], now_ms: int) -> Iterator[_Week]:
+    """Every week from the first game on, also those without any."""
     weeks: defaultdict[int, list[HubGame]] = defaultdict(list)
-    called: dict[str, str] = {}
     for one in games:
         if one.result.over:
             weeks[_week(one.began_ms)].append(one)
+    called: dict[str, str] = {}
     known: dict[str, Rating] = {}
     counts: defaultdict[str, int] = defaultdict(int)
     for week in range(min(weeks), _week(now_ms) + 1) if weeks else ():
@@ -132,7 +176,7 @@ def ratings(games: Iterable[HubGame], now_ms: int) -> list[RatedPlayer]:
             key: rate(known.get(key, Rating()), played.get(key, ()))
             for key in known.keys() | played.keys()
         }
-    return _ordered(known, called, counts)
+        yield _Week(week, known, called, counts, [key for key in played if played[key]])
 
 
 def _week(at_ms: int) -> int:

@@ -25,6 +25,7 @@ from sqlalchemy import (
     Text,
     create_engine,
     event,
+    select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
@@ -279,3 +280,9 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 def _begin_sqlite(db: Connection) -> None:
     writes = db.get_execution_options().get(WRITES)
     db.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def clubs_of(store: Store) -> list[tuple[int, str]]:
+    """The clubs of a hub: their numbers and names, by name."""
+    with store.reading() as db:
+        return [(row.id, row.name) for row in db.execute(select(CLUBS).order_by(CLUBS.c.name))]

@@ -1,4 +1,4 @@
-"""`python -m training FOLDER`: draw practice sheets, train the networks, install their weights."""
+"""`python -m training FOLDER`: draw labelled views, train the networks, install their weights."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ import click
 from torch import nn
 
 from table.files import write_whole
-from training.boards import board_sheets
-from training.close import board_pieces, free_pieces
+from training.boards import board_views
+from training.dice_examples import examples
 from training.export import export
-from training.rivals import board_places
-from training.rolls import lessons
-from training.sheets import sheets
+from training.labelled_views import views
+from training.refiner_examples import board_pieces, free_pieces
 from training.train import (
     DATA,
     RATE,
     load_pieces,
     load_places,
     load_rolls,
-    load_sheets,
-    train_close_look,
+    load_views,
+    train_detector,
     train_dice,
-    train_finder,
-    train_second_look,
-    train_verification,
+    train_keypoints,
+    train_pose_refiner,
+    train_pose_verifier,
 )
+from training.verifier_examples import board_places
 from training.weights import mixed
 from vision.dice import classifier
 from vision.networks import keypoints, pose_refiner
 
 DRAWN = {
-    "free": sheets,
-    "board": board_sheets,
+    "free": views,
+    "board": board_views,
     "pieces-free": free_pieces,
     "pieces-board": board_pieces,
-    "rivals": board_places,
+    "places": board_places,
 }
-ROLLED = {"rolls": lessons}
+ROLLED = {"rolls": examples}
 Making = Mapping[str, Callable[[int], Iterable[object]]]
-"""What is learned from a table of a seed, by name."""
+"""Makes the examples of one table from its seed, by name."""
 
 
 def draw(job: tuple[Path, int]) -> None:
-    """Write the sheets, pieces and rivals of free tables and of boards, unless they exist."""
+    """Write the views, pieces and places of free tables and of boards, unless they exist."""
     _write(*job, DRAWN)
 
 
 def trace(job: tuple[Path, int]) -> None:
-    """Write what is learned from path-traced tables, unless it is there."""
+    """Write the examples of path-traced tables, unless they exist."""
     from training.traced_tables import traced_board, traced_free  # here, as only this needs Mitsuba
 
     _write(*job, {"traced-free": traced_free, "traced-board": traced_board})
 
 
 def roll(job: tuple[Path, int]) -> None:
-    """Write the rolls of dice, unless they are there."""
+    """Write the rolls of dice, unless they exist."""
     _write(*job, ROLLED)
 
 
@@ -78,7 +78,7 @@ def _write(folder: Path, seed: int, making: Making) -> None:
     "--tables",
     default=600,
     show_default=True,
-    help="Tables to draw: free ones, and as many boards; 12 sheets each.",
+    help="Tables to draw: free ones, and as many boards; 12 views each.",
 )
 @click.option(
     "--traced",
@@ -86,24 +86,24 @@ def _write(folder: Path, seed: int, making: Making) -> None:
     show_default=True,
     help="Tables to trace: free ones, and as many boards; 4 pictures each.",
 )
-@click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
+@click.option("--minutes", default=60.0, show_default=True, help="How long to train each network.")
 @click.option(
     "--rate",
     default=RATE,
     show_default=True,
-    help="How fast they learn at most; a third is enough to go on from good weights.",
+    help="Largest learning rate; a third is enough to continue from good weights.",
 )
 @click.option(
     "--only",
-    type=click.Choice(["finder", "second-look", "close-look", "verification", "dice"]),
-    help="Teach one of the five.",
+    type=click.Choice(["detector", "keypoints", "refiner", "verifier", "dice"]),
+    help="Train one of the five.",
 )
 @click.option(
     "--share",
     type=click.FloatRange(0, 1),
     default=1.0,
     show_default=True,
-    help="Of what was learned, how much is mixed into what is installed.",
+    help="Share of the new weights in the mixture with the installed ones.",
 )
 def main(
     folder: Path,
@@ -114,10 +114,10 @@ def main(
     only: str | None,
     share: float,
 ) -> None:
-    """Teach the networks on practice sheets drawn into FOLDER, and install them.
+    """Train the networks on labelled views drawn into FOLDER, and install them.
 
-    Training goes on from weights that are in FOLDER, or else from the installed ones. The second
-    look is taught on what the installed finder finds.
+    Training continues from weights that are in FOLDER, or else from the installed ones. The
+    keypoint network is trained on what the installed detector finds.
     """
     folder.mkdir(parents=True, exist_ok=True)
     of_pieces = [] if only == "dice" else [(draw, tables), (trace, traced)]
@@ -127,6 +127,7 @@ def main(
             for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
                 pass
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
+    around_a_pose = (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX)
 
     def install(
         net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str
@@ -142,30 +143,27 @@ def main(
             ),
         )
 
-    if only in (None, "finder"):
-        finder = train_finder(load_sheets(folder), minutes, folder / "finder.pt", rate)
+    if only in (None, "detector"):
+        detector = train_detector(load_views(folder), minutes, folder / "detector.pt", rate)
         install(
-            finder,
+            detector,
             (1, 3, 256, 256),
             {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}},
-            "finder.onnx",
+            "detector.onnx",
         )
-    if only in (None, "second-look"):
-        second = train_second_look(load_sheets(folder), minutes, folder / "second_look.pt", rate)
-        install(second, (1, 3, keypoints.CROP_PX, keypoints.CROP_PX), batch, "second_look.onnx")
-    if only in (None, "close-look"):
-        close = train_close_look(load_pieces(folder), minutes, folder / "close_look.pt", rate)
-        install(close, (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX), batch, "close_look.onnx")
-    if only in (None, "verification"):
-        verification = train_verification(
-            load_pieces(folder), load_places(folder), minutes, folder / "verification.pt", rate
-        )
+    if only in (None, "keypoints"):
+        keypoint_net = train_keypoints(load_views(folder), minutes, folder / "keypoints.pt", rate)
+        install(keypoint_net, (1, 3, keypoints.CROP_PX, keypoints.CROP_PX), batch, "keypoints.onnx")
+    if only in (None, "refiner"):
+        refiner = train_pose_refiner(load_pieces(folder), minutes, folder / "pose_refiner.pt", rate)
         install(
-            verification,
-            (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX),
-            batch,
-            "verification.onnx",
+            refiner, (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX), batch, "pose_refiner.onnx"
         )
+    if only in (None, "verifier"):
+        verifier = train_pose_verifier(
+            load_pieces(folder), load_places(folder), minutes, folder / "pose_verifier.pt", rate
+        )
+        install(verifier, around_a_pose, batch, "pose_verifier.onnx")
     if only in (None, "dice"):
         dice = train_dice(load_rolls(folder), minutes, folder / "dice.pt", rate)
         install(

@@ -1,4 +1,4 @@
-"""Practice sheets cut from whole made-up cases: the boards of all five games.
+"""Labelled views cut from whole made-up cases: the boards of all five games.
 
 They are seen as `vision.networks.detector` sees them.
 """
@@ -19,7 +19,7 @@ from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
 from table.pieces import COLOURS
 from table.solids import POSES
-from training.sheets import SHEET_PX, Sheet, arms_seen, disc_px, plastic
+from training.labelled_views import VIEW_PX, LabelledView, arms_seen, disc_px, plastic
 from vision.cameras.frame import swapped
 from vision.cameras.image_files import decode_image
 from vision.geometry.piece_pose import project_to_table
@@ -27,20 +27,20 @@ from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.detector import view_of
 
 LAYOUTS, CUTS = 3, 2
-"""Positions drawn on one table, and sheets cut from each picture."""
+"""Positions drawn on one table, and views cut from each picture."""
 WIDTHS_PX = (900, 1400)
 
 
-def board_sheets(seed: int) -> Iterator[Sheet]:
+def board_views(seed: int) -> Iterator[LabelledView]:
     """Sheets of one made-up table of one of the five games."""
     rng = np.random.default_rng([seed, 9])
     for photo, layout, scene in photographs(KINDS[seed % len(KINDS)], seed, WIDTHS_PX, rng):
-        yield from sheets_of(photo, layout, scene, rng)
+        yield from views_of(photo, layout, scene, rng)
 
 
-def sheets_of(
+def views_of(
     photo: Photo, layout: Layout, scene: Scene, rng: np.random.Generator
-) -> Iterator[Sheet]:
+) -> Iterator[LabelledView]:
     """Sheets cut from a photograph of a board."""
     view = view_of(photo)
     yield from _cut(view, photo, layout, _arms(scene, photo, view), rng)
@@ -94,7 +94,7 @@ def _arms(scene: Scene, photo: Photo, view: FlatView) -> NDArray[np.uint8]:
 
 def _cut(
     view: FlatView, photo: Photo, layout: Layout, arms: NDArray[np.uint8], rng: np.random.Generator
-) -> Iterator[Sheet]:
+) -> Iterator[LabelledView]:
     eye = photo.camera.eye_mm
     corners = np.array(
         [
@@ -119,16 +119,16 @@ def _cut(
     for x, y, radius in rims:
         cv2.circle(covered, (round(x * 16), round(y * 16)), round(radius * 16), 1, -1, shift=4)
     masks = np.stack([covered, arms])
-    pad = [(0, max(0, SHEET_PX - size)) for size in code.shape[:2]]
+    pad = [(0, max(0, VIEW_PX - size)) for size in code.shape[:2]]
     code, masks = np.pad(code, (*pad, (0, 0)), mode="edge"), np.pad(masks, ((0, 0), *pad))
     for _ in range(CUTS):
-        top, left = (int(rng.integers(0, size - SHEET_PX + 1)) for size in code.shape[:2])
+        top, left = (int(rng.integers(0, size - VIEW_PX + 1)) for size in code.shape[:2])
         shift = np.array([left, top])
         here = corners - shift
         middle = (here[:, :4].mean(axis=1) + here[:, 4]) / 2
-        keep = ((middle > 2) & (middle < SHEET_PX - 3)).all(axis=1)
-        cut = (slice(top, top + SHEET_PX), slice(left, left + SHEET_PX))
-        yield Sheet(
+        keep = ((middle > 2) & (middle < VIEW_PX - 3)).all(axis=1)
+        cut = (slice(top, top + VIEW_PX), slice(left, left + VIEW_PX))
+        yield LabelledView(
             code[cut],
             here[keep],
             pose[keep],

@@ -1,4 +1,4 @@
-"""Writing a taught network as ONNX Runtime reads it, and OpenCV can too."""
+"""Export trained networks as ONNX files that ONNX Runtime and OpenCV read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def export(
 
 
 def _name_shortly(graph: onnx.GraphProto) -> None:
-    """Count what the network has, but for what it is asked and answers, instead of naming it."""
+    """Replace names by short numbers, but for those of inputs and outputs."""
     names = {door.name: door.name for door in (*graph.input, *graph.output)}
 
     def short(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Load installed weights into PyTorch, to go on from them.
+"""Load installed weights into PyTorch, to continue training from them.
 
 In the ONNX files each convolution has its normalisation folded in.
 """
@@ -14,14 +14,14 @@ from torch import Tensor, nn
 from training.weights import floats
 
 SPREAD = 1e-3
-"""Least standard deviation of what a normalisation is given."""
+"""Least standard deviation of the input of a normalisation."""
 
 
 def restore(net: nn.Module, path: Path, images: Tensor) -> None:
     """Give a network the weights of an installed one, so that it answers the same.
 
-    Its normalisations are set to what they meet in `images` (n, c, h, w), so that it can be taught
-    on.
+    Its normalisations are set to the statistics of `images` (n, c, h, w), so that it can be trained
+    further.
     """
     layers: list[nn.Conv2d | nn.Linear] = []
     hooks = [
@@ -56,7 +56,7 @@ def _pass_on(norm: nn.BatchNorm2d, bias: Tensor) -> None:
 
 
 def _measure(norms: list[nn.BatchNorm2d], net: nn.Module, images: Tensor) -> None:
-    """Set normalisations to what they are given, their answers unchanged."""
+    """Set normalisations to the statistics of their inputs, their outputs unchanged."""
     met: dict[nn.Module, tuple[Tensor, Tensor]] = {}
 
     def note(norm: nn.Module, given: tuple[Tensor, ...]) -> None:
@@ -81,8 +81,8 @@ def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
     """
     graph = onnx.load(path).graph
     known = floats(graph)
-    asked = [node.input[1:3] for node in graph.node if node.op_type in ("Conv", "Gemm")]
+    weights_used = [node.input[1:3] for node in graph.node if node.op_type in ("Conv", "Gemm")]
     return [
         (torch.from_numpy(known[weight].copy()), torch.from_numpy(known[bias].copy()))
-        for weight, bias in asked
+        for weight, bias in weights_used
     ]

@@ -1,7 +1,7 @@
 """The networks.
 
-The finder is a small U-net that says for every fourth pixel whether a piece has its middle there,
-and which. The others are smaller, and answer once for a whole crop.
+The detector is a small U-net; it finds for every fourth pixel whether a piece has its middle there,
+and which. The others are smaller and have one answer for a whole crop.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def _layer(inputs: int, outputs: int, stride: int = 1) -> nn.Sequential:
     )
 
 
-class FinderNet(nn.Module):
-    """The finder, from (n, 3, h, w) in 0..1 to (n, CHANNELS, h / 4, w / 4).
+class DetectorNet(nn.Module):
+    """The detector, from (n, 3, h, w) in 0..1 to (n, CHANNELS, h / 4, w / 4).
 
     h and w are multiples of 32; see `vision.networks.detector` for the channels.
     """
@@ -51,7 +51,7 @@ class FinderNet(nn.Module):
 
 
 class _Twice(nn.Module):
-    """Two layers whose answer is added to what they were given."""
+    """Two layers with a residual connection."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -61,8 +61,8 @@ class _Twice(nn.Module):
         return image + self.both(image)
 
 
-class SecondLookNet(nn.Module):
-    """The second look, from (n, 3, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS).
+class KeypointNet(nn.Module):
+    """The keypoint network, from (n, 3, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS).
 
     See `vision.networks.keypoints` for the answers.
     """
@@ -80,11 +80,11 @@ class SecondLookNet(nn.Module):
         )
 
     def forward(self, image: Tensor) -> Tensor:
-        said: Tensor = self.layers(image)
-        return said
+        output: Tensor = self.layers(image)
+        return output
 
 
-class CloseLookNet(nn.Module):
+class PoseRefinerNet(nn.Module):
     """The pose refiner, from (n, 5, CROP_PX, CROP_PX) in 0..1 to (n, answers).
 
     See `vision.networks.pose_refiner` for the answers.
@@ -112,11 +112,11 @@ class CloseLookNet(nn.Module):
         )
 
     def forward(self, image: Tensor) -> Tensor:
-        said: Tensor = self.layers(image)
-        return said
+        output: Tensor = self.layers(image)
+        return output
 
 
-class VerificationNet(CloseLookNet):
+class PoseVerifierNet(PoseRefinerNet):
     """The pose verifier, from (n, 5, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS + 1).
 
     It gives the pose refiner's answers, and the log odds of `vision.networks.pose_verifier`.
@@ -151,5 +151,5 @@ class DiceNet(nn.Module):
         )
 
     def forward(self, image: Tensor) -> Tensor:
-        said: Tensor = self.layers(image)
-        return said
+        output: Tensor = self.layers(image)
+        return output

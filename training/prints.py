@@ -1,4 +1,4 @@
-"""Random print for practice sheets: boards of every kind and none.
+"""Random print for labelled views: boards of every kind and none.
 
 No drawing can be learnt by heart.
 """

@@ -1,4 +1,4 @@
-"""Training examples on path-traced tables: sheets, pieces and rivals.
+"""Training examples on path-traced tables: views, pieces and places.
 
 All are cut from the same pictures, as path tracing is slow.
 """
@@ -14,11 +14,11 @@ from simulation.generate.tables import Kind
 from table.observation import Camera
 from table.solids import POSES
 from table.table_config import Setup
-from training.boards import photographs, sheets_of
-from training.close import LENSES_PX, Near, near_pieces
-from training.rivals import Place, places
-from training.sheets import Sheet, Table
+from training.boards import photographs, views_of
+from training.labelled_views import LabelledView, Table
+from training.refiner_examples import LENSES_PX, PieceView, piece_views
 from training.traced import Tracer
+from training.verifier_examples import AmbiguousPlace, ambiguous_places
 from vision.geometry.rectified_view import Photo
 
 THROWS = 4
@@ -36,9 +36,9 @@ BOARDS: tuple[Kind, ...] = ("storm", "boule", "zamboni", "storm", "icebreaker", 
 class Traced:
     """What is learned from one picture."""
 
-    sheets: tuple[Sheet, ...]
-    pieces: tuple[Near, ...]
-    rivals: tuple[Place, ...] = ()
+    views: tuple[LabelledView, ...]
+    pieces: tuple[PieceView, ...]
+    places: tuple[AmbiguousPlace, ...] = ()
 
 
 def traced_free(seed: int) -> Iterator[Traced]:
@@ -62,8 +62,8 @@ def traced_free(seed: int) -> Iterator[Traced]:
         )
         placed = [(piece.solid, POSES[pose]) for piece, pose in table.placed]
         yield Traced(
-            (table.sheet(picture),),
-            tuple(near_pieces(placed, Photo(picture, table.camera, table.setup), paper, rng)),
+            (table.view(picture),),
+            tuple(piece_views(placed, Photo(picture, table.camera, table.setup), paper, rng)),
         )
 
 
@@ -78,9 +78,11 @@ def traced_board(seed: int) -> Iterator[Traced]:
         BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng, tracer
     ):
         placed = [(one.piece.solid, one.pose) for one in layout.placed]
-        pieces = tuple(near_pieces(placed, photo, photo.paper, rng))
+        pieces = tuple(piece_views(placed, photo, photo.paper, rng))
         yield Traced(
-            tuple(sheets_of(photo, layout, scene, rng)), pieces, tuple(places(photo, layout))
+            tuple(views_of(photo, layout, scene, rng)),
+            pieces,
+            tuple(ambiguous_places(photo, layout)),
         )
 
 

@@ -26,15 +26,15 @@ Figures = NDArray[Any]
 
 def in_bytes(graph: onnx.GraphProto) -> None:
     """Write large weights with 8 bits each."""
-    kept, first = [], []
+    initializers, first = [], []
     for weights in graph.initializer:
         figures = numpy_helper.to_array(weights)
         if figures.dtype != np.float32 or figures.size <= LARGE:
-            kept.append(weights)
+            initializers.append(weights)
             continue
         whole, scales = _rounded(figures)
         name = weights.name
-        kept += [
+        initializers += [
             numpy_helper.from_array(whole, f"{name}.whole"),
             numpy_helper.from_array(scales, f"{name}.scales"),
         ]
@@ -44,7 +44,7 @@ def in_bytes(graph: onnx.GraphProto) -> None:
         ]
     nodes = [*first, *graph.node]
     del graph.initializer[:], graph.node[:]
-    graph.initializer.extend(kept)
+    graph.initializer.extend(initializers)
     graph.node.extend(nodes)
 
 
@@ -73,16 +73,16 @@ def mixed(before: Path, after: Path, share: float) -> onnx.ModelProto:
             f" with, got another in {after}"
         )
     old, new = floats(model.graph), floats(other.graph)
-    told = {
+    mixture = {
         name: (1 - share) * old[name] + share * new[name]
         for name in old
         if old[name].dtype == np.float32
     }
     for whole, scales, weights in _written_in_bytes(model.graph):
-        told[whole], told[scales] = _rounded(told[weights])
+        mixture[whole], mixture[scales] = _rounded(mixture[weights])
     for figures in model.graph.initializer:
-        if figures.name in told:
-            figures.CopyFrom(numpy_helper.from_array(told[figures.name], figures.name))
+        if figures.name in mixture:
+            figures.CopyFrom(numpy_helper.from_array(mixture[figures.name], figures.name))
     return model
 
 

@@ -10,7 +10,7 @@ from engines.game import Document, GameFacts, NamedPiece, OnBoard, Presentation,
 from engines.ice_storm.default_table import TABLE
 from engines.ice_storm.serialization import IceStormDocument
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
-from engines.ice_storm.statistics import hits, squares
+from engines.ice_storm.statistics import hits, squares, tries
 from engines.ice_storm.touches import check_setup
 from table.errors import InputError
 from table.game_facts import TableFacts
@@ -83,6 +83,6 @@ FACTS = GameFacts(
         on_board=_on_board,
         options_in_order=True,
     ),
-    statistics=Statistics(squares=squares, hits=hits),
+    statistics=Statistics(squares=squares, hits=hits, tries=tries),
     check_pieces=check_pieces,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,12 @@ def squares(players: Sequence[str], steps: Iterable[Step]) -> dict[str, dict[str
             for square in map(str, step.move.place.clear):
                 own[square] = own.get(square, 0) + 1
     return counted
+
+
+def tries(steps: Iterable[Step]) -> dict[str, int]:
+    """How many throws counted, by player; those that had to be repeated did not."""
+    throws = (one.move for one in _counting(steps) if isinstance(one.move, Throw))
+    return dict(Counter(move.player for move in throws))
 
 
 def hits(steps: Iterable[Step]) -> Iterator[Hit]:

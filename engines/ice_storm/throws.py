@@ -16,7 +16,7 @@ from engines.errors import Violation
 from engines.ice_storm import messages
 from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import OTHER_SIZE, Change, Moved, Throw, Void
-from engines.ice_storm.place import Piece
+from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
 from engines.ice_storm.sizes import (
     CODE,
@@ -57,7 +57,17 @@ from engines.ice_storm.two_throws import (
     two_in_turn,
 )
 from engines.occlusion import NOT_SO
-from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
+from engines.verdict import (
+    Ambiguous,
+    CannotSee,
+    Choice,
+    OutOfSync,
+    Refused,
+    Verdict,
+    Waiting,
+    refusal,
+)
+from table.cells import cell_at
 from table.json_data import Evidence
 from table.messages import NOTHING, Message, msg, phrases, sentences
 from table.motion import moved
@@ -514,11 +524,13 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
         return other
     if match.gone or match.elsewhere:
         if match.unread_mm:  # it may be what was thrown
-            return cannot_read(match)
+            return _unread_throw(match, player)
         return _looks_like_anothers(match, player) or _by_a_throw_that_nobody_sees(match, player)
     if len(match.out) == 1 and match.out[0].colour_probability < SURELY_ANOTHERS:
         return _stray(match, match.out[0].colour, player)
-    if match.unread_mm or (match.hidden and not match.only_one_unseen):
+    if match.unread_mm:
+        return _unread_throw(match, player)
+    if match.hidden and not match.only_one_unseen:
         return cannot_read(match)
     if match.only_one_unseen:
         message = sentences(
@@ -543,6 +555,42 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
         player=player,
         as_recorded=True,
     )
+
+
+def _unread_throw(match: TableMatch, player: str) -> CannotSee:
+    """The verdict where something new cannot be read, with a question if that may be the throw.
+
+    It is asked about where only one thing cannot be read, and that is no piece of the record.
+    """
+    unread = cannot_read(match)
+    x_mm, y_mm = match.unread_mm[0]
+    cell = cell_at(match.board, match.unread_mm[0])
+    if not cell or len(match.unread_mm) > 1 or unclear(match) is not None:
+        return unread
+    choices = []
+    for text, changes in changes_of(match):
+        leans = msg("{player}'s piece leans on another piece and is thrown again", player=player)
+        choices.append(Choice(phrases(leans, text), (str(Void(player, changes)),)))
+        throw = Throw(player, Place.parse(f"{cell}^"), changes)
+        within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
+        choices.append(Choice(phrases(within, text), (str(throw),)))
+    choices.append(Choice(msg("It lies otherwise: correct this and enter how"), ()))
+    message = msg(
+        "Is what lies at ({n}, {n2}) mm {player}'s throw?",
+        n=f"{x_mm:.0f}",
+        n2=f"{y_mm:.0f}",
+        player=player,
+    )
+    asks = Ambiguous(
+        code="storm.unread",
+        message=message,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=(*choices, NOT_SO),
+        evidence=evidence_of(match),
+        withdrawn_if_table_changes=True,
+    )
+    return replace(unread, asks=asks)
 
 
 def _stray(match: TableMatch, colour: str, player: str) -> Ambiguous:

@@ -18,7 +18,9 @@ from engines.game import (
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.computer_player import COMPUTER
 from engines.icefloe.default_table import TABLE
+from engines.icefloe.moves import Vote
 from engines.icefloe.serialization import IceFloeDocument
+from engines.icefloe.state import HIDDEN
 from table.game_facts import PiecePrior, TableFacts
 from table.messages import phrase
 
@@ -56,6 +58,12 @@ def _on_board(document: Document) -> OnBoard:
     return OnBoard(pieces, tiles={place: floe["tile"] for place, floe in board.items()})
 
 
+def _cast_vote(document: Document, player: str) -> str | None:
+    """A vote as a state shows it."""
+    vote = document.get("votes", {}).get(player)
+    return vote and ("" if vote == HIDDEN else str(Vote(player, vote)))
+
+
 FACTS = GameFacts(
     title="IceFloe",
     document=IceFloeDocument,
@@ -77,4 +85,5 @@ FACTS = GameFacts(
         sound=_sound,
         on_board=_on_board,
     ),
+    cast_vote=_cast_vote,
 )

@@ -385,18 +385,7 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
         message = msg("{player}'s die was not announced: say what it showed.", player=untold)
         return Waiting(code=MOVE, message=message, rests_on=SEQUENCE, player=untold)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
-        message = sentences(
-            msg("Not seen on the board: {text}.", text=lay(state, wrong.gone)),
-            msg("Put it there, or move it a little if it is already there."),
-            turn(state),
-        )
-        return Waiting(
-            code=MOVE,
-            message=message,
-            rests_on=MOVEMENT,
-            player=state.to_move,
-            asks=_ask_unless_driven(state, found, wrong.gone),
-        )
+        return _missing(state, found, wrong)
     if (
         wrong.strange
         and isinstance(state.phase, Hit | Aiming)
@@ -417,6 +406,32 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     if wrong.resized:
         return ask_resized(state, found, wrong) or _resized(state, wrong)
     return _moved(state, found, wrong)
+
+
+def _missing(state: State, found: TableMatch, wrong: Difference) -> Waiting | OutOfSync:
+    """The verdict where Zambonis are not seen.
+
+    Somebody may hold them, where nothing else is amiss. Where the hit of the moment has been
+    carried out, what is amiss besides is told.
+    """
+    if isinstance(state.phase, Hit) and state.phase.target in wrong.gone:
+        besides = found.differs(after(state, (Take(state.phase.target),)))
+        if besides and state.phase.target not in besides.gone:
+            return _out_of_sync(state, besides)
+    message = sentences(
+        msg("Not seen on the board: {text}.", text=lay(state, wrong.gone)),
+        msg("Put it there, or move it a little if it is already there."),
+        turn(state),
+    )
+    more = wrong.moved or wrong.resized or wrong.pushed
+    return Waiting(
+        code=MOVE,
+        message=message,
+        rests_on=MOVEMENT,
+        player=state.to_move,
+        asks=_ask_unless_driven(state, found, wrong.gone),
+        differences=tuple(_sentences(wrong)) if more else (),
+    )
 
 
 def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | OutOfSync:

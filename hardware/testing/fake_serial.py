@@ -73,11 +73,6 @@ class WledFirmware:
         answer: bytes = reading(byte)
         return answer
 
-    def idle(self) -> None:
-        """Nothing came for 100 ms: JSON that is not complete is given up; a frame is not."""
-        if self._state == "json":
-            self._state = "A"
-
     def _in_A(self, byte: int) -> bytes:  # noqa: N802
         letter = chr(byte)
         if letter == "A":

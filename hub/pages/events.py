@@ -3,55 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import msgspec
 from flask import Blueprint, Response, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from engines import GAMES
-from hub.event_standings import (
-    TIE_BREAKS,
-    EventLine,
-    Meeting,
-    Participant,
-    event_standings,
-    meetings,
-)
-from hub.events import FORMATS, Event, Events
+from hub.event_files import SIGNS, event_csv, event_document, shown, trf_of
+from hub.event_standings import TIE_BREAKS
+from hub.events import FORMATS, Events
 from hub.evidence import Evidences
+from hub.game_texts import event_text, match_text
+from hub.links import HubLinks
 from hub.match_desk import MatchDesk, match_of
-from hub.matches import DRAWN, LOST, WON, MatchResult, Settled, Status, written
+from hub.matches import DRAWN, LOST, WON, MatchResult, written
 from hub.pages.login import actor
 from hub.pages.wall import club_name
+from hub.played import PlayedGames
 from hub.store import Store
-from hub.trf import Outcome, TrfPlayer, TrfRound, trf
 from referee.presentation.shown_games import title
-from referee.statistics.csv_export import csv_bytes
-from table.measured_text import time_utc
 from table.messages import msg
 from webui.security.requests import Refusal, number
 
-SIGNS = {WON: "1", DRAWN: "½", LOST: "0"}
-TRF_SIGNS: dict[float, Outcome] = {WON: "1", DRAWN: "=", LOST: "0"}
 OUTCOMES = {"won": WON, "drawn": DRAWN, "lost": LOST}
 """What forms say of a seat or of oneself."""
 MOST_NAMES = 4000
 """Letters of names that are added at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """An event for its page; `cross` are the rows of its cross-table, `heads` their columns."""
-
-    event: Event
-    lines: Sequence[EventLine]
-    heads: Sequence[str]
-    cross: Sequence[Sequence[str]]
-
-
-def event_pages(store: Store, events: Events, desk: MatchDesk, evidences: Evidences) -> Blueprint:
+def event_pages(
+    store: Store, events: Events, desk: MatchDesk, evidences: Evidences, played: PlayedGames
+) -> Blueprint:
     """The routes."""
     routes = Blueprint("events", __name__)
     routes.add_app_template_filter(written, "written")
@@ -82,6 +64,7 @@ def event_pages(store: Store, events: Events, desk: MatchDesk, evidences: Eviden
             club_id=club_id,
             shown=shown(events.event(club_id, event_id)),
             tie_breaks=TIE_BREAKS,
+            links=HubLinks(club_id),
             mine=mine(club_id),
         )
 
@@ -96,24 +79,23 @@ def event_pages(store: Store, events: Events, desk: MatchDesk, evidences: Eviden
             event=event,
             one=one,
             evidence=evidences.of(club_id, one),
+            links=HubLinks(club_id),
             mine=mine(club_id),
         )
 
-    _files(routes, store, events)
+    _files(routes, store, events, played)
     _preparing(routes, events)
     _pairing(routes, events)
     _results(routes, desk)
     return routes
 
 
-def _files(routes: Blueprint, store: Store, events: Events) -> None:
+def _files(routes: Blueprint, store: Store, events: Events, played: PlayedGames) -> None:
     """What other programs read."""
 
     @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/standings.csv")
     def as_csv(club_id: int, event_id: int) -> Response:
-        lines = shown(events.event(club_id, event_id)).lines
-        cells = ([getattr(line, name) for name in EventLine.__struct_fields__] for line in lines)
-        body = csv_bytes(EventLine.__struct_fields__, cells)
+        body = event_csv(events.event(club_id, event_id))
         headers = {"Content-Disposition": "attachment; filename=standings.csv"}
         return Response(body, mimetype="text/csv", headers=headers)
 
@@ -129,6 +111,23 @@ def _files(routes: Blueprint, store: Store, events: Events) -> None:
             raise Refusal(404, "no_trf", msg("This event has no rounds of two players each."))
         headers = {"Content-Disposition": "attachment; filename=event.trf"}
         return Response(trf_of(event), mimetype="text/plain", headers=headers)
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/games.txt")
+    def as_text(club_id: int, event_id: int) -> Response:
+        return _games(event_text(events.event(club_id, event_id), played))
+
+    @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/matches/<seq:match_id>/game.txt")
+    def match_as_text(club_id: int, event_id: int, match_id: int) -> Response:
+        event = events.event(club_id, event_id)
+        return _games(match_text(event, match_of(event, match_id), played))
+
+
+def _games(text: str) -> Response:
+    """Games as text; raises Refusal for none."""
+    if not text:
+        raise Refusal(404, "no_games", msg("No finished game of it can be played again here."))
+    headers = {"Content-Disposition": "attachment; filename=games.txt"}
+    return Response(text, mimetype="text/plain", headers=headers)
 
 
 def _back(event_id: int) -> AnyResponse:
@@ -225,7 +224,7 @@ def _results(routes: Blueprint, desk: MatchDesk) -> None:
         return _back(event_id)
 
 
-def player_pages(desk: MatchDesk, client: Callable[[], str]) -> Blueprint:
+def own_pages(desk: MatchDesk, client: Callable[[], str]) -> Blueprint:
     """What players see of themselves, by their codes."""
     routes = Blueprint("me", __name__)
 
@@ -254,129 +253,6 @@ def player_pages(desk: MatchDesk, client: Callable[[], str]) -> Blueprint:
         return redirect(url_for("me.page", code=code), 303)
 
     return routes
-
-
-def shown(event: Event) -> Shown:
-    """An event with its standings and its cross-table."""
-    lines = event_standings(event.format, event.players, event.matches)
-    rows = meetings(event.players, event.matches)
-    if event.format == "round_robin":
-        heads = [str(line.number) for line in lines]
-        cross = [[_against(line, other, rows) for other in lines] for line in lines]
-    elif event.format == "swiss":
-        heads = [str(number) for number in range(1, event.paired + 1)]
-        cross = [
-            [_in_round(number, rows.get(line.number, [])) for number in range(1, event.paired + 1)]
-            for line in lines
-        ]
-    else:
-        heads, cross = [], []
-    return Shown(event, lines, heads, cross)
-
-
-def _against(line: EventLine, other: EventLine, rows: dict[int, list[Meeting]]) -> str:
-    if line.number == other.number:
-        return "×"
-    found = (one for one in rows.get(line.number, []) if other.number in one.opponents)
-    return " ".join(SIGNS[one.share] for one in found if one.share is not None)
-
-
-def _in_round(number_: int, row: Sequence[Meeting]) -> str:
-    """As chess players write it: a win against number 5 is `5 1`."""
-    for one in row:
-        if one.round == number_:
-            sign = SIGNS[one.share] if one.share is not None else ""
-            return f"{one.opponents[0]} {sign}".strip() if one.opponents else f"– {sign}"
-    return ""
-
-
-class MatchDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """A match in the JSON document; shares and scores in the order of the players."""
-
-    round: int
-    number: int
-    table: str
-    players: tuple[str, ...]
-    status: Status
-    shares: tuple[float, ...]
-    scores: tuple[float, ...]
-
-
-class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """An event as JSON."""
-
-    club: str
-    event: str
-    game: str
-    format: str
-    terms: str
-    state: str
-    made_utc: str
-    tie_breaks: tuple[str, ...]
-    standings: Sequence[EventLine]
-    matches: Sequence[MatchDocument]
-
-
-def event_document(event: Event, club: str) -> EventDocument:
-    """An event for other programs."""
-    return EventDocument(
-        club=club,
-        event=event.name,
-        game=event.game,
-        format=event.format,
-        terms=event.terms,
-        state=event.state,
-        made_utc=time_utc(event.made_ms),
-        tie_breaks=TIE_BREAKS[event.format],
-        standings=shown(event).lines,
-        matches=[_match_document(one) for one in event.matches],
-    )
-
-
-def _match_document(one: Settled) -> MatchDocument:
-    return MatchDocument(
-        round=one.match.round,
-        number=one.match.number,
-        table=one.match.table,
-        players=tuple(seat.name for seat in one.match.seats),
-        status=one.status,
-        shares=one.result.shares if one.result else (),
-        scores=one.result.scores if one.result else (),
-    )
-
-
-def trf_of(event: Event) -> str:
-    """An event as a tournament report file."""
-    rows = meetings(event.players, event.matches)
-    lines = {line.number: line for line in shown(event).lines}
-    date = datetime.fromtimestamp(event.made_ms / 1000, UTC).strftime("%Y/%m/%d")
-    planned = max(event.rounds if event.format == "swiss" else 0, event.paired)
-    players = [
-        TrfPlayer(
-            one.number,
-            one.name,
-            lines[one.number].points,
-            lines[one.number].place,
-            _trf_rounds(event, one, rows.get(one.number, [])),
-        )
-        for one in event.players
-    ]
-    return trf(event.name, date, planned, players)
-
-
-def _trf_rounds(event: Event, player: Participant, row: Sequence[Meeting]) -> list[TrfRound]:
-    by_round = {one.round: one for one in row}
-    found = []
-    for number_ in range(1, event.paired + 1 + (player.withdrawn and event.format == "swiss")):
-        one = by_round.get(number_)
-        if one is None:
-            found.append(TrfRound())
-        elif not one.opponents:
-            found.append(TrfRound(outcome="U"))
-        else:
-            sign = TRF_SIGNS[one.share] if one.share is not None else None
-            found.append(TrfRound(one.opponents[0], one.began, sign))
-    return found
 
 
 def share_text(share: float) -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import msgspec
 from flask import Blueprint, Response, render_template, request
 
+from hub.links import HubLinks
 from hub.pages.wall import club_name
 from hub.ratings import RatedPlayer, ratings
-from hub.standings import TIE_BREAKS, HubGame, Results, standings
+from hub.standings import TIE_BREAKS, HubGame, Results, Standing, standings
 from hub.store import Store
 from referee.presentation.shown_games import title
 from referee.statistics.csv_export import csv_bytes
@@ -62,16 +63,16 @@ def standing_pages(store: Store, results: Results, now_ms: Callable[[], int]) ->
             games=[(one, title(one)) for one in names],
             rows=standings(games),
             rated=rated(results.games(club_id), chosen, now_ms()),
+            links=HubLinks(club_id),
             query=request.query_string.decode(errors="replace"),
         )
 
     @routes.get("/halls/<seq:club_id>/standings.csv")
     def as_csv(club_id: int) -> Response:
         club_name(store, club_id)
-        rows = standings(found(club_id)[2])
-        cells = ([getattr(row, name) for name in COLUMNS] for row in rows)
+        body = standings_csv(standings(found(club_id)[2]))
         headers = {"Content-Disposition": "attachment; filename=standings.csv"}
-        return Response(csv_bytes(COLUMNS, cells), mimetype="text/csv", headers=headers)
+        return Response(body, mimetype="text/csv", headers=headers)
 
     @routes.get("/halls/<seq:club_id>/standings.json")
     def as_json(club_id: int) -> Response:
@@ -86,6 +87,11 @@ def standing_pages(store: Store, results: Results, now_ms: Callable[[], int]) ->
         return Response(msgspec.json.encode(document), mimetype="application/json")
 
     return routes
+
+
+def standings_csv(rows: Iterable[Standing]) -> bytes:
+    """Standings, a line a player."""
+    return csv_bytes(COLUMNS, ([getattr(row, name) for name in COLUMNS] for row in rows))
 
 
 def rated(games: Iterable[HubGame], chosen: Chosen, now_ms: int) -> list[RatedPlayer]:

@@ -384,14 +384,19 @@ class TableJudge:
     def _explain(self, verdict: Verdict, table: SettledTable) -> None:
         """Put a table on record that is not what the game waits for, once for each such table.
 
-        Asks what it is where a misreading would explain it.
+        So is one that is half done, and about which nobody is asked. Asks what it is where a
+        misreading would explain it.
         """
         self.mismatch.pending = None
         explained = self.mismatch.explained
         if explained is not None and same_positions(explained, table.seen):
             return
         self.mismatch.explained = table.seen
-        if isinstance(verdict, Waiting) and verdict.differences and not self._is_noticed(table):
+        if (
+            isinstance(verdict, Waiting)
+            and (verdict.differences or verdict.asks is None)
+            and not self._is_noticed(table)
+        ):
             if not self._notice(verdict, table):
                 return
             table = replace(table, ledger=self.session.ledger)

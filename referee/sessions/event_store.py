@@ -89,7 +89,7 @@ class Log(LogReader):
         """
         self._last = 0
         """The newest record that was written and returned to the caller."""
-        self._claim = -1
+        self._claim: int | None = None
         self._frames_bytes = frames_bytes
         logger.info("%s: opening to write", path)
         if not path.parent.is_dir():
@@ -229,9 +229,9 @@ class Log(LogReader):
     def _let_go(self) -> None:
         with suppress(AttributeError, sqlite3.Error):
             self._db.close()
-        if self._claim >= 0:
+        if self._claim is not None:
             os.close(self._claim)
-            self._claim = -1
+            self._claim = None
 
     def _open_to_write(self, first: bool) -> None:
         """Look for damage, connect, and make or upgrade the tables; raises InputError."""

@@ -51,7 +51,8 @@ SEEN_MS, SEEN_FRAMES = 1200, 4
 """The players leave what they laid back alone for so long, and so many pictures."""
 PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
 """An act without a ruling is put back once both have passed."""
-
+IN_VAIN = 5
+"""After so many tries at the same act, none of which was ruled on rightly, people declare it."""
 SET_UPS = 2
 """How often a board is set up again before people say how it is."""
 
@@ -290,6 +291,11 @@ class Players:
         self.spares, self.taken = play.spares, play.taken
         self.throws = bool(play.spares())
         self._lay_at: dict[str, Bodies] = {}
+        """How the table lay in each state of this game's record, where it is known."""
+        self._noted, self._noted_state = session.ledger.seq, str(self.state)
+        """The newest record that `_lay_at` knows of, and the state after it."""
+        self._in_vain = 0
+        """How many lawful acts in a row nobody ruled on rightly."""
         self._people = PlayerHands(session, setup)
         self.arm = self._people.arm
         self._script = self._evening()
@@ -302,7 +308,8 @@ class Players:
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
         self._people.look_up(at_ms)
-        next(self._script)
+        self._note()
+        self._script = self._people.go_on(self._script, self._again)
         self._seen = self.bodies
         bodies = self.bodies.values()
         pieces = tuple(body for body in bodies if isinstance(body, ScenePiece))
@@ -322,18 +329,28 @@ class Players:
             self._session.ledger.state, self.state
         )
 
+    def _again(self) -> Steps:
+        """The rest of the evening, as it is recorded, after a moment's thought."""
+        self.state = self._session.ledger.state
+        yield from self._people.wait(THINK_MS)
+        yield from self._turns()
+
     def _evening(self) -> Steps:
         """All that the players do, one step a frame."""
         yield
         yield from self._begin()
+        yield from self._turns()
+
+    def _turns(self) -> Steps:
+        """All that they do once the board is set up."""
         while True:
             self._acting = False
             while self.waits:
-                self._note()
                 yield
             ledger, lay = self._session.ledger, self.recorded()
             if ledger.game_seq != self._game_seq:
                 self._game_seq, self.state, self.bodies = ledger.game_seq, ledger.state, {}
+                self._lay_at, self._noted_state = {}, ""
                 yield from self._begin()
             elif ledger.question is not None:
                 if self.people:
@@ -350,9 +367,9 @@ class Players:
                 yield
             elif self._play.mover(self.state) in self.people:
                 due = self._play.completed(self.state, self.bodies)
-                if due.keys() - self.bodies.keys():
+                if brought := {name: due[name] for name in due.keys() - self.bodies.keys()}:
                     yield from self._lay(due)
-                    self._remember()
+                    self._lay_at[str(self.state)] = {**(lay or self.bodies), **brought}
                 yield
             elif self.people and lay is not None and lay != self.bodies:
                 yield from self._lay(self._with_dice(lay))
@@ -370,8 +387,13 @@ class Players:
         act = self._play.turn(self.state, self.bodies)
         if act.heard is not None and act.heard.get("player") in self.people:
             yield
-        else:
-            yield from self._do(act)
+            return
+        before = self.state
+        yield from self._do(act)
+        self._in_vain = self._in_vain + 1 if self._play.same(before, self.state) else 0
+        if self._in_vain >= IN_VAIN:
+            self._in_vain = 0
+            yield from self._declare(act)
 
     def _begin(self) -> Steps:
         """Set up the board.
@@ -386,11 +408,14 @@ class Players:
             if self.done[-1].verdict in ("right", "asked"):
                 return
             begin = self._play.begin(self.state)
-        if begin is None:
-            return
-        yield from self._lay(begin.bodies)
-        if begin.moves:
-            self._people.say(Declare(moves=begin.moves, decided_by=WHO))
+        if begin is not None:
+            yield from self._declare(begin)
+
+    def _declare(self, act: Act) -> Steps:
+        """Do what the referee does not make out, and tell it."""
+        yield from self._lay(act.bodies)
+        if act.moves:
+            self._people.say(Declare(moves=act.moves, decided_by=WHO))
             self.state = self._session.ledger.state
         self._remember()
 
@@ -402,7 +427,7 @@ class Players:
         """
         ledger = self._session.ledger
         self._followed = ledger.seq
-        bodies, newest = self._lay_at.get(str(ledger.state)), self._session.records(ledger.seq - 1)
+        bodies, newest = self.recorded(), self._session.records(ledger.seq - 1)
         if bodies is not None and not (self.people and _played(newest)):
             self.state, self._acting = ledger.state, True
             yield from self._lay(self._with_dice(bodies))
@@ -411,7 +436,6 @@ class Players:
                 yield from self._people.wait(SEEN_MS)
         elif self.people:
             self.state, self.bodies = ledger.state, self._play.named(self.bodies)
-            self._remember()
         yield
 
     def _undone(self) -> bool:
@@ -422,25 +446,36 @@ class Players:
         newest = self._session.records(ledger.seq - 1)
         if not newest or _played(newest):
             return False
-        lay = self._lay_at.get(str(ledger.state))
+        lay = self.recorded()
         return lay is not None and self._with_dice(lay) != self.bodies
 
     def recorded(self) -> Bodies | None:
-        """The bodies as they lay when the referee last agreed; None before that."""
-        return self._lay_at.get(str(self.state))
+        """As `SeatedPlayers.recorded`: also of what these players have yet to follow."""
+        self._note()
+        return self._lay_at.get(str(self._session.ledger.state))
 
     def _remember(self) -> None:
         self._lay_at[str(self.state)] = self.bodies
 
     def _note(self) -> None:
-        """Remember the table that the referee saw when people reached a state.
+        """Remember how the table lay in the states of new records.
 
-        By now somebody may have taken up the next piece; an undo lays the table back as it was
-        seen.
+        It lay as it was when the referee saw it: by now somebody may have taken up the next piece.
+        Where something was only said, it lay as in the state before: pieces may lie wrongly then.
         """
         ledger = self._session.ledger
-        if ledger.game_seq == self._game_seq:
-            self._lay_at.setdefault(str(ledger.state), self._play.named(self._seen))
+        if ledger.seq == self._noted or ledger.game_seq != self._game_seq:
+            return
+        counted = {entry.by: entry.state for entry in ledger.standing}
+        lay, since = self._lay_at.get(self._noted_state), self._session.records(self._noted)
+        for record in since:
+            if record.seq in counted:
+                if lay is None or _rests_on_table(record.event):
+                    lay = self._play.named(self._seen)
+                self._lay_at[str(counted[record.seq])] = lay
+        if lay is not None and not isinstance(since[-1].event, Undone):
+            self._lay_at.setdefault(str(ledger.state), lay)
+        self._noted, self._noted_state = ledger.seq, str(ledger.state)
 
     def _with_dice(self, bodies: Bodies) -> Bodies:
         """These bodies, with the dice as they lie: laid back they would be another roll."""
@@ -709,6 +744,13 @@ def _left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
 def _may_be_asked(event: Event, act: Act) -> bool:
     """Whether a question may follow from the event, for whoever waits for it."""
     return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
+
+
+def _rests_on_table(event: Event) -> bool:
+    """Whether the table was as the record says when this was put on record."""
+    return isinstance(event, Answered | Corrected | Declared) or (
+        isinstance(event, VerdictReached) and event.observation is not None
+    )
 
 
 def _is_heard(event: Event) -> bool:

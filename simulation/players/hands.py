@@ -5,8 +5,9 @@ All of it happens one step a frame.
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -17,6 +18,8 @@ from simulation.render.scene import ALBEDO, SKINS, Limb, Rgb, reaching_arm
 from table.errors import InputError
 from table.solids import Array
 from table.table_config import Setup
+
+logger = logging.getLogger(__name__)
 
 REACH_MS = 450
 """Time that an arm takes to come or go."""
@@ -48,6 +51,19 @@ class PlayerHands:
     def look_up(self, at_ms: int) -> None:
         """Set the time; times must not go back."""
         self._last_ms, self.now_ms = self.now_ms, at_ms
+
+    def go_on(self, script: Steps, again: Callable[[], Steps]) -> Steps:
+        """Take one step of a script, and return the script to go on with.
+
+        Where it fails nobody's referee may end: all arms go, and it begins `again`.
+        """
+        try:
+            next(script)
+        except Exception:
+            logger.info("the simulated players failed", exc_info=True)
+            self.leave()
+            return again()
+        return script
 
     def say(self, command: Command) -> None:
         """Send a command to the referee.
@@ -85,9 +101,13 @@ class PlayerHands:
             self.limbs = self.arm(player, start + eased * (goal - start))
             yield
         if to_mm is None:
-            self.limbs, self._hand_mm = (), None
+            self.leave()
         else:
             self.limbs, self._hand_mm = self.arm(player, goal), goal
+
+    def leave(self) -> None:
+        """Take every arm away at once."""
+        self.limbs, self._hand_mm = (), None
 
     def arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
         """The arm of somebody in a player's seat, with the hand at a place (3,)."""

@@ -101,6 +101,11 @@ class Players(ByHand):
         self._lay_at: dict[str, Bodies] = {}
         self._state = ""
         """The state of the record that the players know, and how the table lay in each."""
+        self._ruled = ""
+        self._lay_then: Bodies = {}
+        """The newest state of the record, and how the table lay when it was ruled on."""
+        self._seen: Bodies = {}
+        """What lies in the newest picture."""
         self._loose: tuple[ScenePiece, ...] = ()
         self._people = PlayerHands(session, setup)
         self.arm = self._people.arm
@@ -135,14 +140,28 @@ class Players(ByHand):
         }
 
     def recorded(self) -> Bodies | None:
-        """The bodies as they lay when the referee last agreed; None before that."""
-        return self._lay_at.get(self._state)
+        """As `SeatedPlayers.recorded`: also of what these players have yet to follow."""
+        self._note()
+        return self._lay_at.get(self._ruled, self._lay_then)
+
+    def _note(self) -> None:
+        """Remember how the table lay in a new state of the record: by now somebody may throw."""
+        if (state := _state_of(self._session.view())) != self._ruled:
+            self._ruled, self._lay_then = state, self._seen
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
         self._people.look_up(at_ms)
-        next(self._script)
+        self._note()
+        self._script = self._people.go_on(self._script, self._again)
+        self._seen = self.bodies
         return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
+
+    def _again(self) -> Steps:
+        """The rest of the evening, after a moment's thought."""
+        self._loose = ()
+        yield from self._people.wait(THINK_MS)
+        yield from self._play()
 
     def _play(self) -> Steps:
         """All that the players do, one step a frame."""
@@ -158,7 +177,7 @@ class Players(ByHand):
                 yield from self._answer(view)
             elif view.phase != "playing":
                 yield
-            elif (state := str(view.state.get("state", view.seq))) != self._state:
+            elif (state := _state_of(view)) != self._state:
                 yield from self._follow(state)
             elif view.next is None and len(self.table.pieces) > (
                 view.state["starter"] in self.people
@@ -187,7 +206,7 @@ class Players(ByHand):
         """Go on with another state of the record: an earlier one is laid as it was then."""
         earlier, self._state = self._lay_at.get(state), state
         if earlier is None:
-            self._lay_at[state] = self.bodies
+            self._lay_at[state] = self._lay_then if self.people else self.bodies
         elif earlier != self.bodies:
             yield from self._lay(earlier)
 
@@ -347,6 +366,11 @@ class Players(ByHand):
         yield
         if not choice.moves:
             yield from self._take_back(self._before)
+
+
+def _state_of(view: SessionView) -> str:
+    """The state of the record, in which the players know how the table lay."""
+    return str(view.state.get("state", view.seq))
 
 
 def true_layout(table: Tabletop) -> Layout:

@@ -91,7 +91,8 @@ class StormPlay(ByHand):
     def turn(self, state: State, bodies: Bodies) -> Act:
         """A throw, or a piece taken."""
         if state.next is None:
-            target = self._chance.choice(list(targets(state)))
+            may = targets(state)  # people decide what is too close to call
+            target = self._chance.choice([one for one, sure in may.items() if sure] or list(may))
             taken = without(bodies, self._name(bodies, target))
             return Act(
                 "shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),)

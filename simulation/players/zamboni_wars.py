@@ -20,7 +20,7 @@ from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
 from simulation.players.driver import Act, BoardPlayers, ByHand
-from simulation.players.laying import Bodies, gap_mm, named_by_cell, size_of, without
+from simulation.players.laying import Bodies, gap_mm, named_by_cell, put, size_of, without
 from simulation.render.dice import die_at
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, Rgb, SceneDie, ScenePiece
@@ -79,6 +79,10 @@ class ZamboniPlay(ByHand):
         """Roll, drive, fire or hold fire, and take off what was hit."""
         who, pips = state.to_move, self._chance.randint(1, 6)
         match state.phase:
+            case Moving(points) if not _drives(state, points):
+                still = str(Drive(state.mover.space, state.mover.facing))
+                said = {"player": who, "stays": True}
+                return Act("stay", bodies, "heard", MOVE, (still,), said)
             case Moving(points):
                 drive, driven = self._drive(state, bodies, points)
                 return Act("drive", driven, "accepted", MOVE, (str(drive),))
@@ -166,14 +170,9 @@ class ZamboniPlay(ByHand):
     def _drive(self, state: State, bodies: Bodies, points: int) -> tuple[Drive, Bodies]:
         """A legal drive for which there is room, preferably one that aims at somebody.
 
-        Raises ValueError where there is none.
+        Where there is room for none, the nest comes to lie as near to its space as can be.
         """
-        here = state.mover
-        drives = [
-            drive
-            for drive in reachable(state, points)
-            if (drive.space, drive.facing) != (here.space, here.facing)
-        ]
+        here, drives = state.mover, _drives(state, points)
         self._chance.shuffle(drives)
         pushes = self._chance.random() < PUSHES
         drives.sort(
@@ -190,7 +189,11 @@ class ZamboniPlay(ByHand):
                 drive.dice or state.dice,
             ):
                 return drive, driven
-        raise ValueError(f"expected room for a drive of {points}, got {state}")
+        drive, layers = drives[0], here.layers
+        heading_deg = 90.0 - 45 * FACINGS.index(drive.facing)
+        nest = self._nest(state.to_move, self._middle_mm(drive.space), heading_deg, layers)
+        rest = without(bodies, state.to_move)
+        return drive, put(rest, {state.to_move: nest}, self._setup, stacks=False) or bodies
 
     def _wrong_drive(self, state: State, bodies: Bodies) -> Act | None:
         """The player whose turn it is drives where no roll of the kind leads."""
@@ -425,6 +428,13 @@ class ZamboniPlay(ByHand):
         return self._thrower.piece(
             player, lying(size, float(x), float(y), heading_deg % 360), size, layers
         )
+
+
+def _drives(state: State, points: int) -> list[Drive]:
+    """Legal drives that can be seen: they end elsewhere, or at least push a cover die."""
+    drives, here = reachable(state, points), (state.mover.space, state.mover.facing)
+    away = [drive for drive in drives if (drive.space, drive.facing) != here]
+    return away or [drive for drive in drives if drive.dice]
 
 
 def _free(state: State) -> list[Space]:

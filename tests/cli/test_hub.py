@@ -151,12 +151,12 @@ def test_a_table_is_enrolled_and_sends_and_both_end_when_they_are_told(tmp_path,
     assert (hub.code, table.code) == (0, 0)
 
 
-def _pair(store: Store) -> None:
-    """An event whose first match is at the table."""
+def _pair(store: Store, table: bool = True) -> None:
+    """An event whose first match is at the table, if there is one."""
     events, anna = Events(store, Results(store), wall_ms), Actor("Anna", 1, "test")
     number = events.make(anna, "Cup", "ice_boule", "knock_out")
     events.add_players(anna, number, ["Ben", "Cleo"])
-    events.use_tables(anna, number, [1])
+    events.use_tables(anna, number, [1] if table else [])
     events.pair(anna, number, 0)
 
 
@@ -182,3 +182,27 @@ def _enter(port: int, password: str, code: str) -> None:
             {"Sec-Fetch-Site": "same-origin"},
         )
         assert browser.open(request).status == 200
+
+
+def test_a_club_is_exported_as_a_folder_of_pages(tmp_path, database):
+    rinkside("hub", "organiser", "Anna", "--database", database)
+    store = Store(database)
+    _pair(store, table=False)
+    store.close()
+    words = ("hub", "export-site", tmp_path / "site", "--database", database)
+    done = rinkside(*words, "--language", "de")
+    assert done.exit_code == 0, done.output
+    assert "Veranstaltungen" in (tmp_path / "site" / "index.html").read_text()
+    one = rinkside(*words, "--event", "1")
+    assert one.exit_code == 0
+    assert "Ben" in (tmp_path / "site" / "index.html").read_text()
+    for wrong, said in (
+        (("--event", "7"), "There is no such event."),
+        (("--club", "Other"), "--club: expected one of Club, got 'Other'"),
+    ):
+        refused = rinkside(*words, *wrong)
+        assert (refused.exit_code, said in refused.output) == (2, True)
+        assert refused.output.count("\n") == 1
+    rinkside("hub", "organiser", "Ben", "--club", "Another", "--database", database)
+    assert "expected one of Another, Club" in rinkside(*words).output
+    assert rinkside(*words, "--club", "Another").exit_code == 0

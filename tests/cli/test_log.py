@@ -22,6 +22,7 @@ from referee.sessions.events import (
     VerdictReached,
 )
 from table.messages import msg
+from tests.support.hubs import play
 
 JPEG = b"\xff\xd8 a picture \xff\xd9"
 
@@ -221,3 +222,23 @@ def test_rulings_are_told_in_the_language_that_is_set(tmp_path, arguments, envir
     assert json.loads(documents.output)[1]["said"] == "Blue throws next.", "for programs, English"
     english = CliRunner().invoke(main, ["log", "show", "--log", str(path)])
     assert "Blue throws next." in english.output
+
+
+def test_games_are_written_as_text_and_played_again(tmp_path):
+    with Log(tmp_path / "log.sqlite") as log:
+        play(log, "ice_storm", 3, 60)
+        play(log, "icebreaker", 4, 60)
+    out = tmp_path / "games.txt"
+    written = rinkside("log", "games", str(out), "--log", str(tmp_path / "log.sqlite"))
+    assert written.exit_code == 0, written.output
+    text = out.read_text()
+    assert text.count("[Result ") == int(written.output.split()[0]) > 1
+    assert '[Red "Anna"]' in text
+    checked = rinkside("log", "check-games", str(out))
+    assert checked.output == f"{text.count('[Result ')} games come to what they say\n"
+    out.write_text(text.replace('[Scores "', '[Scores "1', 1))
+    wrong = rinkside("log", "check-games", str(out))
+    assert (wrong.exit_code, wrong.output.count("\n")) == (2, 1)
+    assert "games.txt: game 1: expected moves that come to" in wrong.output
+    out.write_bytes(b"\xff\xfe")
+    assert "it is not text" in rinkside("log", "check-games", str(out)).output

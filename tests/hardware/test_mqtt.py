@@ -5,6 +5,7 @@ and that nobody waits for it.
 from __future__ import annotations
 
 import builtins
+import errno
 import os
 import queue
 import signal
@@ -19,6 +20,8 @@ import pytest
 
 pytest.importorskip("paho.mqtt.client")
 
+from paho.mqtt import client as paho
+
 from cli.device_report import connected
 from hardware.backends import mqtt as backend
 from hardware.backends.mqtt import MOST_BYTES, MqttBroker
@@ -27,6 +30,7 @@ from hardware.settings import load_settings, parse_settings
 from hardware.testing.fakes import FakeBroker
 from table.errors import InputError
 from tests.support.mosquitto import Mosquitto, Somebody, until
+from tests.support.threads import ShortWaits
 
 STATUS = "rinkside/v1/table/status"
 
@@ -259,14 +263,100 @@ def test_a_broker_that_never_answers_is_said_and_waits_for_nobody(at, monkeypatc
 
 
 def test_nothing_is_said_while_it_is_too_early():
+    """A broker in the same house answers within a second or so."""
     now_s = [0.0]
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"mqtt://127.0.0.1:{server.getsockname()[1]}"
         mqtt = MqttBroker(MqttSettings(url=url), clock=lambda: now_s[0])
+        now_s[0] = 1.9
         assert mqtt.error == ""
-        now_s[0] = backend.PATIENT_S
+        now_s[0] = 5.0
         assert mqtt.error.startswith("no answer")
         mqtt.close()
+
+
+class PlayedTime:
+    """The module `time` for paho: its pauses take no time, and are added up."""
+
+    def __init__(self):
+        self.now_s = 0.0
+
+    def sleep(self, seconds):
+        self.now_s += seconds
+
+    def monotonic(self):
+        return self.now_s
+
+
+def test_a_broker_that_is_gone_is_tried_as_docs_say(broker, monkeypatch):
+    """After 1, 2, 4 and 8 seconds, then every 15 (docs/MQTT.md); no attempt takes for long."""
+    played, tried, enough = PlayedTime(), [], threading.Event()
+    monkeypatch.setattr(paho, "time", played)
+    monkeypatch.setattr(paho, "time_func", played.monotonic)
+
+    def gone(_address, timeout, **_more):
+        tried.append((played.now_s, timeout))
+        if len(tried) > 6:
+            enough.set()
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+
+    mqtt = MqttBroker(MqttSettings(url=broker.url))
+    until(lambda: mqtt.connected)
+    monkeypatch.setattr(socket, "create_connection", gone)
+    broker.kill()
+    assert enough.wait(20)
+    mqtt.close()
+    assert [at_s for at_s, _ in tried[:6]] == [1, 3, 7, 15, 30, 45]
+    assert all(3 <= timeout <= 10 for _, timeout in tried)
+
+
+def test_a_broker_is_told_how_much_is_taken_and_how_long_it_may_be_silent(at):
+    """Its first message, byte by byte as MQTT 5 has it (section 3.1)."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        mqtt = at(f"mqtt://127.0.0.1:{server.getsockname()[1]}")
+        wire = server.accept()[0]
+        hello = wire.recv(4096)
+        wire.close()
+        mqtt.close()
+    version = hello.index(b"\x00\x04MQTT\x05") + 6
+    assert 8 <= int.from_bytes(hello[version + 2 : version + 4], "big") <= 30, "seconds"
+    maximum_packet_size = b"\x27" + (16 << 10).to_bytes(4, "big")
+    assert maximum_packet_size in hello[version + 4 :]
+
+
+def test_what_a_broker_sends_all_the_same_is_dropped_above_16_kib(broker, at, monkeypatch):
+    monkeypatch.setattr(paho.Properties, "pack", lambda _properties: b"\x00")
+    mqtt, told = at(broker.url), queue.Queue()
+    until(lambda: mqtt.connected)
+    mqtt.listen(["a"], lambda _topic, payload: told.put(len(payload)))
+    with Somebody(broker) as somebody:
+        until(lambda: not told.empty() or somebody.publish("a", "first"))
+        for size in ((16 << 10) + 1, 16 << 10):
+            somebody.publish("a", "x" * size)
+        found = {told.get(timeout=20)}
+        while 16 << 10 not in found:
+            found.add(told.get(timeout=20))
+    assert found == {5, 16 << 10}
+
+
+def test_goodbye_is_over_in_a_few_seconds_whatever_the_broker_does(broker, monkeypatch):
+    sent_s, wait = [], paho.MQTTMessageInfo.wait_for_publish
+
+    def noted(message, timeout=None):
+        sent_s.append(timeout)
+        wait(message, timeout)
+
+    class Waits(ShortWaits):
+        RLock = threading.RLock
+
+    waits = Waits()
+    monkeypatch.setattr(paho.MQTTMessageInfo, "wait_for_publish", noted)
+    monkeypatch.setattr(backend, "threading", waits)
+    mqtt = MqttBroker(MqttSettings(url=broker.url))
+    until(lambda: mqtt.connected)
+    mqtt.close()
+    assert len(sent_s) == len(waits.left_s) == 1
+    assert all(1 <= seconds <= 4 for seconds in (*sent_s, *waits.left_s))
 
 
 def test_of_two_tables_of_one_name_the_later_one_stays(broker, at):

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from hub.app import create_hub_app
 from hub.forwarder import Forwarder
+from hub.site_folder import write_folder
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
@@ -73,6 +74,29 @@ def test_the_wall_follows_a_table_as_it_plays(address, page, club, tmp_path):
     assert page.locator(".players .who b").count() == 0
 
 
+def test_an_exported_site_is_read_from_a_stick(page, club, tmp_path):
+    evening = Evening(club, tmp_path, "swiss", ("Anna", "Ben", "Cleo Maximiliane Huber"), tables=2)
+    evening.pair()
+    evening.play(*evening.players_of(1)[0], lost="Ben")
+    app = create_hub_app(club.store, (), club.now_ms, club.accounts)
+    files = app.extensions["site"].files(club.actor.club_id, "Club", "de", club.now_ms())
+    write_folder(tmp_path / "site", files)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.set_viewport_size({"width": 390, "height": 800})
+    for name in sorted(name for name in files if name.endswith(".html")):
+        page.goto((tmp_path / "site" / name).as_uri())
+        said = Axe().run(page, options={"preload": False}).response  # it may ask for no file
+        found = [one["id"] for one in said["violations"]]
+        wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert (name, found, wide <= 0) == (name, [], True)
+    assert {url.partition("/site/")[0] for url in asked} == {tmp_path.as_uri()}
+    page.goto((tmp_path / "site" / "index.html").as_uri())
+    page.click("text=Cup")
+    page.click("text=Anna – Ben")
+    expect(page.locator("main")).to_contain_text("Belege")
+
+
 @pytest.mark.parametrize("width", [390, 1024, 1920])
 def test_no_page_is_hard_to_use_or_wider_than_its_window(address, page, club, tmp_path, width):
     evening = Evening(club, tmp_path, "swiss", ("Anna", "Ben", "Cleo Maximiliane Huber"), tables=2)
@@ -92,6 +116,7 @@ def test_no_page_is_hard_to_use_or_wider_than_its_window(address, page, club, tm
         "/organisers",
         events,
         f"{events}/{evening.id}",
+        f"/halls/{club.actor.club_id}/player?name=Anna",
         match,
     ):
         if path == "/tables":

@@ -10,7 +10,12 @@ import re
 
 import pytest
 
+from engines import GAMES
 from hub.app import create_hub_app
+from referee.sessions.events import SessionStarted
+from referee.sessions.game_text import read_games, replay
+from referee.sessions.session import Session
+from tests.support.boule_games import won_by_blue
 from tests.support.evenings import Evening
 from tests.support.hubs import PASSWORD, Club
 
@@ -173,3 +178,71 @@ def test_a_player_is_erased_from_events_too_and_results_stay(app, club, tmp_path
     (one,) = evening.matches
     assert {seat.name for seat in one.match.seats} == {"Anna", "somebody"}
     assert sorted(one.result.shares) == [0, 1]
+
+
+def test_a_player_has_a_page(app, club, tmp_path):
+    evening = Evening(club, tmp_path)
+    evening.pair()
+    evening.play("Anna", "Ben", lost="Ben")
+    browser, hall = app.test_client(), f"/halls/{club.actor.club_id}"
+    assert f'href="{hall}/player?name=Anna"' in browser.get(f"{hall}/standings").get_data(True)
+    shown = text(browser.get(f"{hall}/player?name=ANNA"))
+    assert "Anna Club" in shown
+    assert "Icebreaker1110000" in shown.replace(" ", "")
+    assert "Anna – Ben 1 – 0" in shown
+    post(log_in(app), "/players/merge", other="Ana", name="Anna")
+    assert "Anna Club" in text(browser.get(f"{hall}/player?name=ana"))
+    for nobody in ("Zoe", "", "somebody", "%00", "A" * 5000):
+        assert browser.get(f"{hall}/player?name={nobody}").status_code == 404
+    assert browser.get("/halls/99/player?name=Anna").status_code == 404
+
+
+def test_games_of_an_event_are_played_again_from_their_text(app, club, tmp_path):
+    evening = Evening(club, tmp_path, names=("Anna", "Ben", "Cleo"))
+    evening.pair()
+    evening.play("Ben", "Cleo", lost="Cleo")
+    evening.began("Ben", "Anna")
+    evening.send()
+    browser, page = app.test_client(), f"/halls/{club.actor.club_id}/tournaments/{evening.id}"
+    (found,) = read_games(browser.get(f"{page}/games.txt").get_data(as_text=True), "games.txt")
+    (match,) = (one.match for one in evening.matches if one.table_says)
+    assert (found.event, found.site, found.round) == ("Cup", "Table 1", str(match.round))
+    assert found.names == {"yellow": "Ben", "blue": "Cleo"}
+    assert replay(found, GAMES, "game").winners == ("yellow",)
+    one = browser.get(f"{page}/matches/{match.id}/game.txt").get_data(as_text=True)
+    assert read_games(one, "game.txt") == [found]
+    post(log_in(app), "/players/erase", name="Cleo")
+    again = browser.get(f"{page}/games.txt").get_data(as_text=True)
+    assert "Cleo" not in again
+    others = [one.match.id for one in evening.matches if one.match.id != match.id]
+    assert [browser.get(f"{page}/matches/{one}/game.txt").status_code for one in others] == [
+        404
+    ] * 2
+
+
+def test_a_players_page_says_how_near_they_throw(app, club, tmp_path):
+    evening = Evening(club, tmp_path, "free", game="ice_boule")
+    for gap_mm in (12.0, 30.0, 20.0):
+        names = {"blue": "Anna", "yellow": "Ben"}
+        started = SessionStarted(game="ice_boule", players=("blue", "yellow"), names=names)
+        session = Session.begin(evening.log(), started)
+        won_by_blue(session, gap_mm)
+        session.close()
+    evening.send()
+    browser, hall = app.test_client(), f"/halls/{club.actor.club_id}"
+    shown = text(browser.get(f"{hall}/player?name=Anna"))
+    assert "The newest 20 games of each kind count here." in shown
+    assert re.search(r"Median gap, mm.*Ice Boule.*20\.0", shown)
+    document = json.loads(browser.get(f"{hall}/player.json?name=Anna").data)
+    (game,) = document["games"]
+    assert (game["read"], game["won"], game["out"]) == (3, 3, 0)
+    assert (game["gap_low_mm"], game["gap_median_mm"], game["gap_high_mm"]) == (12, 20, 30)
+    assert game["gap_median_margin_mm"] == pytest.approx(0.14, abs=0.06)
+    assert len(document["ratings"]["ice_boule"]) == 1
+    rows = browser.get(f"{hall}/player.csv?name=Anna&all").get_data().decode("utf-8-sig")
+    (row,) = csv.DictReader(io.StringIO(rows))
+    assert (row["player"], row["measured"], row["gap_median_mm"]) == (
+        "Anna",
+        str(game["measured"]),
+        "20.0",
+    )

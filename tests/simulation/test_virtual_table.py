@@ -176,6 +176,62 @@ def test_an_undo_right_after_a_quick_hand_is_laid_back():
     assert not players.busy
 
 
+def test_what_is_put_back_is_the_newest_record_which_the_players_have_yet_to_follow():
+    """A quick person does something wrong right after an act that was ruled on."""
+    virtual, players, session = laid_out_in_session("icebreaker")
+    rules, state = GAMES["icebreaker"], session.ledger.state
+    start, _, end = str(next(iter(rules.legal_moves(state)))).partition("-")
+    session.ledger.paused = False
+    board = table_of("icebreaker", 3).setup.board
+    virtual.act("drop", f"ship {start}", *cell_middle_mm(board, end))
+    virtual.scene_at(SET_UP_MS + FRAME_MS)
+    ruled = {id(body) for body in players.bodies.values()}
+    accepted = VerdictReached(
+        verdict="accepted", code="icebreaker.move", message="moved", observation={}
+    )
+    session.come_to(rules.play(state, rules.parse_move(f"{start}-{end}")), accepted)
+    for what in ("take", "put back"):
+        virtual.act(what, "ice E5" if what == "take" else "")
+    assert {id(body) for body in players.bodies.values()} == ruled
+
+
+def test_pieces_that_lie_wrongly_are_not_recorded_by_something_that_is_said():
+    virtual, players, session = laid_out_in_session("zamboni_wars")
+    (person,) = players.people
+    before, state = players.bodies, session.ledger.state
+    session.ledger.paused = False
+    virtual.act("drop", person, *map(float, (virtual.low_mm + virtual.high_mm) / 2))
+    virtual.scene_at(SET_UP_MS + FRAME_MS)
+    move = next(iter(GAMES["zamboni_wars"].legal_moves(state)))
+    said = InputRecorded(code="zamboni.roll", message="rolled", moves=(str(move),))
+    session.come_to(GAMES["zamboni_wars"].play(state, move), said)
+    for at_ms in range(SET_UP_MS + 2 * FRAME_MS, SET_UP_MS + 6_000, FRAME_MS):
+        virtual.scene_at(at_ms)
+    assert players.bodies[person] is before[person], "a simulated player has put it back"
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_players_who_fail_go_on_and_the_camera_sees_the_table_all_the_while(game):
+    virtual, _, session = laid_out_in_session(game)
+    fails = [True] * 3
+    look = session.view if game == "ice_boule" else None
+    ledger = session.ledger
+
+    class Failing:
+        """A session whose state cannot be read."""
+
+        def __getattr__(self, name):
+            if fails and name in ("paused", "phase"):
+                fails.pop()
+                raise ValueError("a mistake in a simulated player")
+            return getattr(look() if look else ledger, name)
+
+    session.ledger, session.view = Failing(), Failing
+    for at_ms in range(SET_UP_MS, SET_UP_MS + 12_000, FRAME_MS):
+        assert virtual.scene_at(at_ms).stage is not None
+    assert not fails
+
+
 def test_a_target_thrown_while_simulated_players_look_at_the_end_stays():
     """They look before they clear the table; by then a person may have begun the next end."""
     virtual, players, session = laid_out_in_session("ice_boule")
@@ -244,7 +300,6 @@ def test_what_a_person_says_at_the_same_time_as_a_simulated_player_stands():
         )
         event = InputRecorded(code="icefloe.vote", message="voted", moves=(str(move),))
         session.come_to(engine.play(state, move), event)
-        session.ledger.standing += (SimpleNamespace(seq=session.ledger.seq, moves=event.moves),)
 
     def hear(command):
         said.append(command)

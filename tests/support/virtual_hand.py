@@ -185,7 +185,8 @@ class VirtualHand:
     def tap(self, name: str, do: str, times: int = 1, turn: str = "") -> None:
         """Tap a piece, and then a button of its menu.
 
-        Nothing is done with a piece that a simulated player took away meanwhile.
+        Nothing is done with a piece that a simulated player took away meanwhile. Fails where the
+        table refuses it again and again.
         """
         turned = f'[data-turn="{turn}"]' if turn else ""
         for _ in range(times):
@@ -196,6 +197,8 @@ class VirtualHand:
                 self.until_idle()
                 if name not in self.pieces():
                     return
+            else:
+                raise AssertionError(f"{do} {name} is refused: {self.refusal()}")
 
     def _choose(self, name: str) -> None:
         """Open the menu of a piece."""

@@ -48,6 +48,14 @@ class Session:
         """The record says this now."""
         self.ledger.seq += 1
         self.ledger.state = state
+        self.ledger.standing += (
+            SimpleNamespace(
+                seq=self.ledger.seq,
+                by=self.ledger.seq,
+                state=state,
+                moves=getattr(event, "moves", ()),
+            ),
+        )
         self.written.append(Record(seq=self.ledger.seq, session=1, at_ms=0, event=event))
 
 

@@ -16,8 +16,8 @@ from table.solids import Array  # noqa: E402
 from table.table_config import load_table  # noqa: E402
 from training.eyes import photos, unmarked  # noqa: E402
 from training.eyes.cameras import View, project, random_views, scale_and_lean, slopes, view_channels  # noqa: E402
+from training.eyes.detections import Detection  # noqa: E402
 from training.eyes.draw import Draw  # noqa: E402
-from training.eyes.finds import Find  # noqa: E402
 from training.eyes.model import CHANNELS_IN, CHANNELS_OUT, WHOLE, Answer  # noqa: E402
 from vision.cameras.image_files import read_image  # noqa: E402
 from vision.geometry.rectified_view import Photo  # noqa: E402
@@ -93,7 +93,7 @@ def test_a_perfect_find_is_laid_where_the_piece_is(photo: Photo, case: Path) -> 
         base_px = float(np.linalg.norm(corners[1] - corners[0]) * scale)
         chances = np.zeros(6)
         chances[("upright", "lying").index(true["pose"])] = 1.0
-        find = Find(
+        find = Detection(
             centre=(points[:4].mean(axis=0) + points[4]) / 2,
             chances=chances,
             points=points,
@@ -106,7 +106,7 @@ def test_a_perfect_find_is_laid_where_the_piece_is(photo: Photo, case: Path) -> 
             raised=0.0,
             visible=1.0,
         )
-        message = photos.laid(find, look, photo)
+        message = photos.placed(find, look, photo)
         assert (message.pose, message.size) == (true["pose"], true["size"])
         assert np.hypot(*(message.base_mm - true["base_mm"])) < 0.6  # how well the camera is placed
         checked += 1

@@ -20,7 +20,7 @@ from training.eyes.scenes import (  # noqa: E402
     random_pieces,
     random_scenes,
     random_views,
-    shown,
+    render,
 )
 
 CPU = torch.device("cpu")
@@ -185,7 +185,7 @@ def test_a_piece_is_moved_until_it_touches() -> None:
 def test_what_shows_of_a_piece_is_where_its_corners_are_told() -> None:
     scene = random_scenes(21, 3, CPU, SIDE)
     seen_there = seen(scene.world, scene.view.eye, rays(scene.view, SIDE, 1), Draw(1, 3, CPU))
-    told = shown(scene, 21, SIDE, 1).objects
+    told = render(scene, 21, SIDE, 1).objects
     body = seen_there.body.reshape(3, SIDE, SIDE)
     checked = 0
     for k in range(3):
@@ -207,7 +207,7 @@ def test_what_shows_of_a_piece_is_where_its_corners_are_told() -> None:
 
 def test_scenes_of_one_seed_are_the_same_and_of_another_are_not() -> None:
     first, again, other = (
-        shown(random_scenes(seed, 1, CPU, SIDE), seed, SIDE, 1) for seed in (4, 4, 5)
+        render(random_scenes(seed, 1, CPU, SIDE), seed, SIDE, 1) for seed in (4, 4, 5)
     )
     assert torch.equal(first.light, again.light)
     assert not torch.equal(first.light, other.light)

@@ -1,4 +1,4 @@
-"""What the network is taught agrees with what is seen, it learns, and what is written says the
+"""What the network is trained on agrees with what is seen, it learns, and what is written says the
 same.
 """
 
@@ -16,17 +16,17 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: pip install
 from table.pieces import COLOURS, load_piece_set  # noqa: E402
 from training.eyes import finish, product, raytracer, trainer  # noqa: E402
 from training.eyes.cameras import scale_and_lean, slopes, view_channels  # noqa: E402
+from training.eyes.detections import detections  # noqa: E402
 from training.eyes.draw import Draw  # noqa: E402
 from training.eyes.evaluate import figures, rows_of  # noqa: E402
-from training.eyes.finds import finds  # noqa: E402
 from training.eyes.losses import loss  # noqa: E402
 from training.eyes.model import CHANNELS_IN, CHANNELS_OUT, KINDS, STRIDE, UNIT_PX, Answer, EyesNet  # noqa: E402
-from training.eyes.scenes import SIDE_PX, random_scenes, random_views, shown  # noqa: E402
+from training.eyes.scenes import SIDE_PX, random_scenes, random_views, render  # noqa: E402
 from training.eyes.targets import (  # noqa: E402
-    Lesson,
+    Example,
     all_parts,
     cells_of,
-    lesson,
+    make_example,
     relative_turn,
     targets,
     turned,
@@ -38,8 +38,8 @@ SIDE = 64
 
 
 @pytest.fixture(scope="module")
-def taught() -> Lesson:
-    return lesson(shown(random_scenes(31, 3, CPU, SIDE), 31, SIDE, 1), 5)
+def example() -> Example:
+    return make_example(render(random_scenes(31, 3, CPU, SIDE), 31, SIDE, 1), 5)
 
 
 def test_what_is_shared_with_the_product_is_as_the_product_has_it() -> None:
@@ -50,16 +50,16 @@ def test_what_is_shared_with_the_product_is_as_the_product_has_it() -> None:
         assert product.sizes_of(name) == sizes
 
 
-def test_a_lesson_has_all_channels_and_its_hills_are_where_things_are(taught: Lesson) -> None:
-    assert taught.picture.shape == (3, CHANNELS_IN, SIDE, SIDE)
-    assert torch.isfinite(taught.picture).all()
-    asked = targets(taught.objects, SIDE // STRIDE)
-    for scene, k in itertools.product(range(3), range(taught.objects.kind.shape[1])):
-        at = cells_of(taught.objects.centre[scene, k])
-        kind = int(taught.objects.kind[scene, k])
+def test_an_example_has_all_channels_and_its_hills_are_where_things_are(example: Example) -> None:
+    assert example.picture.shape == (3, CHANNELS_IN, SIDE, SIDE)
+    assert torch.isfinite(example.picture).all()
+    asked = targets(example.objects, SIDE // STRIDE)
+    for scene, k in itertools.product(range(3), range(example.objects.kind.shape[1])):
+        at = cells_of(example.objects.centre[scene, k])
+        kind = int(example.objects.kind[scene, k])
         if (
             kind < 0
-            or taught.objects.visible[scene, k] < 0.3
+            or example.objects.visible[scene, k] < 0.3
             or not ((at > 0) & (at < SIDE // STRIDE - 1)).all()
         ):
             continue
@@ -69,32 +69,30 @@ def test_a_lesson_has_all_channels_and_its_hills_are_where_things_are(taught: Le
 
 
 @pytest.mark.parametrize("way", range(8))
-def test_a_turned_lesson_is_asked_what_is_asked_of_the_lesson_turned(
-    taught: Lesson, way: int
-) -> None:
+def test_the_targets_of_a_turned_example_are_the_turned_targets(example: Example, way: int) -> None:
     def as_picture(values: torch.Tensor) -> torch.Tensor:
         for bit, axis in ((1, 3), (2, 2)):
             values = values.flip(axis) if way & bit else values
         return values.transpose(2, 3) if way & 4 else values
 
-    other = turned(taught, way)
+    other = turned(example, way)
     cells = SIDE // STRIDE
-    own, theirs = targets(taught.objects, cells), targets(other.objects, cells)
+    own, theirs = targets(example.objects, cells), targets(other.objects, cells)
     assert torch.allclose(theirs.hills, as_picture(own.hills), atol=1e-4)
-    assert torch.equal(other.masks, as_picture(taught.masks))
+    assert torch.equal(other.masks, as_picture(example.masks))
     lean, its = (
-        taught.picture[:, 7:9].norm(dim=1, keepdim=True),
+        example.picture[:, 7:9].norm(dim=1, keepdim=True),
         other.picture[:, 7:9].norm(dim=1, keepdim=True),
     )
     assert torch.allclose(its, as_picture(lean), atol=1e-5)
-    tips = taught.objects.points[:, :, 4] - taught.objects.centre
+    tips = example.objects.points[:, :, 4] - example.objects.centre
     assert torch.allclose(
         (other.objects.points[:, :, 4] - other.objects.centre).norm(dim=-1),
         tips.norm(dim=-1),
         atol=1e-3,
     )
     if not way & 4:
-        turn = relative_turn(taught.objects.slopes, taught.objects.edge)
+        turn = relative_turn(example.objects.slopes, example.objects.edge)
         in_a_mirror = torch.tensor([1.0, -1.0 if way in (1, 2) else 1.0])
         its_turn = relative_turn(other.objects.slopes, other.objects.edge)
         assert torch.allclose(its_turn, turn * in_a_mirror, atol=2e-3)
@@ -120,23 +118,23 @@ def test_the_scale_and_the_lean_are_how_far_pixels_move() -> None:
     assert torch.allclose(middle, lean, atol=0.05)
 
 
-def test_a_perfect_answer_is_found_and_counted_as_right(taught: Lesson) -> None:
+def test_a_perfect_answer_is_found_and_counted_as_right(example: Example) -> None:
     seen_scene = random_scenes(31, 3, CPU, SIDE)
     cells = SIDE // STRIDE
-    asked = targets(taught.objects, cells)
+    asked = targets(example.objects, cells)
     answer = torch.zeros(3, CHANNELS_OUT, cells, cells)
     answer[:, Answer.CENTRE] = torch.logit(asked.hills.clamp(1e-4, 1 - 1e-4))
     for scene, row, column in (asked.counts > 0).nonzero().tolist():
         own = asked.owner[scene, row, column]
-        one = [part[scene, own] for part in taught.objects]
-        told = type(taught.objects)(*one)
+        one = [part[scene, own] for part in example.objects]
+        told = type(example.objects)(*one)
         here = answer[scene, :, row, column]
         middle = (torch.tensor([column, row]) + 0.5) * STRIDE - 0.5
         here[Answer.OFFSET] = cells_of(told.centre) - torch.tensor([column, row])
         here[Answer.POINTS] = ((told.points - middle) / UNIT_PX).flatten()
         here[Answer.SIZE] = (told.base_px / UNIT_PX).log()
         here[Answer.COLOUR.start + int(told.name)] = 20.0
-    rows = rows_of(taught, seen_scene.view, finds(answer))
+    rows = rows_of(example, seen_scene.view, detections(answer))
     message = figures(rows)
     pieces = [row for row in rows if "as_pose" in row]
     assert pieces
@@ -146,13 +144,13 @@ def test_a_perfect_answer_is_found_and_counted_as_right(taught: Lesson) -> None:
     assert all(row["as_name"] == row["name"] for row in pieces)
 
 
-def test_the_loss_falls(taught: Lesson) -> None:
+def test_the_loss_falls(example: Example) -> None:
     torch.manual_seed(3)
     net = EyesNet((8, 16, 24, 32, 48), (1, 1, 1, 1))
     optimiser = torch.optim.Adam(net.parameters(), 3e-3)
     told = []
     for _ in range(20):
-        whole, _ = loss(net(taught.picture), taught)
+        whole, _ = loss(net(example.picture), example)
         optimiser.zero_grad()
         whole.backward()
         optimiser.step()
@@ -160,9 +158,9 @@ def test_the_loss_falls(taught: Lesson) -> None:
     assert told[-1] < 0.7 * told[0]
 
 
-def test_every_part_of_the_loss_teaches_the_network(taught: Lesson) -> None:
+def test_every_part_of_the_loss_has_a_gradient(example: Example) -> None:
     message = torch.zeros(3, CHANNELS_OUT, SIDE // STRIDE, SIDE // STRIDE, requires_grad=True)
-    loss(message, taught)[0].backward()
+    loss(message, example)[0].backward()
     assert message.grad is not None
     untaught = [k for k in range(CHANNELS_OUT) if not message.grad[:, k].abs().sum() > 0]
     assert untaught == []
@@ -237,7 +235,7 @@ def without_generator(own: Callable[..., torch.Tensor]) -> Callable[..., torch.T
     return drawn
 
 
-def test_scenes_lessons_and_the_loss_are_made_on_the_device_alone(
+def test_scenes_examples_and_the_loss_are_made_on_the_device_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On a device that holds no values every tensor made elsewhere, or asked for its values, is an
@@ -260,11 +258,11 @@ def test_scenes_lessons_and_the_loss_are_made_on_the_device_alone(
     monkeypatch.setattr(raytracer, "without_empty", all_places)
     nowhere = torch.device("meta")
     with torch.no_grad():
-        scenes = shown(random_scenes(8, 4 * raytracer.GROUPS, nowhere, SIDE), 8, SIDE, 1)
-        taught = turned(lesson(scenes, 3), 7)
-        hills = targets(taught.objects, SIDE // STRIDE).hills
-        message = EyesNet().to(nowhere)(taught.picture)
-    assert {part.device.type for part in all_parts(taught)} == {"meta"}
+        scenes = render(random_scenes(8, 4 * raytracer.GROUPS, nowhere, SIDE), 8, SIDE, 1)
+        example = turned(make_example(scenes, 3), 7)
+        hills = targets(example.objects, SIDE // STRIDE).hills
+        message = EyesNet().to(nowhere)(example.picture)
+    assert {part.device.type for part in all_parts(example)} == {"meta"}
     assert hills.shape[2:] == message.shape[2:]
 
 

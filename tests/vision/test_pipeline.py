@@ -106,7 +106,7 @@ def test_after_the_camera_has_moved_everything_is_measured_anew():
     assert not {one.guess for one in first.pieces} & {one.guess for one in second.pieces}
 
 
-def test_the_finder_says_in_windows_what_it_says_of_the_whole_view(film):
+def test_the_detector_finds_in_windows_what_it_finds_in_the_whole_view(film):
     (first, _, fewer, _), _ = film
     colours = first.setup.colours
     before = search(view_of(first), colours)
@@ -132,9 +132,7 @@ def test_what_changes_little_by_little_is_seen_in_the_end(film):
 
 
 def test_a_piece_whose_tip_is_behind_another_is_read_as_it_lies():
-    """The second look takes its corners for those of one that lies across; the verification finds
-    that this does not fit.
-    """
+    """The keypoints are those of a piece that lies across; the verification rejects that."""
     table = game_table("ice_storm", 24)
     (size,) = table.setup.sizes
     pieces = (

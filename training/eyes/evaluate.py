@@ -1,4 +1,4 @@
-"""How well the network does on scenes that it was never taught on, in figures."""
+"""How well the network does on scenes that it was never trained on, in figures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from training.eyes.cameras import View, angle_to, on_table
-from training.eyes.finds import COUNTER, ELSE, POSES, Find, Floats, finds
+from training.eyes.detections import COUNTER, ELSE, POSES, Detection, Floats, detections
 from training.eyes.model import KINDS, EyesNet
 from training.eyes.product import COLOURS, sizes_of
-from training.eyes.scenes import SIDE_PX, Objects, Shown
-from training.eyes.targets import EMPTY, PRINTED, UNKNOWN, Lesson, each_part, lesson
+from training.eyes.scenes import SIDE_PX, Objects, Rendered
+from training.eyes.targets import EMPTY, PRINTED, UNKNOWN, Example, each_part, make_example
 from training.eyes.trainer import VALIDATION_SEEDS, made_scenes
 
 TOLD_VISIBLE = 0.4
@@ -37,7 +37,9 @@ CACHE = "validation.pt"
 UNITS = {"base_mm": "mm", "tip_mm": "mm", "heading_deg": "degrees"}
 
 
-def validation(folder: Path, count: int, device: torch.device, side: int = SIDE_PX) -> list[Shown]:
+def validation(
+    folder: Path, count: int, device: torch.device, side: int = SIDE_PX
+) -> list[Rendered]:
     """Scenes of seeds that are not trained on, in groups.
 
     They are cached in the folder and read again from there.
@@ -46,7 +48,7 @@ def validation(folder: Path, count: int, device: torch.device, side: int = SIDE_
     if path.exists():
         stored = torch.load(path, map_location=device, weights_only=False)
         if stored["count"] >= count:
-            groups: list[Shown] = stored["groups"]
+            groups: list[Rendered] = stored["groups"]
             return groups[: -(-count // stored["group"])]
     group = 1 if device.type == "cpu" else 64
     made = [
@@ -67,7 +69,7 @@ def validation(folder: Path, count: int, device: torch.device, side: int = SIDE_
     return made
 
 
-def evaluated(net: EyesNet, groups: list[Shown], device: torch.device) -> dict[str, Any]:
+def evaluated(net: EyesNet, groups: list[Rendered], device: torch.device) -> dict[str, Any]:
     """All figures, by what is known of the bare table, and all together."""
     rows: dict[str, list[dict[str, Any]]] = {}
     net = net.to(device).eval()
@@ -75,14 +77,14 @@ def evaluated(net: EyesNet, groups: list[Shown], device: torch.device) -> dict[s
         scenes = each_part(group, lambda part: part.to(device))
         for name, kind in (("unknown", UNKNOWN), ("empty", EMPTY), ("printed", PRINTED)):
             with torch.no_grad():
-                shown = lesson(scenes, VALIDATION_SEEDS + 7 * number + kind, kind=kind)
-                told = finds(net(shown.picture), TOLD_CHANCE)
+                shown = make_example(scenes, VALIDATION_SEEDS + 7 * number + kind, kind=kind)
+                told = detections(net(shown.picture), TOLD_CHANCE)
             rows.setdefault(name, []).extend(rows_of(shown, scenes.view, told))
     every = [row for some in rows.values() for row in some]
     return {name: figures(some) for name, some in {"all": every, **rows}.items()}
 
 
-def rows_of(shown: Lesson, view: View, told: list[list[Find]]) -> list[dict[str, Any]]:
+def rows_of(shown: Example, view: View, told: list[list[Detection]]) -> list[dict[str, Any]]:
     """One row for each thing that is there or is said to be."""
     side = shown.picture.shape[-1]
     objects = each_part(shown.objects, lambda part: part.cpu())
@@ -102,7 +104,7 @@ def _at(where: int | slice, part: torch.Tensor) -> torch.Tensor:
 
 
 def _rows_of_one(
-    objects: Objects, view: View, told: list[Find], steep: torch.Tensor, side: int
+    objects: Objects, view: View, told: list[Detection], steep: torch.Tensor, side: int
 ) -> list[dict[str, Any]]:
     centre = objects.centre.double().numpy()
     there = [
@@ -140,7 +142,7 @@ def _group(kind: int) -> int:
     return 0 if kind < POSES else kind
 
 
-def _is_sure(one: Find) -> bool:
+def _is_sure(one: Detection) -> bool:
     return (
         one.best[0] == 0
         and one.best[1] >= SURELY_THERE
@@ -150,7 +152,7 @@ def _is_sure(one: Find) -> bool:
 
 
 def _row(
-    objects: Objects, k: int, found: Find | None, view: View, steep: float, must: bool
+    objects: Objects, k: int, found: Detection | None, view: View, steep: float, must: bool
 ) -> dict[str, Any]:
     """What is there, and what was said of it."""
     kind = int(objects.kind[k])
@@ -182,7 +184,7 @@ def _row(
     return row
 
 
-def _piece_row(objects: Objects, k: int, found: Find, view: View) -> dict[str, Any]:
+def _piece_row(objects: Objects, k: int, found: Detection, view: View) -> dict[str, Any]:
     kind, base_px = int(objects.kind[k]), float(objects.base_px[k])
     truth = objects.points[k].double().numpy()
     turns = (
@@ -222,7 +224,7 @@ def _size_row(base_px: float, said_px: float, base_mm: float | None) -> dict[str
     }
 
 
-def _on_table(found: Find, truth: Floats, kind: int, view: View) -> dict[str, Any]:
+def _on_table(found: Detection, truth: Floats, kind: int, view: View) -> dict[str, Any]:
     """Error of a piece on the table: place in mm, heading in degrees.
 
     What touches the table is projected on to it.

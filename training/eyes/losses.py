@@ -1,4 +1,4 @@
-"""What is wrong with what the network said."""
+"""What is wrong with what the network output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.nn.functional import (
 )
 
 from training.eyes.model import KINDS, STRIDE, UNIT_PX, Answer
-from training.eyes.targets import Lesson, cells_of, relative_turn, targets
+from training.eyes.targets import Example, cells_of, relative_turn, targets
 
 LEAST_DOUBT, MOST_DOUBT = -5.0, 2.0
 SURER = 0.5
@@ -36,17 +36,17 @@ TURNS = [[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)]
 """The corners of a piece that stands may be counted from any one."""
 
 
-def loss(said: Tensor, lesson: Lesson) -> tuple[Tensor, dict[str, Tensor]]:
+def loss(output: Tensor, example: Example) -> tuple[Tensor, dict[str, Tensor]]:
     """The whole, and its parts by name, of answers (b, CHANNELS_OUT, h, w)."""
-    cells = said.shape[-1]
-    asked = targets(lesson.objects, cells)
-    parts = {"centre": focal(said[:, Answer.CENTRE], asked.hills, asked.weight)}
-    parts["mask"] = binary_cross_entropy_with_logits(said[:, Answer.MASK], lesson.masks)
-    scene, row, column = (asked.counts > 0).nonzero(as_tuple=True)
-    here = said[scene, :, row, column]
-    weight = asked.counts[scene, row, column]
-    own = asked.owner[scene, row, column]
-    objects = type(lesson.objects)(*(part[scene, own] for part in lesson.objects))
+    cells = output.shape[-1]
+    target = targets(example.objects, cells)
+    parts = {"centre": focal(output[:, Answer.CENTRE], target.hills, target.weight)}
+    parts["mask"] = binary_cross_entropy_with_logits(output[:, Answer.MASK], example.masks)
+    scene, row, column = (target.counts > 0).nonzero(as_tuple=True)
+    here = output[scene, :, row, column]
+    weight = target.counts[scene, row, column]
+    own = target.owner[scene, row, column]
+    objects = type(example.objects)(*(part[scene, own] for part in example.objects))
     cell = torch.stack([column, row], dim=-1).float()
     piece = weight * ((objects.kind >= 0) & (objects.kind < KINDS.index("stack")))
     coloured = piece + weight * (objects.kind == KINDS.index("counter"))
@@ -85,14 +85,15 @@ def loss(said: Tensor, lesson: Lesson) -> tuple[Tensor, dict[str, Tensor]]:
             binary_cross_entropy_with_logits(here[:, channel.start], value, reduction="none"), piece
         )
     whole = sum(
-        (WEIGHTS[name] * part for name, part in parts.items()), torch.zeros((), device=said.device)
+        (WEIGHTS[name] * part for name, part in parts.items()),
+        torch.zeros((), device=output.device),
     )
     return whole, {name: part.detach() for name, part in parts.items()}
 
 
-def focal(said: Tensor, hills: Tensor, weight: Tensor) -> Tensor:
+def focal(output: Tensor, hills: Tensor, weight: Tensor) -> Tensor:
     """Focal loss of hills (Law and Deng, CornerNet, 2018) of logits (b, k, h, w)."""
-    chance = said.sigmoid().clamp(1e-5, 1 - 1e-5)
+    chance = output.sigmoid().clamp(1e-5, 1 - 1e-5)
     top = hills > 0.999
     missed = torch.where(top, (1 - chance) ** 2 * chance.log(), 0.0)
     invented = torch.where(top, 0.0, (1 - hills) ** 4 * chance**2 * (1 - chance).log())
@@ -112,11 +113,11 @@ def laplace(off: Tensor, doubt: Tensor, figures: int) -> Tensor:
 
 def _points(here: Tensor, ways: Tensor, standing: Tensor) -> Tensor:
     """Of corners and tip, (m,)."""
-    said = here[:, Answer.POINTS].reshape(-1, 5, 2)
+    output = here[:, Answer.POINTS].reshape(-1, 5, 2)
     ways = ways / UNIT_PX
     turns = torch.tensor(TURNS, device=ways.device)
     rivals = ways[:, turns]
-    off = (said[:, None] - rivals).abs().sum(dim=-1)
+    off = (output[:, None] - rivals).abs().sum(dim=-1)
     best = torch.where(standing, off.detach().sum(dim=-1).argmin(dim=-1), 0)
     chosen = (off * one_hot(best, 4)[..., None]).sum(dim=1)
     return laplace(chosen, here[:, Answer.POINT_DOUBT], 2).sum(dim=-1)

@@ -1,8 +1,8 @@
 """The network on real photographs: `python -m training.eyes.photos NETWORK FOLDER...`.
 
 The photographs are of tables with known truth; nothing is trained or tuned on them. The product's
-own way from a photograph to the camera's place is used; the network's answer for a piece is laid on
-the table by its corners alone, without a fit, which is the product's work.
+own way from a photograph to the camera's place is used. A detection is placed on the table by its
+corners alone, without a fit, which is the product's work.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from table.pieces import COLOURS, PieceSize
 from table.solids import POSES, Array
 from table.table_config import Lens, load_table
 from training.eyes.cameras import scale_and_lean
+from training.eyes.detections import COUNTER, Detection, detections
 from training.eyes.evaluate import SURE, SURELY_THERE, TOLD_CHANCE, UNITS, share_of, spread_of
-from training.eyes.finds import COUNTER, Find, finds
 from training.eyes.model import SCALE_MM, SCALE_PX, WHOLE
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
@@ -158,10 +158,10 @@ def _view(photo: Shows, look: Look, size: tuple[int, ...]) -> NDArray[np.float32
     )
 
 
-class Said(NamedTuple):
-    """A piece as it is laid on the table."""
+class PlacedDetection(NamedTuple):
+    """A piece as it is placed on the table."""
 
-    find: Find
+    find: Detection
     pose: str
     base_mm: Array
     tip_mm: Array
@@ -172,7 +172,7 @@ class Said(NamedTuple):
     colour_chance: float
 
 
-def laid(find: Find, look: Look, photo: Shows) -> Said:
+def placed(find: Detection, look: Look, photo: Shows) -> PlacedDetection:
     """A find on the table, in the sizes and colours that are in play."""
     lens, camera, setup = photo.setup.camera, photo.camera, photo.setup
     pixels = look.pixels(find.points)
@@ -192,7 +192,7 @@ def laid(find: Find, look: Look, photo: Shows) -> Said:
     middle = base if pose == "upright" else np.vstack([feet, tip]).mean(axis=0)
     heading = float(np.degrees(np.arctan2(way[1], way[0])))
     best = int(chances.argmax())
-    return Said(
+    return PlacedDetection(
         find,
         pose,
         base,
@@ -222,10 +222,10 @@ def rows_of_case(case: Path, network: Any, with_empty: bool = False) -> list[dic
     )
     look = look_at(photo, empty)
     network.setInput(look.picture, "image")
-    told = finds(torch.from_numpy(network.forward("answer")))[0]
+    told = detections(torch.from_numpy(network.forward("answer")))[0]
     outline = setup.outline_mm()
     said = [
-        laid(one, look, photo) for one in told if one.best[0] == 0 and one.best[1] > TOLD_CHANCE
+        placed(one, look, photo) for one in told if one.best[0] == 0 and one.best[1] > TOLD_CHANCE
     ]
     said = [one for one in said if _within(outline, one.middle_mm)]
     rows = _piece_rows(truth["pieces"], said)
@@ -242,7 +242,7 @@ def _within(outline: Array, place: Array) -> bool:
     )
 
 
-def _piece_rows(there: list[dict[str, Any]], said: list[Said]) -> list[dict[str, Any]]:
+def _piece_rows(there: list[dict[str, Any]], said: list[PlacedDetection]) -> list[dict[str, Any]]:
     middles = [np.mean(one["footprint_mm"], axis=0) for one in there]
     far = np.array(
         [[np.hypot(*(one.middle_mm - middle)) for one in said] for middle in middles]
@@ -264,7 +264,7 @@ def _piece_rows(there: list[dict[str, Any]], said: list[Said]) -> list[dict[str,
     return rows
 
 
-def _sure(one: Said) -> bool:
+def _sure(one: PlacedDetection) -> bool:
     return bool(
         one.find.best[1] >= SURELY_THERE
         and one.find.poses.max() >= SURE
@@ -272,7 +272,7 @@ def _sure(one: Said) -> bool:
     )
 
 
-def _match_row(true: dict[str, Any], said: Said) -> dict[str, Any]:
+def _match_row(true: dict[str, Any], said: PlacedDetection) -> dict[str, Any]:
     row: dict[str, Any] = {
         name: true[name] == value
         for name, value in (("colour", said.colour), ("size", said.size), ("pose", said.pose))
@@ -294,7 +294,7 @@ def _match_row(true: dict[str, Any], said: Said) -> dict[str, Any]:
 
 
 def _counter_rows(
-    there: list[dict[str, Any]], told: list[Find], look: Look, photo: Photo, outline: Array
+    there: list[dict[str, Any]], told: list[Detection], look: Look, photo: Photo, outline: Array
 ) -> list[dict[str, Any]]:
     counters = [one for one in told if one.best[0] == COUNTER and one.best[1] > TOLD_CHANCE]
     places = [

@@ -17,7 +17,7 @@ COLOURS = (
 BRIGHTEST = 1.2
 """Light, relative to white paper, that is white for the network."""
 HILL_CELLS = 0.7
-"""Standard deviation of the hill that the network is taught to raise over each middle."""
+"""Standard deviation of the hill that the network is trained to raise over each middle."""
 SETS = Path(__file__).parents[2] / "table" / "data"
 
 

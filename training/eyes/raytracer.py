@@ -84,7 +84,7 @@ class Ground(NamedTuple):
     gloss: Tensor
 
 
-class Stuff(NamedTuple):
+class Materials(NamedTuple):
     """Materials of bodies, (b, k, ...).
 
     `colour` (3): reflectance; `absorbs` (3), 1/mm; `clear`: 1 for see-through; `bends`: index of
@@ -108,7 +108,7 @@ class World(NamedTuple):
     """All that there is to see."""
 
     bodies: Bodies
-    stuff: Stuff
+    stuff: Materials
     lights: Lights
     ground: Ground
 
@@ -148,7 +148,7 @@ def without_empty(world: World) -> tuple[World, Tensor]:
     )
     numbers = torch.cat(kept, dim=1)
     return world._replace(
-        bodies=bodies, stuff=Stuff(*(of_bodies(part, numbers) for part in world.stuff))
+        bodies=bodies, stuff=Materials(*(of_bodies(part, numbers) for part in world.stuff))
     ), numbers
 
 
@@ -206,7 +206,7 @@ def reaching(world: World, at: Tensor, places: Tensor, asked: Tensor | None = No
 
 def light_map(
     bodies: Bodies,
-    stuff: Stuff,
+    stuff: Materials,
     lights: Lights,
     low: Tensor,
     high: Tensor,
@@ -447,7 +447,7 @@ def _turn(
         past = carry * around(world, at, way, torch.zeros_like(at[..., :1]))
         light = torch.where((alive & ~hit)[..., None], past, light)
     points = at + torch.where(hit, met.far, 0.0)[..., None] * way
-    stuff = Stuff(*(of_bodies(part, met.body) for part in world.stuff))
+    stuff = Materials(*(of_bodies(part, met.body) for part in world.stuff))
     away, face = facing(
         world.bodies, met, points, torch.where(met.hollow, 0.3 * stuff.bevel_mm, stuff.bevel_mm)
     )
@@ -478,7 +478,7 @@ def _turn(
     return light, _Rays(points, onward, carry, on), torch.where(hit, met.body, -1)
 
 
-def _on_pip(stuff: Stuff, points: Tensor, face: Tensor) -> Tensor:
+def _on_pip(stuff: Materials, points: Tensor, face: Tensor) -> Tensor:
     """Which points (b, m) lie on a pip of their face."""
     count, gap, height, radius, shift = stuff.pips[..., :5].unbind(-1)
     side = (face - 1).clamp(0, 3)

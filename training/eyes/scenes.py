@@ -40,7 +40,7 @@ from training.eyes.posing import (
     touching_place,
 )
 from training.eyes.product import COLOURS, sizes_of
-from training.eyes.raytracer import Ground, Stuff, World, light_map, of_map, seen
+from training.eyes.raytracer import Ground, Materials, World, light_map, of_map, seen
 
 PIECES = 12
 SIDE_PX = 192
@@ -114,7 +114,7 @@ class Scene(NamedTuple):
     board: Tensor
 
 
-class Shown(NamedTuple):
+class Rendered(NamedTuple):
     """A rendered scene.
 
     Light (b, 3, side, side): `light` of all, `bare` of the table alone, `print` of its print in
@@ -342,7 +342,7 @@ def random_scenes(seed: int, count: int, device: torch.device, side: int = SIDE_
     return Scene(view, pieces, things, world, board)
 
 
-def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Stuff:
+def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Materials:
     """What all bodies are made of, pieces first."""
     b, device = draw.count, draw.device
     rest = BOXES + ROUNDS
@@ -372,7 +372,7 @@ def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Stuff:
         [count, base * 0.13, base * low, base * wide, base * shift * (count < 3), ink], dim=-1
     )
     none = torch.zeros(b, rest, 6, device=device)
-    return Stuff(
+    return Materials(
         colour=torch.cat([made.colour, things.colour], dim=1),
         absorbs=torch.cat([made.absorbs, things.absorbs], dim=1),
         clear=torch.cat([made.clear, things.clear], dim=1),
@@ -385,7 +385,7 @@ def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Stuff:
     )
 
 
-def shown(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Shown:
+def render(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Rendered:
     """The scene as rays of light show it."""
     view, world = scene.view, scene.world
     draw = Draw(seed + 1, len(view.eye), view.eye.device)
@@ -398,7 +398,7 @@ def shown(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Sho
     board = of_map(scene.board, world.ground, points).transpose(1, 2).reshape(-1, 1, side, side)
     light, bare = averaged(saw.light, side, each), averaged(saw.bare, side, each)
     masks, visible = _masks(scene, saw.body, saw.alone, side, each)
-    return Shown(light, bare, printed, board, masks, view, _objects(scene, visible))
+    return Rendered(light, bare, printed, board, masks, view, _objects(scene, visible))
 
 
 def _pixels(side: int, view: View) -> Tensor:

@@ -14,7 +14,7 @@ from training.eyes.cameras import view_channels
 from training.eyes.draw import Draw
 from training.eyes.model import KINDS, LEAN, STRIDE
 from training.eyes.product import BRIGHTEST, HILL_CELLS
-from training.eyes.scenes import Objects, Shown
+from training.eyes.scenes import Objects, Rendered
 
 UNKNOWN, EMPTY, PRINTED = range(3)
 KNOWN_SHARES = (0.35, 0.3, 0.35)
@@ -46,7 +46,7 @@ def all_parts(tree: Any) -> list[Tensor]:
     )
 
 
-class Lesson(NamedTuple):
+class Example(NamedTuple):
     """A training example.
 
     `picture` (b, CHANNELS_IN, side, side), its objects, and `masks` (b, 3, side / STRIDE, side /
@@ -58,9 +58,9 @@ class Lesson(NamedTuple):
     masks: Tensor
 
 
-def lesson(
-    shown: Shown, seed: int, smaller: float | None = None, kind: int | None = None
-) -> Lesson:
+def make_example(
+    shown: Rendered, seed: int, smaller: float | None = None, kind: int | None = None
+) -> Example:
     """One photograph of each scene.
 
     `smaller` is how coarse the camera is, `kind` what is known of the bare table; both are random
@@ -85,14 +85,14 @@ def lesson(
         how == EMPTY, 1.0, torch.where(how == PRINTED, (shown.board > 0.5).float(), 0.0)
     )
     difference = (seen - torch.where(how == EMPTY, empty, printed)) * known
-    return Lesson(
+    return Example(
         torch.cat([seen, difference, known, view_channels(shown.view, side)], dim=1),
         shown.objects,
         shown.masks,
     )
 
 
-def _print(shown: Shown, camera: finish.Camera, draw: Draw) -> Tensor:
+def _print(shown: Rendered, camera: finish.Camera, draw: Draw) -> Tensor:
     """The board's print as it is known: in even light, a little off in place and in colour."""
     side = shown.light.shape[-1]
     light = finish.blurred(shown.print, camera.spot)
@@ -110,15 +110,15 @@ def _print(shown: Shown, camera: finish.Camera, draw: Draw) -> Tensor:
     return (light / BRIGHTEST).clamp(1e-6, 1) ** (1 / 2.2)
 
 
-def turned(one: Lesson, way: int) -> Lesson:
-    """The lesson in a mirror or turned by quarters, one of eight ways."""
+def turned(one: Example, way: int) -> Example:
+    """The example in a mirror or turned by quarters, one of eight ways."""
     for bit, axis in ((1, 0), (2, 1)):
         if way & bit:
             one = _mirrored(one, axis)
     return _transposed(one) if way & 4 else one
 
 
-def _mirrored(one: Lesson, axis: int) -> Lesson:
+def _mirrored(one: Example, axis: int) -> Example:
     """With columns, axis 0, or rows the other way round."""
     picture, masks = one.picture.flip(3 - axis), one.masks.flip(3 - axis)
     side, objects = picture.shape[-1], one.objects
@@ -133,10 +133,10 @@ def _mirrored(one: Lesson, axis: int) -> Lesson:
         points=place(objects.points)[:, :, list(OTHER_WAY_ROUND)],
         slopes=objects.slopes * sign[:, None],
     )
-    return Lesson(_leaning(picture, picture[:, LEAN] * sign[:, None, None]), moved, masks)
+    return Example(_leaning(picture, picture[:, LEAN] * sign[:, None, None]), moved, masks)
 
 
-def _transposed(one: Lesson) -> Lesson:
+def _transposed(one: Example) -> Example:
     """With columns for rows."""
     picture, objects = one.picture.transpose(2, 3), one.objects
     moved = objects._replace(
@@ -144,7 +144,7 @@ def _transposed(one: Lesson) -> Lesson:
         points=objects.points.flip(-1)[:, :, list(OTHER_WAY_ROUND)],
         slopes=objects.slopes.flip(-2),
     )
-    return Lesson(_leaning(picture, picture[:, LEAN].flip(1)), moved, one.masks.transpose(2, 3))
+    return Example(_leaning(picture, picture[:, LEAN].flip(1)), moved, one.masks.transpose(2, 3))
 
 
 def _leaning(picture: Tensor, lean: Tensor) -> Tensor:
@@ -171,7 +171,7 @@ def cells_of(pixels: Tensor) -> Tensor:
     return (pixels + 0.5) / STRIDE - 0.5
 
 
-def to_find(objects: Objects, cells: int) -> Tensor:
+def to_detection(objects: Objects, cells: int) -> Tensor:
     """Which objects (b, k) have their middle in the picture."""
     at = cells_of(objects.centre)
     return (objects.kind >= 0) & ((at > -0.5) & (at < cells - 0.5)).all(dim=-1)
@@ -180,7 +180,7 @@ def to_find(objects: Objects, cells: int) -> Tensor:
 def targets(objects: Objects, cells: int) -> Targets:
     """What is to be answered for pictures of so many cells a side."""
     at = cells_of(objects.centre)
-    inside = to_find(objects, cells)
+    inside = to_detection(objects, cells)
     told = inside & (objects.visible >= LEAST_VISIBLE)
     steps = torch.arange(cells, device=at.device, dtype=torch.float32)
     dx, dy = (steps - at[..., k, None] for k in (0, 1))

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from training.eyes.losses import loss
 from training.eyes.model import EyesNet
-from training.eyes.scenes import SIDE_PX, Shown, random_scenes, shown
-from training.eyes.targets import all_parts, each_part, lesson, turned
+from training.eyes.scenes import SIDE_PX, Rendered, random_scenes, render
+from training.eyes.targets import all_parts, each_part, make_example, turned
 
 FORMAT = "rinkside-eyes/1"
 CHECKPOINT, OPTIMISER, CURVE = "eyes.pt", "optimiser.pt", "curve.jsonl"
@@ -65,9 +65,9 @@ class Pool:
     def __init__(self, kept: int) -> None:
         self.kept, self.count, self.next = kept, 0, 0
         self.parts: list[Tensor] = []
-        self.like: Shown | None = None
+        self.like: Rendered | None = None
 
-    def put(self, scenes: Shown) -> None:
+    def put(self, scenes: Rendered) -> None:
         """Add scenes, light as half floats."""
         parts = [_small(part) for part in all_parts(scenes)]
         if self.like is None:
@@ -82,12 +82,12 @@ class Pool:
         self.next = (self.next + len(numbers)) % self.kept
         self.count = min(self.kept, self.count + len(numbers))
 
-    def some(self, count: int, generator: torch.Generator) -> Shown:
+    def some(self, count: int, generator: torch.Generator) -> Rendered:
         """So many by chance."""
         assert self.like is not None
         numbers = torch.randint(self.count, (count,), generator=generator).to(self.parts[0].device)
         parts = iter(self.parts)
-        some: Shown = each_part(self.like, lambda like: next(parts)[numbers].to(like.dtype))
+        some: Rendered = each_part(self.like, lambda like: next(parts)[numbers].to(like.dtype))
         return some
 
 
@@ -165,10 +165,10 @@ def rate_at(share: float, steps: int, rate: float) -> float:
     return rate * fall * min(1.0, (steps + 1) / WARM_UP)
 
 
-def made_scenes(seed: int, count: int, device: torch.device, side: int) -> Shown:
+def made_scenes(seed: int, count: int, device: torch.device, side: int) -> Rendered:
     """So many scenes, seen."""
     with torch.no_grad():
-        return shown(random_scenes(seed, count, device, side), seed, side)
+        return render(random_scenes(seed, count, device, side), seed, side)
 
 
 def one_step(
@@ -177,12 +177,12 @@ def one_step(
     """The network learns from one batch; what was wrong, by part."""
     with torch.no_grad():
         seed = int(torch.randint(2**40, (1,), generator=generator))
-        taught = turned(lesson(pool.some(plan.batch, generator), seed), seed % 8)
+        example = turned(make_example(pool.some(plan.batch, generator), seed), seed % 8)
     half = torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
     with half:
-        fine = state.net.features(taught.picture.contiguous(memory_format=torch.channels_last))
-    said = state.net.head(fine.float())  # half floats are too coarse for places
-    whole, parts = loss(said, taught)
+        fine = state.net.features(example.picture.contiguous(memory_format=torch.channels_last))
+    output = state.net.head(fine.float())  # half floats are too coarse for places
+    whole, parts = loss(output, example)
     state.optimiser.zero_grad(set_to_none=True)
     whole.backward()
     length = torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
@@ -220,7 +220,7 @@ def train(
     state.net.train()
     pool, generator = Pool(plan.kept), torch.Generator().manual_seed(state.step * 2 + 1)
     begun, before, first_step = clock(), state.seconds, state.step
-    said = saved = begun
+    output = saved = begun
     at_once, shows = state.made, 0.0
     while (share := (clock() - begun) / max(seconds, 1e-9)) < 1 or state.step == first_step:
         new = state.made - at_once
@@ -242,9 +242,9 @@ def train(
             }
             shows += plan.batch
         state.seconds = before + clock() - begun
-        if clock() - said > SAY_S and state.sums:
-            said = clock()
-            _tell(folder, state, (said - begun) / 60, (first_step, at_once))
+        if clock() - output > SAY_S and state.sums:
+            output = clock()
+            _tell(folder, state, (output - begun) / 60, (first_step, at_once))
         if clock() - saved > SAVE_S:
             saved = clock()
             state.save(folder)

@@ -23,9 +23,9 @@ from table.observation import Camera
 from table.pieces import COLOURS, PieceSize, load_piece_set
 from table.solids import EDGES, Array
 from table.table_config import Lens
+from training.eyes.detections import detections
 from training.eyes.evaluate import TOLD_CHANCE
-from training.eyes.finds import finds
-from training.eyes.photos import Look, Said, laid, look_at
+from training.eyes.photos import Look, PlacedDetection, look_at, placed
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_pixels
 from vision.geometry.camera_model import project
@@ -75,18 +75,18 @@ def read(picture: Path, camera: Path, colours: tuple[str, ...]) -> Unmarked:
     return Unmarked(image, place, Set(lens, load_piece_set("looney").sizes, colours), area)
 
 
-def said_of(photo: Unmarked, network: Any) -> tuple[Look, list[Said]]:
+def detections_in(photo: Unmarked, network: Any) -> tuple[Look, list[PlacedDetection]]:
     """What the network says is there."""
     look = look_at(photo, None)
     network.setInput(look.picture, "image")
-    told = finds(torch.from_numpy(network.forward("answer")), TOLD_CHANCE)[0]
-    return look, [laid(one, look, photo) for one in told if one.best[0] == 0]
+    told = detections(torch.from_numpy(network.forward("answer")), TOLD_CHANCE)[0]
+    return look, [placed(one, look, photo) for one in told if one.best[0] == 0]
 
 
-def drawn(photo: Unmarked, look: Look, said: list[Said]) -> Image:
-    """The photograph, three times as large, with what is said to be there."""
+def drawn(photo: Unmarked, look: Look, output: list[PlacedDetection]) -> Image:
+    """The photograph, three times as large, with what is output to be there."""
     picture = cv2.resize(photo.image, None, fx=3, fy=3, interpolation=cv2.INTER_CUBIC)
-    for one in said:
+    for one in output:
         points = np.rint((look.pixels(one.find.points) + 0.5) * 3 - 0.5).astype(int)
         for i, j in EDGES:
             cv2.line(picture, points[i].tolist(), points[j].tolist(), (255, 0, 0), 1, cv2.LINE_AA)
@@ -107,12 +107,12 @@ def main(
 ) -> None:
     """What NETWORK sees on PICTURE, by colour, size and pose."""
     photo = read(picture, camera, colours)
-    look, said = said_of(photo, cv2.dnn.readNetFromONNX(str(network)))
-    counts = Counter((one.colour, one.size, one.pose) for one in said)
+    look, output = detections_in(photo, cv2.dnn.readNetFromONNX(str(network)))
+    counts = Counter((one.colour, one.size, one.pose) for one in output)
     for kind, count in sorted(counts.items()):
         print(count, *kind)
     if out:
-        cv2.imwrite(str(out), drawn(photo, look, said)[..., ::-1])
+        cv2.imwrite(str(out), drawn(photo, look, output)[..., ::-1])
 
 
 if __name__ == "__main__":

@@ -73,8 +73,8 @@ def stages(
     if empty is not None:
         detections = without_unchanged(detections, empty)
     yield "flat", _enlarged(detections.view.code)
-    yield "finder", _finder(detections)
-    yield "second-look", _crops(detections, setup)
+    yield "detector", _detector(detections)
+    yield "keypoints", _crops(detections, setup)
     yield "edges", _edges(photo, detections)
     seen = observe(frame, setup, reference)
     if isinstance(seen, Observation):
@@ -105,7 +105,7 @@ def _camera(image: Image, camera: Camera | None, setup: Setup) -> Image:
     return picture
 
 
-def _finder(detections: Detections) -> Image:
+def _detector(detections: Detections) -> Image:
     """The rectified view with pieces and arms tinted, and the detector's probabilities.
 
     Each detection has them in percent: upright, lying, leaning, disc.

@@ -3,7 +3,7 @@
 Its input is a crop, rectified in the plane of the die's top with the top upright, and a mask of the
 faces that would be visible.  Its output are the probabilities of 1 to 6 pips on top of a die that
 lies flat there, and of anything else: a cocked die, one elsewhere, none.
-`data/dice.onnx` is trained on rendered dice of all colours, see `training.rolls`.
+`data/dice.onnx` is trained on rendered dice of all colours, see `training.dice_examples`.
 """
 
 from __future__ import annotations

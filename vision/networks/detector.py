@@ -1,7 +1,7 @@
 """Detect pieces and counters in the rectified view with a small convolutional network.
 
-The network (`data/finder.onnx`) is trained on images that this project renders, see `training`.  It
-finds places to about a millimetre, and poses; `vision.networks.keypoints` refines that, and
+The network (`data/detector.onnx`) is trained on images that this project renders, see `training`.
+It finds places to about a millimetre, and poses; `vision.networks.keypoints` refines that, and
 `vision.pose.edge_alignment` measures.
 """
 
@@ -256,7 +256,7 @@ def _run(code: Image) -> Answer:
     whole = np.asarray(
         cv2.copyMakeBorder(code, 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE), np.uint8
     )
-    answer: Answer = run_network("finder", as_pictures(whole[None]))[0]
+    answer: Answer = run_network("detector", as_pictures(whole[None]))[0]
     for k in range(DISC + 1):
         answer[k] = cv2.filter2D(
             1 / (1 + np.exp(-answer[k])), cv2.CV_32F, HILL, borderType=cv2.BORDER_CONSTANT

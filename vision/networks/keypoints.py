@@ -1,6 +1,6 @@
 """Estimate keypoints of each detection from a crop, rotated and scaled to a standard.
 
-A second small network (`data/second_look.onnx`, trained like the detector, see `training`) gives
+A second small network (`data/keypoints.onnx`, trained like the detector, see `training`) gives
 the probability of each pose, colours, the width of the base, and the five vertices, each with its
 own uncertainty.  `vision.pose.initial_poses` turns that into solids.
 """
@@ -127,7 +127,7 @@ def estimate_keypoints(
         return []
     crops = np.stack([cut.of(view.code) for cut in cuts])
     outputs = (
-        run_network("second_look", as_pictures(np.concatenate([crops, crops[:, ::-1]])))
+        run_network("keypoints", as_pictures(np.concatenate([crops, crops[:, ::-1]])))
         .astype(float)
         .reshape(2, len(cuts), ANSWERS)
     )

@@ -2,10 +2,10 @@
 
 The photograph around it is cropped at full resolution, rectified, scaled to a standard and rotated
 as the piece lies; the outline and the edges of the hypothesis are drawn as further channels.  A
-small network of its own (`data/close_look.onnx`, trained like the others, see `training.close`)
-estimates the error and its uncertainty.  Unlike votes of single edges it has learned what gloss,
-sparkle and tinted shadows of transparent plastic look like. Source of the idea: Li et al., DeepIM:
-Deep Iterative Matching for 6D Pose Estimation, ECCV 2018.
+small network of its own (`data/pose_refiner.onnx`, see `training.refiner_examples`) estimates the
+error and its uncertainty.  Unlike votes of single edges it has learned what gloss, sparkle and
+tinted shadows of transparent plastic look like. Source of the idea: Li et al., DeepIM: Deep
+Iterative Matching for 6D Pose Estimation, ECCV 2018.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def refine_poses(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
         return []
     cuts, shown = crops(guesses, photo)
     plain, mirrored = (
-        run_network("close_look", np.concatenate([shown, shown[:, :, ::-1]]))
+        run_network("pose_refiner", np.concatenate([shown, shown[:, :, ::-1]]))
         .astype(float)
         .reshape(2, len(guesses), ANSWERS)
     )

@@ -1,10 +1,10 @@
 """Verify hypotheses of size and pose, each on its edges, by the whole image around them.
 
-A small network of its own (`data/verification.onnx`, trained like the others, see
-`training.rivals`) has the same input as refinement: the photograph around a hypothesis, and its
-outline and edges.  It estimates the probability that a piece of this size and pose is there, rather
-than another; it saw hardly any bare ground in training.  Source of the idea: the scoring network of
-Labbe et al., MegaPose, CoRL 2022.
+A small network of its own (`data/pose_verifier.onnx`, trained like the others, see
+`training.verifier_examples`) has the same input as refinement: the photograph around a hypothesis,
+and its outline and edges.  It estimates the probability that a piece of this size and pose is
+there, rather than another; it saw hardly any bare ground in training.  Source of the idea: the
+scoring network of Labbe et al., MegaPose, CoRL 2022.
 """
 
 from __future__ import annotations
@@ -36,4 +36,4 @@ def log_odds(guesses: Sequence[Hypothesis], photo: Photo) -> Array:
     """Log odds (n,) that there are pieces like these, each against everything else."""
     if not guesses:
         return np.zeros(0)
-    return run_network("verification", crops(guesses, photo)[1])[:, ODDS].astype(float)
+    return run_network("pose_verifier", crops(guesses, photo)[1])[:, ODDS].astype(float)

@@ -103,6 +103,14 @@ def test_what_is_hardly_read_may_be_the_throw_that_knocked_a_piece(table, lie, p
     unread = play(state, before, hardly)
     assert isinstance(unread, CannotSee)
     assert unread.message.startswith("Rinkside cannot read what is at (75, ")
+    asked = unread.asks
+    assert asked is not None
+    assert asked.message.endswith(" mm red's throw?")
+    leans, stands, *others = asked.choices
+    assert (leans.moves, stands.moves) == (("void red: green1 d3",), ("throw red b7^: green1 d3",))
+    assert [choice.moves for choice in others] == [(), ()]
+    for choice in (leans, stands):
+        assert not game.violation(game.State.parse(state), game.parse_move(*choice.moves))
 
 
 def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):

@@ -44,6 +44,28 @@ def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):
     ]
 
 
+def test_a_hit_that_was_carried_out_is_not_what_is_amiss_where_another_nest_lies_elsewhere(at):
+    """Such a table was waited on for ever: put the nest back that was rightly taken off."""
+    evening = at("zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase hit red")
+    evening.table.drive("yellow", Space.parse("c4"), "E")
+    verdict = judge(evening, without(evening, "red"))
+    assert isinstance(verdict, OutOfSync)
+    assert verdict.differences == (
+        "Yellow's Zamboni is on c4, facing E, but belongs on c6, facing E.",
+    )
+
+
+def test_a_missing_nest_beside_one_that_lies_elsewhere_is_no_part_of_an_act(at):
+    evening = at(LINE + "roll")
+    before = evening.table.seen()
+    evening.table.drive("blue", Space.parse("d3"), "N")
+    verdict = judge(evening, without(evening, "red"), before)
+    assert verdict.differences == (
+        "Blue's Zamboni is on d3, facing N, but belongs on f1, facing W.",
+        "Red's Zamboni is missing.",
+    )
+
+
 def test_what_people_say_is_held_and_told_and_the_rest_is_refereed(at):
     evening = at(LINE + "move 2")
     message = without(evening, "red")

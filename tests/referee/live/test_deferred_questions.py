@@ -155,6 +155,6 @@ def test_a_start_that_nothing_explains_is_told_of_soon_and_asked_about_when_nobo
     told = [record.at_ms - moves_ms for record in session.records(1) if record.at_ms >= moves_ms]
     assert [type(record.event) for record in session.records(1)][-1] is QuestionAsked
     soon_ms, asked_ms = told
-    assert 1000 <= soon_ms <= 2500
+    assert 1250 <= soon_ms <= 2500
     assert 15_000 <= asked_ms <= 30_000
     session.close()

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from itertools import product
 
 import numpy as np
+import pytest
 
 from calibration.table.drift import Checked
 from referee.live.referee import HANDLERS, Referee
@@ -143,6 +144,7 @@ class Evening:
         ).run()
 
 
+@pytest.mark.slow
 def test_whatever_happens_only_declared_transitions_happen_and_no_state_is_missed(
     log, started, games, film_of, seen, piece, tmp_path, transitions
 ):

@@ -691,6 +691,19 @@ def test_a_ghost_and_many_wrong_pieces_are_never_explained_away(film_in):
     assert [record.event.verdict for record in records] == ["waiting"]
 
 
+def test_a_half_done_table_about_which_nobody_is_asked_is_put_on_record_once(film_in):
+    """All nests are off the board: nobody can be asked about so many."""
+    film = film_in("zamboni_wars")
+    start = film.start()
+    film.show(start)
+    film.show(replace(start, pieces=()), 4000)
+    film.show(replace(start, pieces=()), 9000)
+    first, *noticed = film.run()
+    assert first.event.verdict == "accepted"
+    assert [record.event.verdict for record in noticed] == ["waiting"]
+    assert str(noticed[0].event.message).startswith("Not seen on the board: ")
+
+
 @pytest.mark.parametrize("game", SETS)
 def test_the_command_line_prints_the_record_and_the_question(film_in, game):
     film = film_in(game)

@@ -449,3 +449,81 @@ def test_whoever_plays_on_while_nothing_can_be_read_has_five_throws_to_clear_the
     assert [one.event.moves for one in events] == [
         (one.colour,) for one in pieces[:throws] if known
     ]
+
+
+class Guessed(Variant):
+    """Pegs, of which so many may lie where nothing can be read: the right number of them is known
+    once all can be read.
+    """
+
+    def __init__(self, pegs, choices, right=1, else_asks=False):
+        super().__init__(pegs)
+        self.choices, self.right, self.else_asks = choices, right, else_asks
+
+    def play(self, state, move):
+        return replace(state, pegs=(*state.pegs, move))
+
+    def outcome(self, _state):
+        return None
+
+    def judge(self, state, table, _before, _board):
+        asks = Ambiguous(
+            code="pegs.unseen",
+            message="How many lie there?",
+            choices=self.choices,
+            withdrawn_if_table_changes=True,
+        )
+        if table.unread_mm:
+            return asks
+        if len(state.pegs) == self.right:
+            return Accepted(
+                code="pegs.put", message="One more.", rests_on="", player="red", moves=("red",)
+            )
+        return (
+            asks
+            if self.else_asks
+            else OutOfSync(code="pegs.more", message="No.", differences=("One is missing.",))
+        )
+
+
+@pytest.fixture
+def guessed(log, started, seen, piece):
+    """guessed(game, tables): moves that are made out of so many tables of which nothing is read."""
+
+    def make(game, tables=1):
+        with closing(Session.begin(log, started, games={"pegs": game})) as session:
+            kept = Retrospective()
+            for at in range(tables):
+                place_mm = np.array([50.0 + 100 * at, 50.0])
+                kept.keep(replace(seen(1000 * at), unread_mm=(place_mm,)), b"", session)
+            now = seen(9000, piece("red", 300, 300))
+            return [
+                one.event.moves
+                for one in kept.infer(session.ledger, seen(0), now, setup_of().board)
+            ]
+
+    return make
+
+
+@pytest.mark.parametrize(("answers", "known"), [(7, True), (24, True), (25, False)])
+def test_of_up_to_24_answers_the_one_that_explains_what_follows_is_true(
+    guessed, games, answers, known
+):
+    """More than that nobody can look through."""
+    nothing = [Choice(f"nothing {k}", ()) for k in range(answers - 1)]
+    choices = (Choice("one", ("red",)), *nothing)
+    assert guessed(Guessed(games["pegs"], choices)) == [("red",)] * known
+
+
+@pytest.mark.parametrize(("answers", "known"), [(7, True), (23, True), (24, False)])
+def test_up_to_24_courses_of_events_are_told_apart(guessed, games, answers, known):
+    """One of them is that nothing happened."""
+    choices = tuple(Choice(f"{count}", ("red",) * count) for count in range(1, answers + 1))
+    assert guessed(Guessed(games["pegs"], choices, right=3)) == [("red",) * 3] * known
+
+
+@pytest.mark.parametrize(("tables", "known"), [(1, True), (2, False)])
+def test_nobody_is_spared_a_question_by_two_answers_that_nobody_gave(guessed, games, tables, known):
+    choices = (Choice("one", ("red",)), Choice("nothing", ()))
+    found = guessed(Guessed(games["pegs"], choices, right=tables, else_asks=True), tables)
+    assert found == [("red",)] * known

@@ -274,6 +274,14 @@ def test_a_table_that_cannot_be_read_is_looked_at_and_done_anew_too(table, seen,
     assert load_table(table.path) == table.anew
 
 
+def test_a_table_that_cannot_be_read_for_the_same_reason_as_before_is_looked_at_once(table):
+    for reason in ("fiducial 3 does not fit", "too dark"):
+        for _ in range(2 * FRAMES_TO_REST):
+            table.show(Unusable(0, 0, "".join(reason)))
+    table.run()
+    assert len(table.looked) == 2
+
+
 def test_a_card_that_is_covered_is_not_taken_to_lie_where_it_did_again(table, seen, piece, cameras):
     one = seen(0, piece("red", 50, 50))
     half = replace(cameras[1], fiducials_seen=(0, 1, 3))

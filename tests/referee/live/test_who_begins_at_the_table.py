@@ -24,6 +24,8 @@ from simulation.render.scene import Scene, SceneDie, ScenePiece
 from simulation.tables import game_table
 from vision.change_gate import Watch
 
+pytestmark = pytest.mark.slow
+
 SET_UP = "set up"
 SEED, WIDTH_PX, MOST_FRAMES = 16, 1024, 250
 BEGUN = datetime(2026, 11, 27, tzinfo=UTC)

@@ -107,3 +107,12 @@ def test_what_is_secret_stays_so_and_what_is_no_ruling_is_said(session):
         session.alternatives(noted.seq)
     session.command(Undo())
     assert session.alternatives(noted.seq) == ()
+
+
+def test_a_page_full_is_offered_at_most(storm):
+    """Twelve, nearest first, though a whole board of them would be legal."""
+    squares = [f"{column}{row}" for column in "abcdefgh" for row in range(1, 9)]
+    may_be = {f"It lies on {square}": f"throw green {square}" for square in squares}
+    refused = throw(storm, verdict="refused", evidence={"may_be": may_be})
+    offered = moves(storm.alternatives(refused.seq))
+    assert offered == [(move,) for move in list(may_be.values())[:12]]

@@ -135,6 +135,9 @@ DAMAGE = {
     "the page above the records": lambda path: overwrite(path, pages_of(path, "records", 5)[0]),
     "cut short": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3]),
     "a checksum": lambda path: change(path, "UPDATE records SET sha256 = '' WHERE seq = 7"),
+    "no text": lambda path: change(
+        path, "UPDATE records SET event = CAST(x'7bff7d' AS TEXT) WHERE seq = 7"
+    ),
     "a time": lambda path: change(path, "UPDATE records SET at_ms = at_ms + 1 WHERE seq = 7"),
     "a number": lambda path: change(path, "UPDATE records SET seq = 99 WHERE seq = 7"),
     "the index": lambda path: (

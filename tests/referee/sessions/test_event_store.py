@@ -108,6 +108,12 @@ def test_every_commit_is_synced(disk):
     assert disk.ask("journal_mode") == "wal"
 
 
+@pytest.mark.usefixtures("log")
+def test_the_journal_keeps_room_for_an_evening_of_rulings_and_no_more(disk):
+    """Pictures make it larger for a while; an SD card need not keep all of that."""
+    assert 8 << 20 <= disk.ask("journal_size_limit") <= 32 << 20
+
+
 def test_a_log_is_reopened_as_it_was(tmp_path):
     path = tmp_path / "rinkside.log"
     with Log(path) as log:

@@ -489,7 +489,9 @@ def test_a_long_session_stays_small_in_memory_and_whole_in_the_log(session):
     assert held[-1] - held[RECORDS_KEPT] < 0.1 * (held[RECORDS_KEPT] - held[0])
     seqs = [record.seq for record in session.records()]
     assert seqs == [*range(1, session.ledger.seq + 1)]
-    assert [record.seq for record in session.wait(2, 0)] == seqs[2 : RECORDS_KEPT + 2]
+    waited = [record.seq for record in session.wait(2, 0)]
+    assert waited == seqs[2 : RECORDS_KEPT + 2]
+    assert 100 < len(waited) < 400, "as many as a game has"
     session.close()
     assert [record.seq for record in session.subscribe()] == seqs
 

@@ -20,47 +20,10 @@ from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import Choice, QuestionAsked, SessionStarted, VerdictReached
 from referee.sessions.session import Session
 from referee.statistics.results import games_of
+from tests.support.boule_games import accepted, won_by_blue
 
 BEGUN_MS = 1_795_000_000_000
 BEGUN_UTC = "2026-11-18T10:26:40+00:00"
-
-
-def accepted(session: Session, move: str, **sigmas_mm: float) -> int:
-    """A ruling with what was measured: by colour, distances of the move with their sigma."""
-    message = dict(lie.split() for lie in move.partition(": ")[2].split(" < ") if " " in lie)
-    gaps = [
-        {"colour": colour, "gap_mm": float(message[colour]) + 0.004, "sigma_mm": sigma_mm}
-        for colour, sigma_mm in sigmas_mm.items()
-    ]
-    record = session.append(
-        VerdictReached(
-            verdict="accepted",
-            code="boule.throw",
-            message="",
-            moves=(move,),
-            evidence={"gaps": gaps},
-        )
-    )
-    assert record
-    return record.seq
-
-
-def won_by_blue(session: Session, gap_mm: float) -> None:
-    """A whole game of an end after the other: blue throws one near piece, yellow four that go out,
-    and blue stops.
-    """
-    while GAMES["ice_boule"].outcome(session.ledger.state) is None:
-        starter = session.ledger.state.starter
-        accepted(session, "target green")
-        blue = f"throw blue large {gap_mm:.2f}: blue {gap_mm:.2f}"
-        throws = [blue] if starter == "blue" else ["throw yellow out: nothing", blue]
-        for throw in throws:
-            accepted(session, throw, **({"blue": 0.1} if " large " in throw else {}))
-        while session.ledger.state.left("yellow"):
-            accepted(session, f"throw yellow out: blue {gap_mm:.2f}")
-        session.append(
-            VerdictReached(verdict="accepted", code="boule.stop", message="", moves=("stop blue",))
-        )
 
 
 @pytest.fixture(scope="module")

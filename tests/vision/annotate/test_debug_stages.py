@@ -14,7 +14,7 @@ from vision.cameras.frame import Frame
 
 pytestmark = pytest.mark.slow
 
-NAMES = ["camera", "flat", "finder", "second-look", "edges", "read"]
+NAMES = ["camera", "flat", "detector", "keypoints", "edges", "read"]
 
 
 def test_every_stage_is_a_picture_with_something_drawn_into_it(tmp_path):
@@ -38,7 +38,7 @@ def test_the_stages_are_of_the_reading_with_the_empty_table_if_that_is_given():
     )
     alone, told = (dict(stages(frame, case.setup, reference)) for reference in (None, frame))
     np.testing.assert_array_equal(alone["flat"], told["flat"])
-    assert (alone["finder"] != told["finder"]).any(), (
+    assert (alone["detector"] != told["detector"]).any(), (
         "on a table that was always so there is no piece"
     )
     np.testing.assert_array_equal(told["edges"], frame.image)

@@ -187,7 +187,7 @@ BESIDE_SHADOWS = (
 
 @pytest.mark.parametrize(("seed", "lie"), BESIDE_SHADOWS)
 def test_a_shadow_beside_a_piece_is_no_piece(seed, lie):
-    """The second look takes some for pieces on brown or white squares; nothing but the light
+    """The keypoint network takes some for pieces on brown or white squares; nothing but the light
     differs from the empty table there, and where others throw their shadows it does not make a
     white piece likelier, either.
     """
@@ -202,9 +202,7 @@ def test_a_shadow_beside_a_piece_is_no_piece(seed, lie):
 
 
 def test_a_piece_on_ground_of_its_own_colour_is_found_by_what_has_changed():
-    """The finder passes it over until all else is blotted out; without a picture of the empty table
-    it does not know better.
-    """
+    """The detector misses it until everything unchanged is masked out."""
     table = game_table("zamboni_wars", 3)
     small = min(table.setup.sizes, key=lambda size: size.base_mm)
     nest = ScenePiece(lying(small, 122.0, 109.0, 90.0), "yellow")

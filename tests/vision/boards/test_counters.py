@@ -1,4 +1,4 @@
-"""Counters among the discs that the finder sees."""
+"""Counters among the discs that the detector sees."""
 
 from __future__ import annotations
 

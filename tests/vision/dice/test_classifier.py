@@ -62,12 +62,12 @@ def test_nothing_to_look_at_is_nothing_seen(rolled):
     assert chances([], rolled[1]).shape == (0, ANSWERS)
 
 
-def test_practice_rolls_say_what_lies_there():
-    rolls = pytest.importorskip(
-        "training.rolls", reason="teaching needs PyTorch: pip install -e '.[training]'"
+def test_examples_know_the_pips_on_top():
+    examples = pytest.importorskip(
+        "training.dice_examples", reason="training needs PyTorch: pip install -e '.[training]'"
     )
-    known = list(rolls.rolls(1))
+    known = list(examples.rolls(1))
     assert {roll.pips for roll in known} >= {0, 1, 2, 4}
     for roll in known[:4]:
-        seen, pips = rolls.lesson(roll, np.random.default_rng(1))
+        seen, pips = examples.example(roll, np.random.default_rng(1))
         assert (seen.shape, pips) == ((4, CROP_PX, CROP_PX), roll.pips)

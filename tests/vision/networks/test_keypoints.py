@@ -1,4 +1,4 @@
-"""What the second look is shown, and what it answers on pictures drawn here."""
+"""What the keypoint network is shown, and what it answers on pictures drawn here."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a close look is shown, and that it brings pieces that were laid a little off back to where
-they are.
-"""
+"""Crops for the pose refiner, and how well it corrects poses that are a little off."""
 
 from __future__ import annotations
 
@@ -107,47 +105,48 @@ def test_where_a_piece_is_thought_to_be_matters_little(tables):
     assert np.median(apart) < 0.4, "1.6 mm apart before"
 
 
-def test_practice_pieces_show_what_they_are_said_to_be():
-    close = pytest.importorskip(
-        "training.close", reason="teaching needs PyTorch: pip install -e '.[training]'"
+def test_examples_show_the_pieces_that_they_are_labelled_with():
+    examples = pytest.importorskip(
+        "training.refiner_examples", reason="training needs PyTorch: pip install -e '.[training]'"
     )
-    for made in (close.free_pieces, close.board_pieces):
+    for made in (examples.free_pieces, examples.board_pieces):
         first, again = (next(made(5)) for _ in range(2))
         np.testing.assert_array_equal(first.view.code, again.view.code)
-        seen, off = close.lesson(first, np.random.default_rng(1))
+        seen, off = examples.example(first, np.random.default_rng(1))
         assert seen.shape == (5, CROP_PX, CROP_PX)
         assert off.shape == (3,)
         middle = first.view.pixels(project_to_table(first.solid.vertices_mm, first.eye_mm))
         np.testing.assert_allclose(
             (middle[:4].mean(axis=0) + middle[4]) / 2,
-            np.full(2, (close.SIDE_PX - 1) / 2),
+            np.full(2, (examples.SIDE_PX - 1) / 2),
             atol=1e-6,
         )
         assert (
             np.median(
                 [np.abs(fit.vertices_mm - first.solid.vertices_mm).max() for fit in first.fits]
             )
-            < 0.3 * first.view.step_mm * close.BASE_PX
+            < 0.3 * first.view.step_mm * examples.BASE_PX
         )
 
 
 @pytest.mark.parametrize("pose", ["upright", "lying"])
-def test_a_lesson_says_by_how_much_a_piece_is_off(pose):
-    close = pytest.importorskip(
-        "training.close", reason="teaching needs PyTorch: pip install -e '.[training]'"
+def test_an_example_knows_by_how_much_a_piece_is_off(pose):
+    examples = pytest.importorskip(
+        "training.refiner_examples", reason="training needs PyTorch: pip install -e '.[training]'"
     )
     solid = (upright if pose == "upright" else lying)(LARGE, 5.0, 8.0, 25.0)
     elsewhere = (upright if pose == "upright" else lying)(LARGE, 6.0, 8.0, 28.0)
-    side = close.SIDE_PX * 0.6 / 2
-    near = close.Near(
-        FlatView(np.zeros((close.SIDE_PX, close.SIDE_PX, 3), np.uint8), -side, side, 0.6),
+    side = examples.SIDE_PX * 0.6 / 2
+    near = examples.PieceView(
+        FlatView(np.zeros((examples.SIDE_PX, examples.SIDE_PX, 3), np.uint8), -side, side, 0.6),
         solid,
         pose,
         EYE,
         (elsewhere,),
     )
     offs = {
-        tuple(np.round(close.lesson(near, np.random.default_rng(seed))[1], 3)) for seed in range(40)
+        tuple(np.round(examples.example(near, np.random.default_rng(seed))[1], 3))
+        for seed in range(40)
     }
     turns = [off[2] * np.degrees(OFF) for off in offs]
     assert sum(abs(abs(turn) - 3.0) < 1e-2 for turn in turns) >= 2, "as it is and in the mirror"

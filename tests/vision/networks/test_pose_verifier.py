@@ -19,7 +19,7 @@ from vision.networks.pose_verifier import log_odds
 pytestmark = pytest.mark.slow
 
 
-def test_nothing_to_verify_is_nothing_said(tables):
+def test_no_hypotheses_have_no_odds(tables):
     assert log_odds([], tables[0][0]).shape == (0,)
 
 
@@ -45,43 +45,47 @@ def _backwards(one):
     return replace(one, heading_deg=one.heading_deg + (45 if one.pose == "upright" else 180))
 
 
-def test_practice_places_say_what_is_right():
-    rivals = pytest.importorskip(
-        "training.rivals", reason="teaching needs PyTorch: pip install -e '.[training]'"
+def test_examples_of_places_know_which_hypothesis_is_right():
+    verifier_examples = pytest.importorskip(
+        "training.verifier_examples", reason="training needs PyTorch: pip install -e '.[training]'"
     )
-    places = list(rivals.board_places(2))
+    places = list(verifier_examples.board_places(2))
     assert len(places) > 5
-    with_right = [place for place in places if any(one.right for one in place.attempts)]
+    with_right = [place for place in places if any(one.right for one in place.hypotheses)]
     assert len(with_right) > 0.6 * len(places)
-    assert all(len({one.pose for one in place.attempts}) > 1 for place in with_right)
+    assert all(len({one.pose for one in place.hypotheses}) > 1 for place in with_right)
     place = with_right[0]
-    seen, right = rivals.lesson(place, np.random.default_rng(1))
-    assert seen.shape == (min(rivals.MOST, len(place.attempts)), 5, CROP_PX, CROP_PX)
+    seen, right = verifier_examples.example(place, np.random.default_rng(1))
+    assert seen.shape == (min(verifier_examples.MOST, len(place.hypotheses)), 5, CROP_PX, CROP_PX)
     assert right.sum() >= 1
 
 
-def test_the_odds_that_are_taught_are_those_of_one_place():
+def test_the_loss_compares_hypotheses_of_one_place_only():
     torch = pytest.importorskip(
-        "torch", reason="teaching needs PyTorch: pip install -e '.[training]'"
+        "torch", reason="training needs PyTorch: pip install -e '.[training]'"
     )
-    from training import rivals
+    from training import verifier_examples
 
     place, right = torch.tensor([0, 0, 1, 1]), torch.tensor([1.0, 0.0, 0.0, 0.0])
     odds = torch.tensor([2.0, -1.0, 0.5, -3.0])
     told = np.exp(2) / (1 + np.exp(2) + np.exp(-1)), 1 / (1 + np.exp(0.5) + np.exp(-3))
-    assert float(rivals.loss(odds, right, place)) == pytest.approx(-np.mean(np.log(told)), rel=1e-5)
-    assert float(rivals.loss(80 * odds, right, place)) == pytest.approx((0 + 40) / 2, rel=1e-4)
+    assert float(verifier_examples.loss(odds, right, place)) == pytest.approx(
+        -np.mean(np.log(told)), rel=1e-5
+    )
+    assert float(verifier_examples.loss(80 * odds, right, place)) == pytest.approx(
+        (0 + 40) / 2, rel=1e-4
+    )
 
 
-def test_a_network_answers_with_fewer_bits_as_it_was_taught(tmp_path):
+def test_a_network_answers_with_fewer_bits_as_it_was_trained(tmp_path):
     torch = pytest.importorskip(
-        "torch", reason="teaching needs PyTorch: pip install -e '.[training]'"
+        "torch", reason="training needs PyTorch: pip install -e '.[training]'"
     )
     from training.export import export
-    from training.network import SecondLookNet
+    from training.network import KeypointNet
 
     torch.manual_seed(1)
-    net = SecondLookNet().eval()
+    net = KeypointNet().eval()
     with warnings.catch_warnings(
         action="ignore", category=DeprecationWarning
     ):  # PyTorch warns of the exporter that OpenCV can read
@@ -110,10 +114,10 @@ def test_weights_in_the_repository_stay_small():
         if one.name.endswith(".onnx")
     ]
     assert {one.name for one in networks} == {
-        "finder.onnx",
-        "second_look.onnx",
-        "close_look.onnx",
-        "verification.onnx",
+        "detector.onnx",
+        "keypoints.onnx",
+        "pose_refiner.onnx",
+        "pose_verifier.onnx",
         "dice.onnx",
     }
     assert sum(len(one.read_bytes()) for one in networks) < 2_000_000

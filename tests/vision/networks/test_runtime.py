@@ -15,10 +15,10 @@ from vision.networks.runtime import as_pictures, run_network
 pytestmark = pytest.mark.slow
 
 SHAPES = {
-    "finder": (1, 3, 96, 160),
-    "second_look": (3, 3, 64, 64),
-    "close_look": (2, 5, 96, 96),
-    "verification": (2, 5, 96, 96),
+    "detector": (1, 3, 96, 160),
+    "keypoints": (3, 3, 64, 64),
+    "pose_refiner": (2, 5, 96, 96),
+    "pose_verifier": (2, 5, 96, 96),
     "dice": (2, 4, 64, 64),
 }
 
@@ -26,7 +26,7 @@ LOADING = """
 import sys
 import numpy as np
 from vision.networks.runtime import run_network
-run_network("close_look", np.zeros((1, 5, 96, 96), np.float32))
+run_network("pose_refiner", np.zeros((1, 5, 96, 96), np.float32))
 print("heard", file=sys.stderr)
 """
 

@@ -238,7 +238,7 @@ def test_several_laid_together_are_laid_as_each_alone(pieces):
 def test_a_size_that_was_read_between_two_is_not_taken_for_the_nearer_one_without_trying_the_other(
     between, tried
 ):
-    """However sure the second look is: it errs by many of its sigmas now and then."""
+    """However sure the keypoint network is: it errs by many of its sigmas now and then."""
     *_, medium, large = SIZES
     looked = looked_at(
         Hypothesis(large, "lying", 0.0, 0.0, 0.0), base_sigma=0.037, poses=[0.0, 1.0, 0.0]

@@ -78,7 +78,7 @@ def test_from_a_steep_camera_a_lying_piece_is_found_where_it_seems_to_stand(azim
     assert np.abs(found.away_from(lies)).max() < 2.0
 
 
-def test_a_nest_that_neither_finder_nor_second_look_tell_from_its_space_is_seen(green_on_green):
+def test_a_nest_that_looks_like_its_space_is_found(green_on_green):
     """Until something has changed there: without a picture of the empty table nobody asks."""
     table, nest, photo = green_on_green
     assert observe(Frame(1, 0, photo.image), table.setup).pieces == ()

@@ -1,6 +1,6 @@
-"""Practice sheets: small rendered tables with pieces at known places, on ground of every kind.
+"""Labelled views: small rendered tables with pieces at known places, on ground of every kind.
 
-A sheet is a square piece of the table as `vision.networks.detector` sees it, STEPS_A_BASE pixels to
+A view is a square part of the table as `vision.networks.detector` sees it, STEPS_A_BASE pixels to
 the smallest base, in light relative to white paper, and for each piece on it its pose, colour and
 vertices.
 """
@@ -51,10 +51,10 @@ from vision.geometry.camera_model import project
 from vision.geometry.piece_pose import project_to_table
 from vision.networks.detector import STEPS_A_BASE, encode_light
 
-SHEET_PX = 256
-"""Side of a sheet."""
+VIEW_PX = 256
+"""Side of a view."""
 LENS_PX = 400
-"""Side of the picture that a sheet is cut from."""
+"""Side of the picture that a view is cut from."""
 GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
 GRAIN, BENT, RIMS = (0.0, 0.6), (0.0, 0.7), (0.0, 1.0)
 CLEAR, RIMLESS = 0.35, 0.4
@@ -66,12 +66,12 @@ THROWS = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sheet:
-    """A practice sheet with its truth, one row per piece.
+class LabelledView:
+    """A view with its ground truth, one row per piece.
 
-    `image` (SHEET_PX, SHEET_PX, 3) as `vision.networks.detector` takes it; vertices (n, 5, 2) in
-    pixels of the sheet, pose (n,) and colour (n,) as indices of POSES and COLOURS, base (n,) in
-    pixels; discs (m, 3): middle and radius; `masks` (2, SHEET_PX, SHEET_PX): 1 where a piece or
+    `image` (VIEW_PX, VIEW_PX, 3) as `vision.networks.detector` takes it; vertices (n, 5, 2) in
+    pixels of the view, pose (n,) and colour (n,) as indices of POSES and COLOURS, base (n,) in
+    pixels; discs (m, 3): middle and radius; `masks` (2, VIEW_PX, VIEW_PX): 1 where a piece or
     disc is seen, and where an arm is.
     """
 
@@ -84,13 +84,13 @@ class Sheet:
     masks: NDArray[np.uint8]
 
 
-def sheets(seed: int) -> Iterator[Sheet]:
-    """The sheets of one made-up table."""
+def views(seed: int) -> Iterator[LabelledView]:
+    """The views of one made-up table."""
     rng = np.random.default_rng([seed, 7])
     table = Table(rng)
     for _ in range(THROWS):
         table.throw()
-        yield table.sheet(table.picture())
+        yield table.view(table.picture())
 
 
 class Table:
@@ -107,9 +107,9 @@ class Table:
         )
         self.base_mm = min(size.base_mm for size in self.sizes)
         self.step_mm = self.base_mm / STEPS_A_BASE
-        self.half_mm = self.step_mm * SHEET_PX / 2
+        self.half_mm = self.step_mm * VIEW_PX / 2
         self.setup, self.camera = _setup(self.half_mm, lens_px, rng), _camera(self.half_mm, rng)
-        self.at_px = self._pixels_of_sheet()
+        self.at_px = self._pixels_of_view()
         stage = random_stage(self.setup, rng)
         self.stage: Stage = replace(
             stage, sensor=replace(stage.sensor, blur_px=float(rng.uniform(0.5, 1.5)))
@@ -155,7 +155,7 @@ class Table:
         return out
 
     def throw(self) -> None:
-        """New pieces, and now and then an arm; nothing that is asked for lies under it."""
+        """New pieces, and now and then an arm; no labelled piece lies under it."""
         self.placed, self.hidden, self.limbs = [], [], ()
         if self.rng.random() < 0.15:
             side = self.half_mm * self.rng.uniform(-1.0, 1.0, 2)
@@ -247,8 +247,8 @@ class Table:
         )
         return swapped(decode_image(packed.tobytes(), "a drawn picture"))
 
-    def sheet(self, picture: Image) -> Sheet:
-        """The sheet cut from a photograph of what lies there now."""
+    def view(self, picture: Image) -> LabelledView:
+        """The view cut from a photograph of what lies there now."""
         rng = self.rng
         fine = cv2.remap(
             picture,
@@ -258,7 +258,7 @@ class Table:
             borderMode=cv2.BORDER_REPLICATE,
         )
         code = np.asarray(
-            cv2.resize(fine, (SHEET_PX, SHEET_PX), interpolation=cv2.INTER_AREA), np.uint8
+            cv2.resize(fine, (VIEW_PX, VIEW_PX), interpolation=cv2.INTER_AREA), np.uint8
         )
         light = self.stage.ambient + sum(lamp.power for lamp in self.stage.lamps)
         paper = (
@@ -268,9 +268,9 @@ class Table:
             * rng.uniform(0.85, 1.1)
             * rng.uniform(0.96, 1.04, 3)
         )
-        seen = [one for one in self.placed if self._in_sheet(one[0].solid)]
+        seen = [one for one in self.placed if self._in_view(one[0].solid)]
         discs = np.array([disc_px(disc, self._pixels) for disc in self.discs]).reshape(-1, 3)
-        return Sheet(
+        return LabelledView(
             encode_light(code, paper),
             np.array([self._pixels(one[0].solid.vertices_mm) for one in seen]).reshape(-1, 5, 2),
             np.array([one[1] for one in seen], int),
@@ -281,7 +281,7 @@ class Table:
         )
 
     def _piece_mask(self, pieces: tuple[ScenePiece, ...]) -> NDArray[np.uint8]:
-        mask = np.zeros((SHEET_PX, SHEET_PX), np.uint8)
+        mask = np.zeros((VIEW_PX, VIEW_PX), np.uint8)
         bodies = [
             *(piece.solid.vertices_mm for piece in pieces),
             *(disc.vertices_mm for disc in self.discs),
@@ -298,19 +298,19 @@ class Table:
             np.uint8,
         )
 
-    def _pixels_of_sheet(self) -> NDArray[np.float32]:
-        """Where the camera sees the pixels of a sheet twice as fine.
+    def _pixels_of_view(self) -> NDArray[np.float32]:
+        """Where the camera sees the pixels of a view twice as fine.
 
-        (2 SHEET_PX, 2 SHEET_PX, 2).
+        (2 VIEW_PX, 2 VIEW_PX, 2).
         """
-        along = (np.arange(2 * SHEET_PX) + 0.5) / 2 - 0.5
+        along = (np.arange(2 * VIEW_PX) + 0.5) / 2 - 0.5
         x, y = np.meshgrid(along * self.step_mm - self.half_mm, self.half_mm - along * self.step_mm)
         at = project(
             np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)]),
             self.camera,
             self.setup.camera,
         )
-        return at.astype(np.float32).reshape(2 * SHEET_PX, 2 * SHEET_PX, 2)
+        return at.astype(np.float32).reshape(2 * VIEW_PX, 2 * VIEW_PX, 2)
 
     def _pixels(self, points_mm: Array) -> Array:
         flat = project_to_table(points_mm, self.camera.eye_mm)
@@ -318,9 +318,9 @@ class Table:
             np.column_stack([flat[:, 0] + self.half_mm, self.half_mm - flat[:, 1]]) / self.step_mm
         )
 
-    def _in_sheet(self, solid: Solid) -> bool:
+    def _in_view(self, solid: Solid) -> bool:
         middle = self._pixels(solid.vertices_mm).mean(axis=0)
-        return bool((middle > 2).all() and (middle < SHEET_PX - 3).all())
+        return bool((middle > 2).all() and (middle < VIEW_PX - 3).all())
 
 
 def plastic(rng: np.random.Generator) -> dict[str, Any]:
@@ -393,7 +393,7 @@ def _setup(half_mm: float, lens_px: int, rng: np.random.Generator) -> Setup:
 
 
 def _camera(half_mm: float, rng: np.random.Generator) -> Camera:
-    """A camera that sees the whole sheet, from straight above to a tilt of 45 degrees.
+    """A camera that sees the whole view, from straight above to a tilt of 45 degrees.
 
     That is how askew the corner of a table may be seen.
     """

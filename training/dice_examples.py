@@ -55,14 +55,14 @@ RIGHT, WRONG, TURNED_DEG = 0.16, 0.4, 14.0
 that die; farther than the second it is not.
 """
 AROUND = 1.7
-"""Of a die's edge: what is kept around it, each way."""
+"""Half the side of the stored picture, in edges of the die."""
 OFF, OFF_DEG, TIMES = 0.03, 2.5, 4
 """How far crops are beside where edges have the die, 1 sigma, in edges, and turned; and how many
 are made of a place.
 """
 
 
-Lessons = tuple[NDArray[np.uint8], NDArray[np.int64]]
+DiceExamples = tuple[NDArray[np.uint8], NDArray[np.int64]]
 """What is seen (n, 4, CROP_PX, CROP_PX), and the pips (n,) that it shows, as in `Roll`."""
 
 
@@ -102,7 +102,7 @@ def rolls(seed: int) -> Iterator[Roll]:
         cubes, _, view = flat_candidates(photo, setup.dice_corner)
         for cube in cubes:
             if (pips := _pips_at(cube, flat)) is not None:
-                yield _kept(cube, view, pips)
+                yield _cut_out(cube, view, pips)
 
 
 def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
@@ -182,7 +182,7 @@ def _pips_at(cube: Cube, flat: list[tuple[SceneDie, int, float]]) -> int | None:
     return 0
 
 
-def _kept(cube: Cube, view: TopView, pips: int) -> Roll:
+def _cut_out(cube: Cube, view: TopView, pips: int) -> Roll:
     middle, reach = view.pixels(cube.middle_mm[None])[0], AROUND * cube.edge_mm / view.step_mm
     left, top = (max(0, int(value)) for value in np.floor(middle - reach))
     shown = view.shown[top : int(middle[1] + reach) + 2, left : int(middle[0] + reach) + 2]
@@ -196,16 +196,16 @@ def _kept(cube: Cube, view: TopView, pips: int) -> Roll:
     )
 
 
-def lessons(seed: int) -> Iterator[Lessons]:
+def examples(seed: int) -> Iterator[DiceExamples]:
     """What is learned from rolls on one made-up table, if anything is."""
     rng = np.random.default_rng([seed, 32])
-    taught = [lesson(roll, rng) for roll in rolls(seed) for _ in range(TIMES)]
-    if taught:
-        seen, pips = zip(*taught, strict=True)
+    all_examples = [example(roll, rng) for roll in rolls(seed) for _ in range(TIMES)]
+    if all_examples:
+        seen, pips = zip(*all_examples, strict=True)
         yield np.stack(seen), np.array(pips)
 
 
-def lesson(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
+def example(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
     """What is seen (4, CROP_PX, CROP_PX) a little beside where edges have a die, and its pips."""
     by = rng.normal(0, [OFF * roll.cube.edge_mm, OFF * roll.cube.edge_mm, OFF_DEG])
     seen = crop(
@@ -224,8 +224,8 @@ def from_all_sides(seen: Tensor) -> Tensor:
     return torch.cat([part.flip(3) if k >= 4 else part for k, part in enumerate(turned)])
 
 
-def loss(said: Tensor, pips: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """What is wrong with what the network said of pips (n,)."""
-    total = cross_entropy(said, pips)
-    wrong = float((said.detach().argmax(dim=1) != pips).float().mean())
+def loss(output: Tensor, pips: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """Cross-entropy of pips (n,), and the share of wrong ones."""
+    total = cross_entropy(output, pips)
+    wrong = float((output.detach().argmax(dim=1) != pips).float().mean())
     return total, {"loss": float(total.detach()), "wrong": wrong}

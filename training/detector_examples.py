@@ -1,4 +1,4 @@
-"""From practice sheets to what the network must answer, turned and tinted anew each time."""
+"""Training examples for the detector: labelled views, turned and augmented anew each time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from table.solids import POSES, Array
-from training.sheets import SHEET_PX, Sheet
+from training.labelled_views import VIEW_PX, LabelledView
 from vision.networks.detector import (
     AXIS,
     CHANNELS,
@@ -23,39 +23,39 @@ from vision.networks.detector import (
     TURN,
 )
 
-CELLS = SHEET_PX // STRIDE
+CELLS = VIEW_PX // STRIDE
 GRID = np.mgrid[:CELLS, :CELLS]
 REACH = 4
 """Cells around a middle that its hill is drawn in."""
 
 
-def lesson(
-    sheet: Sheet, rng: np.random.Generator
+def example(
+    view: LabelledView, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32]]:
-    """A training example of a sheet, randomly mirrored and turned.
+    """A training example of a view, randomly mirrored and turned.
 
     Image (3, h, w), answers (CHANNELS, h / 4, w / 4) and their weights (h / 4, w / 4).
     """
     image, masks, vertices, discs = (
-        sheet.image,
-        sheet.masks,
-        sheet.vertices.copy(),
-        sheet.discs.copy(),
+        view.image,
+        view.masks,
+        view.vertices.copy(),
+        view.discs.copy(),
     )
     if rng.random() < 0.5:
         image, masks = image[:, ::-1], masks[..., ::-1]
-        vertices[..., 0], discs[:, 0] = SHEET_PX - 1 - vertices[..., 0], SHEET_PX - 1 - discs[:, 0]
+        vertices[..., 0], discs[:, 0] = VIEW_PX - 1 - vertices[..., 0], VIEW_PX - 1 - discs[:, 0]
     for _ in range(int(rng.integers(4))):
         image, masks = np.rot90(image), np.rot90(masks, axes=(1, 2))
-        vertices = np.stack([vertices[..., 1], SHEET_PX - 1 - vertices[..., 0]], axis=-1)
-        discs = np.column_stack([discs[:, 1], SHEET_PX - 1 - discs[:, 0], discs[:, 2]])
+        vertices = np.stack([vertices[..., 1], VIEW_PX - 1 - vertices[..., 0]], axis=-1)
+        discs = np.column_stack([discs[:, 1], VIEW_PX - 1 - discs[:, 0], discs[:, 2]])
     answer, weight = (
         np.zeros((CHANNELS, CELLS, CELLS), np.float32),
         np.zeros((CELLS, CELLS), np.float32),
     )
     nearest = np.full((CELLS, CELLS), np.inf)
     for corners, pose, colour, base in zip(
-        vertices, sheet.pose, sheet.colour, sheet.base, strict=True
+        vertices, view.pose, view.colour, view.base, strict=True
     ):
         middle, tip = corners[:4].mean(axis=0), corners[4]
         turn = np.arctan2(*(corners[1] - corners[0])[::-1])
@@ -64,7 +64,7 @@ def lesson(
             values.append((TURN, np.array([np.cos(4 * turn), np.sin(4 * turn)])))
         _mark(answer, weight, nearest, int(pose), (middle + tip) / 2, int(colour), values)
     for x, y, radius in discs:
-        if 0 <= x < SHEET_PX and 0 <= y < SHEET_PX:
+        if 0 <= x < VIEW_PX and 0 <= y < VIEW_PX:
             _mark(
                 answer,
                 weight,
@@ -113,7 +113,7 @@ def _mark(
         part[COLOUR][colour, here] = 1.0
 
 
-def tinted(images: Tensor, rng: np.random.Generator) -> Tensor:
+def augmented(images: Tensor, rng: np.random.Generator) -> Tensor:
     """Images (n, 3, h, w) in 0..1 as other lamps, lenses and sensors would have them."""
     n = len(images)
 
@@ -132,13 +132,13 @@ def tinted(images: Tensor, rng: np.random.Generator) -> Tensor:
     return (images + noise * some(0, 0.04, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.5)).clamp(0, 1)
 
 
-def loss(said: Tensor, answer: Tensor, weight: Tensor) -> tuple[Tensor, dict[str, float]]:
+def loss(output: Tensor, answer: Tensor, weight: Tensor) -> tuple[Tensor, dict[str, float]]:
     """Loss: focal loss of the heat maps (Law and Deng 2018), distances, colours."""
-    chance, asked = said[:, :4].sigmoid().clamp(1e-5, 1 - 1e-5), answer[:, :4]
-    top = asked > 0.999
+    chance, target = output[:, :4].sigmoid().clamp(1e-5, 1 - 1e-5), answer[:, :4]
+    top = target > 0.999
     count = top.sum().clamp(min=1)
     missed = ((1 - chance) ** 2 * chance.log())[top].sum()
-    invented = ((1 - asked) ** 4 * chance**2 * (1 - chance).log())[~top].sum()
+    invented = ((1 - target) ** 4 * chance**2 * (1 - chance).log())[~top].sum()
     hills = -(missed + invented) / count
     w = weight[:, None]
     whole = weight.sum().clamp(min=1)
@@ -148,7 +148,7 @@ def loss(said: Tensor, answer: Tensor, weight: Tensor) -> tuple[Tensor, dict[str
     def apart(channels: slice, mask: Tensor) -> Tensor:
         return (
             torch.nn.functional.smooth_l1_loss(
-                said[:, channels], answer[:, channels], reduction="none", beta=0.05
+                output[:, channels], answer[:, channels], reduction="none", beta=0.05
             )
             * mask
         ).sum()
@@ -156,9 +156,9 @@ def loss(said: Tensor, answer: Tensor, weight: Tensor) -> tuple[Tensor, dict[str
     offset, axis = apart(OFFSET, w) / whole, apart(AXIS, piece) / piece.sum().clamp(min=1)
     turn, size = apart(TURN, upright) / upright.sum().clamp(min=1), apart(SIZE, w) / whole
     names = -(
-        answer[:, COLOUR] * torch.log_softmax(said[:, COLOUR], dim=1) * piece
+        answer[:, COLOUR] * torch.log_softmax(output[:, COLOUR], dim=1) * piece
     ).sum() / piece.sum().clamp(min=1)
-    masks = torch.nn.functional.binary_cross_entropy_with_logits(said[:, MASK], answer[:, MASK])
+    masks = torch.nn.functional.binary_cross_entropy_with_logits(output[:, MASK], answer[:, MASK])
     parts = {
         "hills": hills,
         "offset": offset,

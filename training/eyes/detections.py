@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Find:
+class Detection:
     """A detection with its middle at `centre` (2,) px.
 
     `chances` (kinds,): of the three poses, a stack, a counter, something else. `points` (5, 2) px:
@@ -61,7 +61,7 @@ class Find:
         return kind, float(rivals[kind])
 
 
-def finds(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Find]]:
+def detections(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Detection]]:
     """All detections in each of some pictures, the surest first.
 
     The answers are (b, CHANNELS_OUT, h, w).
@@ -76,11 +76,11 @@ def finds(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Find]]:
     cpu = answer.cpu()
     here = cpu[scene, :, row, column].double().numpy()
     likely = chances.cpu()[scene, :, row, column].double().numpy()
-    found: list[list[Find]] = [[] for _ in range(len(answer))]
+    found: list[list[Detection]] = [[] for _ in range(len(answer))]
     for number, values, own, y, x in zip(
         scene.tolist(), here, likely, row.tolist(), column.tolist(), strict=True
     ):
-        found[number].append(_find(values, own, np.array([x, y])))
+        found[number].append(_detection(values, own, np.array([x, y])))
     return [_each_once(sorted(some, key=lambda one: -one.best[1])) for some in found]
 
 
@@ -93,7 +93,7 @@ def _in_hills(chances: Tensor) -> Tensor:
     return conv2d(chances, hill, padding=1, groups=chances.shape[1]).clamp(max=1.0)
 
 
-def _find(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Find:
+def _detection(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Detection:
     middle = (cell.astype(np.float64) + 0.5) * STRIDE - 0.5
     centre = middle + values[Answer.OFFSET] * STRIDE
     weights = np.exp(values[Answer.COLOUR] - values[Answer.COLOUR].max())
@@ -101,7 +101,7 @@ def _find(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Find:
         1 / (1 + np.exp(-values[part.start]))
         for part in (Answer.CLEAR, Answer.RAISED, Answer.VISIBLE)
     )
-    return Find(
+    return Detection(
         centre,
         chances,
         middle + values[Answer.POINTS].reshape(5, 2) * UNIT_PX,
@@ -116,9 +116,9 @@ def _find(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Find:
     )
 
 
-def _each_once(found: list[Find]) -> list[Find]:
+def _each_once(found: list[Detection]) -> list[Detection]:
     """Without those that are nearer to a surer one than SAME_BASES."""
-    kept: list[Find] = []
+    kept: list[Detection] = []
     for one in found:
         if all(
             np.hypot(*(one.centre - other.centre)) >= SAME_BASES * min(one.base_px, other.base_px)

@@ -20,7 +20,7 @@ from simulation.generate.tables import Kind
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose, Solid
 from training.boards import photographs
-from training.sheets import Table
+from training.labelled_views import Table
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks import pose_refiner
@@ -39,8 +39,8 @@ from vision.networks.pose_refiner import (
 from vision.pose.edge_alignment import align_to_edges
 
 SIDE_PX, BASE_PX = 200, 40.0
-"""Side of the picture that is kept of a piece, and pixels of it to the base: finer than it is
-looked at.
+"""Side of the stored picture of a piece, and its pixels to the base: finer than the network's
+input.
 """
 LENSES_PX, WIDTHS_PX = (420, 950), (1300, 2000)
 THROWS = 5
@@ -48,34 +48,31 @@ THROWS = 5
 BOARDS: tuple[Kind, ...] = ("storm", "storm", "boule", "zamboni", "storm", "boule", "icebreaker")
 """See-through pieces on chessboards and open ground are the hardest."""
 EDGE_PX = 4
-"""Pieces nearer to the edge of the picture are not kept."""
+"""Pieces nearer to the edge of the picture are left out."""
 LEVEL_MM = 0.05
-"""What lies less level is not put on its edges."""
+"""Pieces that lie less level than this get no edge alignment."""
 APART_BASES, TURNED_DEG, LEAST_OFF, MOST_OFF = 0.09, 6.0, 0.08, 0.8
-"""How far hypotheses are off, 1 sigma, times a factor between the last two, all its logarithms
-alike.
-"""
+"""Errors of hypotheses, 1 sigma, times a log-uniform factor between the last two."""
 ASTRAY, ASTRAY_TIMES = 0.1, 5.0
-"""Share of hypotheses that are farther off, up to so many times, all logarithms alike."""
+"""Share of hypotheses with a larger error, and the most that it is multiplied by (log-uniform)."""
 FREEDOM = 4.0
-"""Of Student's distribution, which forgives a few that cannot be told."""
+"""Degrees of freedom of Student's distribution, which tolerates a few unreadable examples."""
 LEAST_SCALE, MOST_SCALE = -3.0, 6.0
 BANK = 1 << 22
 MIRRORED = np.array([1.0, -1.0, -1.0])
 """Signs of shifts and turn in the mirror image: a pyramid's is one too."""
 FITS, FITTED = 3, 0.6
-"""So often edges are asked where a piece is, each time from another start; and the share of lessons
-that begin where they have it: what leads edges astray is what a close look is for.
+"""Edge alignments of each piece, from different starts; and the share of examples that begin at
+their results, because the refiner has to correct what misleads edges.
 """
 START_BASES, START_DEG, STARTS = 0.06, 4.0, (0.35, 2.2)
-"""How far off edges start, 1 sigma, times a factor between the last two; they are told a little
-more.
-"""
-TOLD = 1.3
+"""Errors of the starts, 1 sigma, times a log-uniform factor between the last two."""
+STATED = 1.3
+"""The standard deviation that edge alignment is given, relative to the true one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Near:
+class PieceView:
     """A piece that stands or lies, and the rectified picture around it.
 
     `eye_mm` (3,) is where the camera was; `fits` are the poses that edge alignment found.
@@ -88,7 +85,7 @@ class Near:
     fits: tuple[Solid, ...]
 
 
-def free_pieces(seed: int) -> Iterator[Near]:
+def free_pieces(seed: int) -> Iterator[PieceView]:
     """The pieces of one made-up table with random print."""
     rng = np.random.default_rng([seed, 17])
     table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
@@ -103,22 +100,22 @@ def free_pieces(seed: int) -> Iterator[Near]:
             * rng.uniform(0.96, 1.04, 3)
         )
         placed = [(piece.solid, POSES[pose]) for piece, pose in table.placed]
-        yield from near_pieces(
+        yield from piece_views(
             placed, Photo(table.picture(), table.camera, table.setup), paper, rng
         )
 
 
-def board_pieces(seed: int) -> Iterator[Near]:
+def board_pieces(seed: int) -> Iterator[PieceView]:
     """The pieces of one made-up table of a game."""
     rng = np.random.default_rng([seed, 19])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
         placed = [(one.piece.solid, one.pose) for one in layout.placed]
-        yield from near_pieces(placed, photo, photo.paper, rng)
+        yield from piece_views(placed, photo, photo.paper, rng)
 
 
-def near_pieces(
+def piece_views(
     placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator
-) -> Iterator[Near]:
+) -> Iterator[PieceView]:
     """Pieces on a photograph, each with the picture around it.
 
     Light is relative to white paper (3,).
@@ -128,7 +125,7 @@ def near_pieces(
         view = picture_around(solid, pose, photo, paper)
         if pose != "leaning" and view is not None:
             others = outlines[:k] + outlines[k + 1 :]
-            yield Near(
+            yield PieceView(
                 view,
                 solid,
                 pose,
@@ -164,7 +161,7 @@ def _seen_at(view: FlatView, photo: Photo, pixels: Array) -> Array:
 def _fits(
     solid: Solid, pose: Pose, photo: Photo, hidden_by: list[Array], rng: np.random.Generator
 ) -> Iterator[Solid]:
-    """Where edges have a piece, from a few starts; none where it does not lie level."""
+    """Results of edge alignment from a few starts; none where the piece does not lie level."""
     true = _hypothesis(solid, pose, photo.camera.eye_mm)
     if np.abs(true.solid.vertices_mm - solid.vertices_mm).max() > LEVEL_MM:
         return
@@ -173,7 +170,7 @@ def _fits(
             [START_BASES * true.size.base_mm, START_BASES * true.size.base_mm, START_DEG]
         )
         start = true.at(true.parameters + rng.normal(0, sigma))
-        placed = align_to_edges(start, np.diag((TOLD * sigma) ** 2), photo, hidden_by, None)
+        placed = align_to_edges(start, np.diag((STATED * sigma) ** 2), photo, hidden_by, None)
         yield (start if placed is None else placed.guess).solid
 
 
@@ -193,7 +190,9 @@ def _hypothesis(solid: Solid, pose: Pose, eye_mm: Array) -> Hypothesis:
     )
 
 
-def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+def example(
+    near: PieceView, rng: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """Input (5, CROP_PX, CROP_PX) for a hypothesis near the true pose, and its error (3,)."""
     fitted = near.fits and rng.random() < FITTED
     guess = near.fits[int(rng.integers(len(near.fits)))] if fitted else _moved(near, rng)
@@ -224,8 +223,8 @@ def seen_as(
     return np.ascontiguousarray(seen[:, ::-1] if mirrored else seen), cut, mirrored
 
 
-def _moved(near: Near, rng: np.random.Generator) -> Solid:
-    """The piece a little beside where it is."""
+def _moved(near: PieceView, rng: np.random.Generator) -> Solid:
+    """The piece, moved a little."""
     where = straight(near.solid, near.pose, near.eye_mm)
     factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF))))
     if rng.random() < ASTRAY:
@@ -243,8 +242,8 @@ def _moved(near: Near, rng: np.random.Generator) -> Solid:
     return Solid(there)
 
 
-class Tint:
-    """Crops as other lamps, lenses, plastics and sensors would have them; noise is drawn once."""
+class Augmentation:
+    """Random changes of crops, as by other lamps, lenses and sensors; the noise is drawn once."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -253,7 +252,7 @@ class Tint:
         self.grain = (fine.flatten()[:BANK], coarse.flatten()[:BANK])
 
     def __call__(self, seen: Tensor) -> Tensor:
-        """Crops (n, 5, h, w) in 0..1; what is drawn beside the picture stays as it is."""
+        """Crops (n, 5, h, w) in 0..1; the drawn channels stay as they are."""
         n = len(seen)
 
         def some(low: float, high: float, *shape: int) -> Tensor:
@@ -277,12 +276,12 @@ class Tint:
         return torch.cat([image.clamp(0, 1), seen[:, 3:]], dim=1)
 
 
-def loss(said: Tensor, off: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """What is wrong with what the network said, by the likelihood of Student's distribution."""
-    scales = said[:, LOG_SCALES].clamp(LEAST_SCALE, MOST_SCALE)
+def loss(output: Tensor, off: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """Negative log-likelihood by Student's distribution."""
+    scales = output[:, LOG_SCALES].clamp(LEAST_SCALE, MOST_SCALE)
     whiten = torch.diag_embed(scales.exp())
-    whiten[:, [1, 2, 2], [0, 0, 1]] = said[:, SLANTS]
-    apart = off - said[:, :3]
+    whiten[:, [1, 2, 2], [0, 0, 1]] = output[:, SLANTS]
+    apart = off - output[:, :3]
     squared = ((whiten @ apart[..., None])[..., 0] ** 2).sum(dim=1)
     total = (0.5 * (FREEDOM + 3) * torch.log1p(squared / FREEDOM) - scales.sum(dim=1)).mean()
     left = OFF * apart.detach().abs().median(dim=0).values

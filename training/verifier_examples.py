@@ -1,4 +1,4 @@
-"""Lessons for the verification: drawn pieces, and all that the eyes might take them for."""
+"""Training examples for the pose verifier: places, and hypotheses about each of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulation.generate.layouts import Layout
 from simulation.generate.tables import Kind
 from table.solids import Array, Pose, Solid
 from training.boards import photographs
-from training.close import WIDTHS_PX, picture_around, seen_as
+from training.refiner_examples import WIDTHS_PX, picture_around, seen_as
 from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.detector import search, view_of
@@ -35,20 +35,20 @@ BOARDS: tuple[Kind, ...] = (
     "boule",
 )
 RIGHT_BASES, WRONG_BASES = 0.12, 0.35
-"""A guess of the true size and pose whose vertices are off by less than the first, in bases, is
-right; by more than the second, wrong; between them it is not asked about.
+"""A hypothesis of the true size and pose whose vertices are off by less than the first, in bases,
+is right; by more than the second, wrong; between them it is left out.
 """
 SAME_BASES, OTHER_BASES = 0.5, 0.9
-"""What lies nearer to a piece than this, in bases, is that piece; what lies farther than that from
-all, is nothing.
+"""A hypothesis nearer to a piece than the first, in bases, is of that piece; one farther than the
+second from all pieces is of none.
 """
 MOST = 6
-"""So many guesses of a place are asked about in a round."""
+"""Most hypotheses of a place in a step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attempt:
-    """What something may be taken for, on its edges, and whether it is that."""
+class LabelledHypothesis:
+    """A hypothesis, aligned with edges, and whether it is right."""
 
     solid: Solid
     pose: Pose
@@ -56,47 +56,50 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """A place with several hypotheses (`attempts`), and the rectified picture around it.
+class AmbiguousPlace:
+    """A place with several hypotheses (`hypotheses`), and the rectified picture around it.
 
-    `eye_mm` (3,) is where the camera was; `blur` is the second look's uncertainty, in bases.
+    `eye_mm` (3,) is where the camera was; `blur` is the keypoints' uncertainty, in bases.
     """
 
     view: FlatView
     eye_mm: Array
     blur: float
-    attempts: tuple[Attempt, ...]
+    hypotheses: tuple[LabelledHypothesis, ...]
 
 
-def board_places(seed: int) -> Iterator[Place]:
-    """All that the eyes take for pieces on one made-up table of a game."""
+def board_places(seed: int) -> Iterator[AmbiguousPlace]:
+    """Candidates of vision on one made-up table of a game."""
     rng = np.random.default_rng([seed, 29])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
-        yield from places(photo, layout)
+        yield from ambiguous_places(photo, layout)
 
 
-def places(photo: Photo, layout: Layout) -> Iterator[Place]:
-    """All that the eyes take for pieces on a photograph."""
-    sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
+def ambiguous_places(photo: Photo, layout: Layout) -> Iterator[AmbiguousPlace]:
+    """Candidates of vision on a photograph."""
+    detections, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
     there = [(place.piece.solid, place.pose) for place in layout.placed]
-    for one in (with_all_readings(laid, habit, photo) for laid in propose_candidates(sight, photo)):
+    for one in (
+        with_all_readings(candidate, habit, photo)
+        for candidate in propose_candidates(detections, photo)
+    ):
         true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
         if true is None:
             continue
         others = [photo.silhouette(solid) for k, (solid, _) in enumerate(there) if k != true]
         tried = align_readings(one.rivals, photo, others, None)
         solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
-        attempts = [
-            _attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm)
+        hypotheses = [
+            _labelled(guess, there[true] if true >= 0 else None, photo.camera.eye_mm)
             for guess in tried
         ]
         view = picture_around(solid, pose, photo, photo.paper)
         if view is not None:
-            yield Place(
+            yield AmbiguousPlace(
                 view,
                 photo.camera.eye_mm,
                 one.keypoints.blur,
-                tuple(asked for asked in attempts if asked is not None),
+                tuple(known for known in hypotheses if known is not None),
             )
 
 
@@ -117,31 +120,33 @@ def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
     return int(np.argmin(away)) if min(away) < SAME_BASES else None
 
 
-def _attempt(
+def _labelled(
     tried: PoseHypothesis, true: tuple[Solid, Pose] | None, eye_mm: Array
-) -> Attempt | None:
+) -> LabelledHypothesis | None:
     guess, solid = tried.guess, tried.guess.solid
     if true is None or guess.pose != true[1]:
-        return Attempt(solid, guess.pose, False)
-    seen, asked = (project_to_table(one.vertices_mm, eye_mm) for one in (true[0], solid))
+        return LabelledHypothesis(solid, guess.pose, False)
+    seen, guessed = (project_to_table(one.vertices_mm, eye_mm) for one in (true[0], solid))
     orders = COUNTED if guess.pose == "upright" else COUNTED[:1]
     off = (
-        min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders)
+        min(float(np.linalg.norm(guessed[order] - seen, axis=1).mean()) for order in orders)
         / guess.size.base_mm
     )
     same_size = abs(true[0].base_mm / guess.size.base_mm - 1) < 0.02
     if not same_size or off > WRONG_BASES:
-        return Attempt(solid, guess.pose, False)
-    return Attempt(solid, guess.pose, True) if off < RIGHT_BASES else None
+        return LabelledHypothesis(solid, guess.pose, False)
+    return LabelledHypothesis(solid, guess.pose, True) if off < RIGHT_BASES else None
 
 
-def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+def example(
+    place: AmbiguousPlace, rng: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """Inputs (n, 5, CROP_PX, CROP_PX) of a place's hypotheses, and which of them are right (n,)."""
-    asked = [one for one in place.attempts if one.right]
-    wrong = [one for one in place.attempts if not one.right]
-    asked += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(asked)]]
-    seen = [seen_as(one.solid, one.pose, place.view, place.eye_mm, rng)[0] for one in asked]
-    return np.stack(seen), np.array([one.right for one in asked], np.float32)
+    chosen = [one for one in place.hypotheses if one.right]
+    wrong = [one for one in place.hypotheses if not one.right]
+    chosen += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(chosen)]]
+    seen = [seen_as(one.solid, one.pose, place.view, place.eye_mm, rng)[0] for one in chosen]
+    return np.stack(seen), np.array([one.right for one in chosen], np.float32)
 
 
 def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
@@ -158,7 +163,8 @@ def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
 
     nothing = torch.exp(-level)
     known = odds.new_zeros(count).scatter_reduce(0, place, right, "amax")
-    told = torch.where(known > 0, chances(right), nothing)
+    right_chance = torch.where(known > 0, chances(right), nothing)
     return (
-        torch.log(nothing + chances(torch.ones_like(odds))) - torch.log(told.clamp(min=1e-20))
+        torch.log(nothing + chances(torch.ones_like(odds)))
+        - torch.log(right_chance.clamp(min=1e-20))
     ).mean()

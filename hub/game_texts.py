@@ -1,0 +1,63 @@
+"""Games of a club or an event as text, which its reader can play again (docs/FORMATS.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hub.events import Event
+from hub.matches import Settled
+from hub.played import PlayedGames
+from hub.standings import HubGame
+from referee.sessions.game_text import GameText, write_games
+from table.measured_text import time_utc
+
+
+def event_text(event: Event, played: PlayedGames) -> str:
+    """The games of an event's matches that were played at tables, in their order."""
+    return write_games(_of_event(event, played))
+
+
+def match_text(event: Event, one: Settled, played: PlayedGames) -> str:
+    """The game of a match; empty where there is none."""
+    return write_games(_of_matches(event, [one], played))
+
+
+def club_text(events: Iterable[Event], games: Iterable[HubGame], played: PlayedGames) -> str:
+    """All games of a club that are over, those of events first, the newest event first."""
+    found: list[GameText] = []
+    counted: set[tuple[str, int]] = set()
+    for event in events:
+        found += _of_event(event, played)
+        own = (one.game for one in event.matches if one.game is not None)
+        counted |= {(game.log_id, game.result.seq) for game in own}
+    others = (one for one in games if (one.log_id, one.result.seq) not in counted)
+    found += [text for one in others if (text := _text(one, played)) is not None]
+    return write_games(found)
+
+
+def _of_event(event: Event, played: PlayedGames) -> list[GameText]:
+    return _of_matches(event, event.matches, played)
+
+
+def _of_matches(event: Event, matches: Iterable[Settled], played: PlayedGames) -> list[GameText]:
+    found = []
+    for one in matches:
+        text = _text(one.game, played) if one.game is not None else None
+        if text is not None:
+            round_ = "" if event.format == "free" else str(one.match.round)
+            found.append(replace(text, event=event.name, round=round_))
+    return found
+
+
+def _text(game: HubGame, played: PlayedGames) -> GameText | None:
+    """A game that is over, with the names that its players have now."""
+    again = played.of(game) if game.result.over else None
+    if again is None or again.text is None:
+        return None
+    return replace(
+        again.text,
+        names=dict(game.result.names),
+        site=game.table,
+        date=time_utc(game.began_ms)[:10],
+    )

@@ -1,0 +1,103 @@
+"""Games of a hub played again by their rules: as text, and what they say of how people play.
+
+Records at a hub are public: votes that were never shown are not in them. A session that the rules
+of this version cannot read has no such games; standings count it all the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+from sqlalchemy import select
+
+from engines import GAMES
+from hub.standings import HubGame
+from hub.store import RECORDS, Store
+from referee.sessions.events import Record, SessionStarted, read_public_document
+from referee.sessions.game_text import GameText, game_text
+from referee.sessions.shown_votes import with_shown_votes
+from referee.sessions.state import SessionState, fold
+from referee.statistics.practice import GamePractice, practices
+
+REMEMBERED = 2000
+"""Sessions that are kept folded; a session of an evening takes about 100 kB."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedAgain:
+    """A game after it was played again; `text` is None where nobody began."""
+
+    text: GameText | None
+    practice: GamePractice
+
+
+class PlayedGames:
+    """Plays games again when they are asked for.  Safe to use from many threads."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: OrderedDict[tuple[str, int], tuple[int, Mapping[int, PlayedAgain]]]
+        self._known = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, game: HubGame) -> PlayedAgain | None:
+        """A game of a table; None where these rules cannot read its session."""
+        key = (game.log_id, game.session)
+        with self._lock:
+            last, found = self._known.get(key, (0, {}))
+        if last != game.last:
+            found = self._read(game)
+            with self._lock:
+                self._known[key] = (game.last, found)
+                self._known.move_to_end(key)
+                while len(self._known) > REMEMBERED:
+                    self._known.popitem(last=False)
+        return found.get(game.result.seq)
+
+    def forget(self) -> None:
+        """Read everything again: records were changed."""
+        with self._lock:
+            self._known.clear()
+
+    def _read(self, game: HubGame) -> Mapping[int, PlayedAgain]:
+        """The games of a session by the records that they began with."""
+        wanted = (
+            select(RECORDS.c.document)
+            .where(
+                RECORDS.c.log_id == game.log_id,
+                RECORDS.c.session == game.session,
+                RECORDS.c.seq <= game.last,
+            )
+            .order_by(RECORDS.c.seq)
+        )
+        with self._store.reading() as db:
+            documents = [row.document for row in db.execute(wanted)]
+        try:
+            records = [
+                read_public_document(msgspec.json.decode(document), "record")
+                for document in documents
+            ]
+            return _played_again(records)
+        except ValueError:  # of another version, or of a game that is not installed here
+            return {}
+
+
+def _played_again(records: list[Record]) -> dict[int, PlayedAgain]:
+    """Raises ValueError where these rules cannot read the records."""
+    started = records[0].event
+    if not isinstance(started, SessionStarted) or started.game not in GAMES:
+        return {}
+    whole = with_shown_votes(records, GAMES[started.game])
+    ledger: SessionState | None = fold(whole, GAMES, "session")
+    assert ledger is not None
+    games = practices(ledger, whole)[::-1]
+    found: dict[int, PlayedAgain] = {}
+    for practice in games:
+        assert ledger is not None
+        found[ledger.game_seq] = PlayedAgain(game_text(ledger), practice)
+        ledger = ledger.earlier
+    return found
