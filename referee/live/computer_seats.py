@@ -16,11 +16,13 @@ from engines.game import facts
 from referee.sessions.events import ComputerChose
 from referee.sessions.session import Session
 from referee.sessions.state import SessionState
-from table.errors import InputError, message_of
+from table.errors import InputError, LogFailed, message_of
 from table.messages import Message, msg
 
 THINK_S = 4.0
 """Longest time to think about a move."""
+AGAIN_S = 1.0
+"""Time after which what could not be written is tried again."""
 
 
 class ComputerSeats:
@@ -47,8 +49,9 @@ class ComputerSeats:
     def run(self) -> None:
         """Think whenever something has happened, until the session is closed."""
         after = 0
-        while records := self._session.wait(after):
-            after = records[-1].seq
+        while not self._session.closed:
+            for record in self._session.wait(after, AGAIN_S):
+                after = record.seq
             while self.act():
                 pass
 
@@ -66,6 +69,8 @@ class ComputerSeats:
             if not asked:
                 return False
             chosen = self._choose(ledger, computer, asked[0])
+        except LogFailed:
+            return False  # the referee tells it, and this is tried again
         except ValueError as error:
             if not self._session.closed:
                 text = message_of(error)
