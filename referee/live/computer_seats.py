@@ -63,7 +63,7 @@ class ComputerSeats:
         situation = str(ledger.state)
         if computer is None or not seats or situation == self._failed_at:
             return False
-        chosen = False
+        self._failed_at = ""
         try:
             asked = [player for player in computer.asked(ledger.state) if player in seats]
             if not asked:
@@ -72,11 +72,14 @@ class ComputerSeats:
         except LogFailed:
             return False  # the referee tells it, and this is tried again
         except ValueError as error:
+            self._failed_at = situation
             if not self._session.closed:
                 text = message_of(error)
                 self._complain(msg("a computer player failed: {text}", text=text))
-        stays = self._session.ledger.state == ledger.state and self._session.ledger.wish is None
-        self._failed_at = situation if stays else ""
+            return False
+        now = self._session.ledger
+        if chosen and now.state == ledger.state and now.wish is None:
+            self._failed_at = situation  # what it said changed nothing
         return chosen
 
     def _choose(self, ledger: SessionState, computer: ComputerPlayer, player: str) -> bool:

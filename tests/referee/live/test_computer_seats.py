@@ -9,9 +9,19 @@ import pytest
 from engines import GAMES
 from referee.live.computer_seats import ComputerSeats
 from referee.sessions.commands import Declare, Hear, Pause, Resume, Undo
-from referee.sessions.event_store import Log
-from referee.sessions.events import ComputerChose, InputRecorded, SessionStarted
+from referee.sessions.event_store import Log, LogFailed
+from referee.sessions.events import ComputerChose, InputRecorded, SessionStarted, VerdictReached
 from referee.sessions.session import Session
+from table.messages import msg
+from tests.support.disks import Disk
+
+WAITING = VerdictReached(verdict="waiting", code="test.waits", message=msg("It waits."))
+
+
+def rule_on_and_on(session):
+    """Until the last page of the log is full, at the latest."""
+    for _ in range(1000):
+        session.append(WAITING)
 
 
 class Table:
@@ -156,6 +166,46 @@ def test_it_moves_at_once_when_the_time_is_over(tmp_path):
     assert session.ledger.wish is not None
     session.close()
     log.close()
+
+
+def test_what_comes_while_it_thinks_has_it_think_again(tmp_path):
+    """A ruling that changes nothing comes during its first thought."""
+    with Log(tmp_path / "log.sqlite") as log:
+        started = SessionStarted(
+            game="icebreaker", players=("red", "black"), computers={"red": "club"}
+        )
+        session, looks = Session.begin(log, started), count()
+
+        def clock_s():
+            if next(looks) == 1:
+                session.append(WAITING)
+            return 0.0
+
+        seats = ComputerSeats(session, print, clock_s)
+        assert not seats.act()
+        assert session.ledger.wish is None
+        assert seats.act()
+        assert session.ledger.wish.player == "red"
+        session.close()
+
+
+def test_what_a_full_disk_does_not_take_is_tried_again(tmp_path):
+    disk, told = Disk(), []
+    with Log(tmp_path / "log.sqlite", connect=disk.connect) as log:
+        started = SessionStarted(
+            game="icebreaker", players=("red", "black"), computers={"red": "club"}
+        )
+        session = Session.begin(log, started)
+        seats = ComputerSeats(session, told.append, lambda: 0.0)
+        disk.leave_pages(0)
+        with pytest.raises(LogFailed):
+            rule_on_and_on(session)
+        assert not seats.act()
+        assert session.ledger.wish is None
+        disk.leave_pages(100)
+        assert seats.act()
+        assert told == []
+        session.close()
 
 
 def test_a_thread_thinks_until_the_session_is_closed(table):
