@@ -10,7 +10,13 @@ from engines import GAMES
 from referee.live.computer_seats import ComputerSeats
 from referee.sessions.commands import Declare, Hear, Pause, Resume, Undo
 from referee.sessions.event_store import Log, LogFailed
-from referee.sessions.events import ComputerChose, InputRecorded, SessionStarted, VerdictReached
+from referee.sessions.events import (
+    ComputerChose,
+    InputRecorded,
+    SeatTaken,
+    SessionStarted,
+    VerdictReached,
+)
 from referee.sessions.session import Session
 from table.messages import msg
 from tests.support.disks import Disk
@@ -18,10 +24,10 @@ from tests.support.disks import Disk
 WAITING = VerdictReached(verdict="waiting", code="test.waits", message=msg("It waits."))
 
 
-def rule_on_and_on(session):
-    """Until the last page of the log is full, at the latest."""
+def fill(session):
+    """Write short records until the log takes no more."""
     for _ in range(1000):
-        session.append(WAITING)
+        session.seat(SeatTaken(player="red"))
 
 
 class Table:
@@ -199,7 +205,7 @@ def test_what_a_full_disk_does_not_take_is_tried_again(tmp_path):
         seats = ComputerSeats(session, told.append, lambda: 0.0)
         disk.leave_pages(0)
         with pytest.raises(LogFailed):
-            rule_on_and_on(session)
+            fill(session)
         assert not seats.act()
         assert session.ledger.wish is None
         disk.leave_pages(100)
