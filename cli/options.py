@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -13,6 +13,9 @@ from cli.terminal import in_language, say
 from table.errors import InputError
 from table.messages import msg
 from webui.security.host_names import is_name
+
+if TYPE_CHECKING:
+    from engines.computer_player import Strength
 
 Options = Callable[..., Any]
 
@@ -71,6 +74,24 @@ camera_option = click.option(
 )
 empty_option = click.option(
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
+)
+
+
+def _read_computers(
+    _context: click.Context, _option: click.Parameter, words: tuple[str, ...]
+) -> dict[str, Strength]:
+    from referee.sessions.start import parse_computers  # loads every game
+
+    return parse_computers(words)
+
+
+computer_option = click.option(
+    "--computer",
+    "computers",
+    multiple=True,
+    metavar="COLOUR[:STRENGTH]",
+    callback=_read_computers,
+    help="A computer plays this colour: beginner, club (the usual) or strong; may be repeated.",
 )
 settings_option = click.option(
     "--settings",

@@ -36,6 +36,7 @@ from cli.options import (
     address_options,
     camera_option,
     complain,
+    computer_option,
     empty_option,
     settings_option,
     table_option,
@@ -45,9 +46,11 @@ from cli.serve_options import LAST_LOOK_S, tell_codes
 from cli.service.manager import FedCamera, ServiceManager
 from cli.service.network_name import name_in_network
 from cli.shutdown import StopSignal, stopped_by_one_signal
+from engines.computer_player import Strength
 from hardware.factory import Devices
 from hardware.settings import PARTS
 from referee.devices.controller import Companion
+from referee.live.computer_seats import ComputerSeats
 from referee.live.game_setup import Choice, SettingUp
 from referee.live.patient_session import PatientSession
 from referee.live.referee import Referee
@@ -255,6 +258,7 @@ def _kept_in(
     help="A house rule, see rinkside rules GAME; may be repeated.",
 )
 @names_option
+@computer_option
 @click.option(
     "--begins",
     metavar="lot|roll|COLOUR",
@@ -282,6 +286,7 @@ def play(
     new_lens: bool,
     rulings: tuple[str, ...],
     names: str | None,
+    computers: dict[str, Strength],
     begins: str,
     set_up: bool,
     door: Door | None,
@@ -301,9 +306,8 @@ def play(
         number = _latest(data, setup, spec) if isinstance(resume, str) else resume
         set_up = set_up and number is None
         camera = None if set_up else _opened(stack, spec, setup, manager)  # before any writing
-        choice = Choice(
-            game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins
-        )
+        people = parse_names(names) if names else {}
+        choice = Choice(game, colours, parse_rulings(rulings), people, begins, computers)
         started = _opening(choice, setup, camera) if camera is not None and number is None else None
         log, access = _kept_in(stack, data, throw_away, door)
         panel = _Panel(listening, access, devices, log.path, ending, public_names, door, manager)
@@ -429,6 +433,7 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | TableWizard) -> 
         camera.simulated,
         choice.names,
         choice.begins,
+        computers=choice.computers,
     )
 
 
@@ -535,6 +540,7 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
         with panel.ending.watched():
             worker.start()
             companion.start()
+            ComputerSeats(session, complain).start()
             app = panel.app(session, supervisor)
             panel.open("The panel is", app)
             if panel.door is not None and panel.log == log_path(panel.door.data):

@@ -18,21 +18,30 @@ from cli.options import (
     GameName,
     camera_option,
     complain,
+    computer_option,
     empty_option,
     settings_option,
     table_option,
 )
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import in_language, say, say_json
+from engines.computer_player import Strength
 from hardware.factory import Devices
 from referee.devices.controller import Companion
+from referee.live.computer_seats import ComputerSeats
 from referee.live.patient_session import PatientSession
 from referee.live.recorded_inputs import read_inputs
 from referee.live.referee_factory import RefereeFactory
 from referee.live.standstill import STALL_CODES
 from referee.live.supervisor import Supervisor
 from referee.sessions.event_store import Log
-from referee.sessions.events import InputRecorded, QuestionAsked, Record, VerdictReached
+from referee.sessions.events import (
+    ComputerChose,
+    InputRecorded,
+    QuestionAsked,
+    Record,
+    VerdictReached,
+)
 from referee.sessions.session import Session
 from referee.sessions.start import as_played, opening, parse_names, parse_rulings
 from referee.sessions.status import LiveState
@@ -77,6 +86,7 @@ INCOMPLETE = 3
     type=click.Path(path_type=Path),
     help="A file of what no camera sees, such as dice and votes: one JSON object a line.",
 )
+@computer_option
 @settings_option
 @click.option(
     "--log",
@@ -96,6 +106,7 @@ def referee(
     rulings: tuple[str, ...],
     names: str | None,
     inputs: Path | None,
+    computers: dict[str, Strength],
     settings: Path | None,
     log_path: Path | None,
     as_json: bool,
@@ -121,16 +132,8 @@ def referee(
             )
         )
         people, now = parse_names(names) if names else {}, datetime.now(UTC)
-        started = opening(
-            game,
-            tuple(players.split(",")),
-            chosen,
-            setup,
-            camera.name,
-            now,
-            camera.simulated,
-            people,
-        )
+        seated, shown = tuple(players.split(",")), (camera.name, now, camera.simulated)
+        started = opening(game, seated, chosen, setup, *shown, people, computers=computers)
         empty_jpeg = frame_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
         live, stopping = LiveState(), threading.Event()
@@ -165,6 +168,7 @@ def _referee(
     companion = Companion(devices, session, supervisor, supervisor.setup.board, complain)
     companion.start()
     stack.callback(companion.stop)
+    ComputerSeats(session, complain).start()
     stack.enter_context(short_collections())
     stack.enter_context(stopped_by_one_signal())
     worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
@@ -190,7 +194,7 @@ def _end_incomplete(missing: str, as_json: bool) -> None:
 
 
 def _print(record: Record, as_json: bool) -> None:
-    """Print a verdict; other records print nothing."""
+    """Print a verdict, or what a computer player wants; other records print nothing."""
     if not (document := verdict_document(record)):
         return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
@@ -206,13 +210,24 @@ def verdict_document(record: Record) -> JsonObject:
 
     It has `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there is a move, `state`
     and more. The move is in people's short notation where the judge gives it (`move` in the
-    evidence), else as the log keeps it. Empty for a record that is no verdict of the referee's own.
+    evidence), else as the log keeps it. What a computer player wants is a `wish` with its `move`.
+    Empty for any other record that is no verdict of the referee's own.
     """
     event = record.event
     if isinstance(event, InputRecorded) and event.code in STALL_CODES:
         event = VerdictReached(
             verdict="cannot_see", code=event.code, message=event.message, state=event.state
         )
+    if isinstance(event, ComputerChose):
+        return {
+            "t_ms": record.at_ms,
+            "verdict": "wish",
+            "player": event.player,
+            "strength": event.strength,
+            "move": event.move,
+            "said": event.message,
+            "rests_on": "",
+        }
     if not isinstance(event, VerdictReached | QuestionAsked):
         return {}
     document: JsonObject = {

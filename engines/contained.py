@@ -33,7 +33,7 @@ from engines.statistics import Hit, Thrown
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting
 from table.boards import Board
 from table.errors import InputError
-from table.messages import msg, sentences
+from table.messages import Message, msg, sentences
 from table.observation import Observation
 from table.observation_document import MeasurementDocument
 from table.plugins import CALL_S, Failed, Guard, Plugin
@@ -209,6 +209,23 @@ class ContainedGame:
             nothing,
         )
 
+    def computed(self, name: str, found: Any) -> Any:
+        """What a function of a computer player gave, of the type and size that it should have.
+
+        Raises TypeError.
+        """
+        kinds = COMPUTER_GIVES.get(name, (object,))
+        if not isinstance(found, kinds):
+            raise TypeError(f"expected {kinds[0].__name__}, got {type(found).__name__}")
+        if name in ("choose", "wants"):
+            _short(name, str(found))
+        if name != "choose":
+            return found
+        try:
+            return self._game.parse_move(str(found))
+        except ValueError as error:
+            raise TypeError(f"expected a move ({error})") from error
+
     def _check_verdict(self, state: Any, verdict: Verdict) -> Verdict:
         """The verdict, if it is one, of a size that a log takes, and its moves can be played.
 
@@ -268,6 +285,12 @@ FACTS_GIVE: Mapping[str, tuple[type, ...]] = {
     "in_words": (str,),
 }
 """What the functions among the facts return, or what is in the tuples that they return."""
+COMPUTER_GIVES: Mapping[str, tuple[type, ...]] = {
+    "asked": (tuple,),
+    "wants": (Message,),
+    "announced": (Mapping, type(None)),
+}
+"""What the functions of a computer player return."""
 SEVERAL = ("marks", "declarations", "throws", "hits")
 
 
@@ -287,12 +310,12 @@ def _contained_player(told: ComputerPlayer | None, game: ContainedGame) -> Compu
     if told is None:
         return None
 
-    def within(name: str) -> Callable[..., Any]:
+    def contained(name: str) -> Callable[..., Any]:
         function = getattr(told, name)
         what = f"FACTS.computer_player.{name}"
-        return lambda *given: game.answer(what, lambda: function(*given))
+        return lambda *given: game.answer(what, lambda: game.computed(name, function(*given)))
 
-    return ComputerPlayer(**{field.name: within(field.name) for field in fields(ComputerPlayer)})
+    return ComputerPlayer(**{field.name: contained(field.name) for field in fields(ComputerPlayer)})
 
 
 def _contained_functions(told: Facts, usual: Facts, game: ContainedGame) -> Facts:

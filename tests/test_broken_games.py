@@ -17,6 +17,7 @@ import pytest
 import engines
 from engines.rule_texts import explain
 from engines.verdict import Accepted
+from referee.live.computer_seats import ComputerSeats
 from referee.presentation.lamp_cues import cue_of_record
 from referee.presentation.shown_games import declarations, headline, on_board, said_by_next
 from referee.sessions.commands import Declare, Hear, Undo
@@ -188,6 +189,7 @@ def session(moods: dict[str, str], tmp_path: Path) -> Iterator[Session]:
         simulated=True,
         started_utc="2026-05-01T18:00:00+00:00",
         table=table,
+        computers={"blue": "club"},
     )
     with Log(tmp_path / "log.sqlite") as log, closing(Session.begin(log, started)) as session:
         put(session, "red 2")
@@ -294,6 +296,31 @@ def test_an_input_that_a_game_fails_to_hear_is_refused_in_a_line(
     moods.clear()
     session.command(Hear(heard={"player": "blue", "put": 1}, decided_by="somebody"))
     assert session.ledger.state.put == (2, 1)
+
+
+@pytest.mark.parametrize("mood", FAULTS)
+@pytest.mark.parametrize("name", ["asked", "choose", "wants", "announced"])
+def test_a_computer_player_that_fails_wants_nothing_and_is_named(
+    session: Session, moods: dict[str, str], name: str, mood: str
+) -> None:
+    told: list[str] = []
+    seats = ComputerSeats(session, told.append, lambda: 0.0)
+    assert session.ledger.started.computers == {"blue": "club"}
+    moods[f"FACTS.{name}"] = mood
+    assert not seats.act()
+    assert session.ledger.wish is None
+    (line,) = told
+    assert "moody" in line
+    assert "\n" not in line
+    assert not seats.act(), "it is not asked again in this state"
+    assert len(told) == 1
+    look(session)
+    moods.clear()
+    put(session, "blue 1")
+    put(session, "red 1")
+    assert seats.act()
+    assert str(session.ledger.wish and session.ledger.wish.message).startswith("Blue puts ")
+    look(session)
 
 
 def test_a_game_that_accepts_what_its_rules_forbid_is_named(

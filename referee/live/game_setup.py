@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from engines import GAMES, Game
+from engines import GAMES, Game, facts_of
+from engines.computer_player import STRENGTHS, Strength
 from engines.first_player import printed
 from engines.game import Printed
 from engines.house_rules import HouseRule
@@ -37,6 +38,8 @@ class Choice:
     names: Mapping[str, str] = field(default_factory=dict)
     begins: str = ""
     """How it is decided who begins, as in `referee.sessions.first_player.decided`."""
+    computers: Mapping[str, Strength] = field(default_factory=dict)
+    """Strengths of computer players, by colour."""
 
 
 class SettingUp:
@@ -106,6 +109,11 @@ def options(game: str) -> tuple[HouseRule, ...]:
 def beginnings(game: str) -> Printed:
     """What the printed rules say of who begins, and what may be chosen."""
     return printed(game)
+
+
+def strengths(game: str) -> tuple[Strength, ...]:
+    """How strong a computer can play a game; nothing where it cannot, and for an unknown one."""
+    return () if facts_of(game).computer_player is None else STRENGTHS
 
 
 def _why_not(game: Game, setup: Setup) -> str:

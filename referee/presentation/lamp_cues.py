@@ -16,6 +16,7 @@ from referee.sessions.caliper_answers import in_question
 from referee.sessions.events import (
     Answered,
     Appealed,
+    ComputerChose,
     Corrected,
     Declared,
     GameStarted,
@@ -114,6 +115,7 @@ def cue_of_record(
             | TableChecked()
             | SeatTaken()
             | SeatFreed()
+            | ComputerChose()
         ):
             return then
         case SessionStarted() | Reopened() | GameStarted() | SessionEnded():

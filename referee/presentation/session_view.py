@@ -151,7 +151,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     ends that are over.  `may_begin` are those whom people may still name as first, before anything
     has happened.  `hidden` has the record of each vote that is not revealed yet, by player.
     `state` is the game's own document of its state.  `options` may be done now: none while a
-    question is open or the game is over.  `trace` are the marks of the newest verdict.
+    question is open or the game is over.  `wish` is what a computer player wants to be done
+    now, and then it is the only option.  `trace` are the marks of the newest verdict.
     `observation` and `ranking` are of the last table that was ruled on.  `earlier` is the table
     before that, while the newest record takes the ruling back.  `verdicts` begin with the newest.
     """
@@ -179,6 +180,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     earlier_games: tuple[str, ...]
     state: GameDocument
     options: tuple[Option, ...]
+    wish: Option | None = None
     trace: tuple[Mark, ...]
     lamps: Lamps
     observation: ObservationDocument | None

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engines.board_marks import Mark
+from engines.board_marks import Mark, Option
 from engines.game import shown_state
 from engines.rule_texts import explain
 from referee.presentation.announcements import call, sound
@@ -73,6 +73,7 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
     observation = _observation(seen)
     started = ledger.started
     lamps = standing(ledger, ledger.board, state)
+    wish = _wish(ledger)
     return SessionView(
         session=ledger.session,
         seq=last.seq,
@@ -101,7 +102,8 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
         appeals=tuple(map(_appeal, ledger.appeals)),
         earlier_games=_earlier_games(ledger),
         state=state,
-        options=() if ledger.question or ledger.ended else ledger.engine.options(ledger.state),
+        options=_options(ledger, wish),
+        wish=wish,
         trace=_trace(ledger, records),
         lamps=Lamps(signal=lamps.signal, of=lamps.of, leader=lamps.leader),
         observation=observation,
@@ -109,6 +111,24 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
         earlier=_earlier(ledger, records),
         question=_question(started.game, ledger.question),
         verdicts=_verdicts(started.game, records),
+    )
+
+
+def _options(ledger: SessionState, wish: Option | None) -> tuple[Option, ...]:
+    """What may be done now; where a computer player wants something, only that."""
+    if ledger.question or ledger.ended:
+        return ()
+    return ledger.engine.options(ledger.state) if wish is None else (wish,)
+
+
+def _wish(ledger: SessionState) -> Option | None:
+    """What a computer player wants to be done now, marked on the board."""
+    wish = ledger.wish
+    if wish is None or ledger.question or ledger.ended:
+        return None
+    engine = ledger.engine
+    return Option(
+        wish.player, wish.message, engine.trace(ledger.state, engine.parse_move(wish.move))
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from engines.computer_player import Strength
 from engines.game import How
 from referee.sessions.misreadings import Misread
 from table.errors import InputError
@@ -21,7 +22,7 @@ from table.json_data import JsonObject
 from table.messages import NOTHING, Listing, Message, Number, PieceName, Plain, Template, Word, msg
 from table.text import check_unicode
 
-SCHEMA = 9
+SCHEMA = 10
 """Version of the facts below, written into every document; a newer one is refused."""
 
 
@@ -52,8 +53,8 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     rolled for; `message` tells what was decided, where anything was, and `rests_on` what that rests
     on; `rulings` are options of the engine that differ from their defaults, by name; `table` is the
     `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the
-    program; `names` are the people's, by colour.  A picture of the empty table is the record's
-    frame.
+    program; `names` are the people's, by colour; `computers` are the strengths of computer players,
+    by colour (since version 10).  A picture of the empty table is the record's frame.
     """
 
     game: str
@@ -69,6 +70,7 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     first: str = ""
     message: Message = UNSAID
     rests_on: str = ""
+    computers: dict[str, Strength] = {}
 
 
 class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
@@ -327,6 +329,21 @@ class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
     message: Message = UNSAID
 
 
+class ComputerChose(Fact, frozen=True, kw_only=True, tag="computer_chose"):
+    """A computer player wants a move to be made on the table (since version 10).
+
+    Somebody makes it, and the referee rules on that as on anybody's move. It counts for nothing by
+    itself. `seed` is that of its chance, and `thought_ms` how long it thought.
+    """
+
+    player: str
+    strength: Strength
+    move: str
+    message: Message
+    seed: int = 0
+    thought_ms: int = 0
+
+
 class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     """Nobody plays on in this session."""
 
@@ -352,6 +369,7 @@ Event = (
     | TableChecked
     | SeatTaken
     | SeatFreed
+    | ComputerChose
     | SessionEnded
 )
 

@@ -271,6 +271,22 @@ class Session:
                 return None
             return self._append(event)
 
+    def announce(
+        self, heard: Mapping[str, Any], evidence: Mapping[str, Any], after: int
+    ) -> Record | None:
+        """What a computer player says, with evidence of its own beside the game's.
+
+        Nothing is written, and None comes back, where a record came since `after`. Raises
+        InputError where it cannot be said now.
+        """
+        with self._writing:
+            if self._closed or self._ledger.ended or after != self._ledger.seq:
+                return None
+            event = self._heard(heard)
+            return self._append(
+                msgspec.structs.replace(event, evidence=event.evidence | dict(evidence))
+            )
+
     def seat(self, event: SeatTaken | SeatFreed) -> None:
         """Keep who speaks for a player; nothing once the session has ended.  Raises LogFailed."""
         with self._writing:

@@ -7,6 +7,7 @@ from datetime import datetime
 from importlib import metadata
 
 from engines import GAMES, facts_of
+from engines.computer_player import STRENGTHS, Strength
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import Record, Reopened, SessionStarted
 from referee.sessions.first_player import Lot, decided, draw_lot
@@ -37,13 +38,16 @@ def opening(
     names: Mapping[str, str] | None = None,
     begins: str = "",
     lot: Lot = draw_lot,
+    computers: Mapping[str, Strength] | None = None,
 ) -> SessionStarted:
     """The first fact of a session.
 
     `camera` is its name as people are shown it, `started` an aware time, `names` people's names by
-    colour; `begins` and `lot` are as in `decided`. Raises InputError for a player whose colour is
-    not one of the table's, as nobody would ever see those pieces, for pieces that do not suit the
-    board or the rulings, and for a name of somebody who does not play.
+    colour; `begins` and `lot` are as in `decided`; `computers` are the strengths of computer
+    players, by colour. Raises InputError for a player whose colour is not one of the table's, as
+    nobody would ever see those pieces, for pieces that do not suit the board or the rulings, for a
+    name or a computer player of somebody who does not play, and for computer players of a game that
+    has none.
     """
     _check_players(players, setup)
     check_pieces(game, rulings, setup)
@@ -56,6 +60,7 @@ def opening(
                     raw2=repr(colour),
                 )
             )
+    _check_computers(game, players, computers or {})
     return SessionStarted(
         game=game,
         players=players,
@@ -66,6 +71,7 @@ def opening(
         table=table_document(as_played(game, setup, rulings)),
         version=metadata.version("rinkside"),
         names=dict(names or {}),
+        computers=dict(computers or {}),
         **decided(begins, game, players, lot)._asdict(),
     )
 
@@ -172,6 +178,42 @@ def _check_players(players: Sequence[str], setup: Setup) -> None:
                     raw2=repr(player),
                 )
             )
+
+
+def _check_computers(game: str, players: Sequence[str], computers: Mapping[str, Strength]) -> None:
+    if computers and facts_of(game).computer_player is None:
+        raise InputError(msg("--computer: {raw} has no computer player", raw=facts_of(game).title))
+    for colour in computers:
+        if colour not in players:
+            raise InputError(
+                msg(
+                    "--computer: expected players ({raw}), got {raw2}",
+                    raw=", ".join(players),
+                    raw2=repr(colour),
+                )
+            )
+
+
+def parse_computers(words: Sequence[str]) -> dict[str, Strength]:
+    """Strengths of computer players by colour from words such as `red:strong` or `red`.
+
+    Raises InputError.
+    """
+    computers: dict[str, Strength] = {}
+    for word in words:
+        colour, colon, named = word.partition(":")
+        strength = next((one for one in STRENGTHS if one == (named if colon else "club")), None)
+        if not colour or strength is None or colour in computers:
+            raise InputError(
+                msg(
+                    "--computer: expected a colour and a strength ({raw}), each colour once, as in"
+                    " red:strong, got {raw2}",
+                    raw=", ".join(STRENGTHS),
+                    raw2=repr(word),
+                )
+            )
+        computers[colour] = strength
+    return computers
 
 
 def parse_rulings(words: Sequence[str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from engines.game_document import EndDocument
 from referee.sessions.events import (
     Answered,
     Appealed,
+    ComputerChose,
     Corrected,
     Declared,
     Event,
@@ -120,6 +121,8 @@ class SessionState:
     in_doubt: bool = False
     begins: How = "hand"
     first: str = ""
+    wish: ComputerChose | None = None
+    """What a computer player wants to be done in this state."""
 
     @property
     def start(self) -> Any:
@@ -387,6 +390,12 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
     Raises InputError where people want something that does not fit (an answer to no question), and
     ValueError of the engine where the moves are not legal.
     """
+    after = _applied(ledger, record)
+    stays = after.game_seq == ledger.game_seq and after.state == ledger.state
+    return after if stays or after.wish is None else replace(after, wish=None)
+
+
+def _applied(ledger: SessionState, record: Record) -> SessionState:
     now = replace(ledger, seq=record.seq)  # the number of the record, in all that follows
     event = record.event
     match event:
@@ -422,6 +431,8 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
             return replace(now, ended=True)
         case Reopened():
             return replace(now, ended=False)
+        case ComputerChose():
+            return replace(now, wish=event)
         case TableChecked() | SeatTaken() | SeatFreed():
             return now
         case _:

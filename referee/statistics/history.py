@@ -13,6 +13,7 @@ from referee.presentation import view_model as pages
 from referee.presentation.session_view import SessionView
 from referee.sessions.event_store import LogReader, SessionSummary
 from referee.sessions.events import (
+    ComputerChose,
     InputRecorded,
     Record,
     Reopened,
@@ -45,6 +46,16 @@ class Step:
     frame: bool
 
 
+def _step(record: Record) -> Step | None:
+    event = record.event
+    if isinstance(event, ComputerChose):
+        return Step(record.seq, record.at_ms, "noted", event.player, event.message, record.frame)
+    line = pages.decision_of(event)
+    if line is None:
+        return None
+    return Step(record.seq, record.at_ms, line.verdict, line.player, line.message, record.frame)
+
+
 class SessionHistory:
     """A session as far as it is known: `records`, and the ledger after each."""
 
@@ -64,13 +75,8 @@ class SessionHistory:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """Everything that was decided, in order, for a time-line."""
-        decided = ((record, pages.decision_of(record.event)) for record in self.records)
-        lines = ((record, line) for record, line in decided if line is not None)
-        return tuple(
-            Step(one.seq, one.at_ms, line.verdict, line.player, line.message, one.frame)
-            for one, line in lines
-        )
+        """Everything that was decided, and what computers wanted, in order, for a time-line."""
+        return tuple(step for record in self.records if (step := _step(record)) is not None)
 
     @cached_property
     def games(self) -> tuple[PlayedGame, ...]:

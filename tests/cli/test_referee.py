@@ -15,9 +15,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import main
+from cli.referee import verdict_document
 from hardware.testing.fake_serial import SerialDouble, WledFirmware
 from referee.live.supervisor import Supervisor
 from referee.sessions.event_store import LogReader
+from referee.sessions.events import ComputerChose, Record
+from table.messages import msg
 from table.observation import Observation
 from table.table_config import Setup, save_table
 from tests.support.films import cut, film
@@ -281,3 +284,35 @@ def test_bad_settings_are_told_before_anything_begins(folder: Path, tmp_path: Pa
         " wled-network, wled-network-presets, fake, got"
     )
     assert not (tmp_path / "log.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("red", "--computer: Ice Boule has no computer player"),
+        ("red:genius", "--computer: expected a colour and a strength (beginner, club, strong)"),
+        (":club", "--computer: expected a colour and a strength"),
+    ],
+)
+def test_a_computer_player_that_cannot_be_is_one_line(
+    folder: Path, word: str, message: str
+) -> None:
+    result = referee(folder, "--computer", word)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_what_a_computer_player_wants_is_a_line_with_its_move() -> None:
+    wish = ComputerChose(
+        player="red", strength="club", move="A1-B2", message=msg("It moves."), seed=3
+    )
+    assert verdict_document(Record(seq=4, session=1, at_ms=250, event=wish)) == {
+        "t_ms": 250,
+        "verdict": "wish",
+        "player": "red",
+        "strength": "club",
+        "move": "A1-B2",
+        "said": "It moves.",
+        "rests_on": "",
+    }

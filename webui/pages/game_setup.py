@@ -6,22 +6,13 @@ import re
 import secrets
 from collections.abc import Collection, Mapping
 
-from flask import (
-    Blueprint,
-    Flask,
-    Response,
-    current_app,
-    make_response,
-    redirect,
-    render_template,
-    request,
-)
+from flask import Blueprint, Flask, current_app, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from calibration.sheets.catalogue import PAPER_NAMES, SHEETS
 from calibration.wizard import JOBS
-from referee.live.game_setup import Choice, beginnings, options, playable
-from referee.sessions.start import parse_names
+from referee.live.game_setup import Choice, beginnings, options, playable, strengths
+from referee.sessions.start import parse_computers, parse_names
 from table.errors import InputError, message_of
 from table.messages import msg
 from webui.api.routes import live_picture
@@ -35,7 +26,7 @@ from webui.security.ration import MOST_PICTURES_S, Ration
 from webui.security.requests import Refusal
 from webui.site import bare_app, guarded
 
-PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
+PLAYS, PLACE, NAME, COMPUTER, RULING = "plays ", "place ", "name ", "computer ", "ruling "
 """Form fields begin with these; what follows is a colour, or an option of the game."""
 SET_UP = msg("The game is being set up on its page.")
 
@@ -59,11 +50,8 @@ def create_set_up_app(
         try:
             setting.begin(choice(request.form, table.setup.game.colours))
         except InputError as error:
-            refused: Response = make_response(
-                _page(request.form.get("game", ""), message_of(error))
-            )
-            refused.status_code = 409
-            return refused
+            game = request.form.get("game", "")
+            return make_response(_page(game, message_of(error)), 409)
         return redirect("/", 303)
 
     def _page(game: str, notice: str = "") -> str:
@@ -80,6 +68,7 @@ def create_set_up_app(
             chosen=chosen,
             rulings=options(chosen) if chosen else (),
             beginnings=beginnings(chosen),
+            strengths=strengths(chosen),
             steps=table.steps(),
             frame_seq=table.frame_seq,
             lens=table.setup.camera,
@@ -141,6 +130,11 @@ def choice(form: Mapping[str, str], colours: Collection[str]) -> Choice:
     rulings = {
         name.removeprefix(RULING): value for name, value in form.items() if name.startswith(RULING)
     }
+    computers = [
+        f"{colour}:{strength}"
+        for colour in players
+        if (strength := form.get(COMPUTER + colour, "")) and strengths(form.get("game", ""))
+    ]
     begins = form.get("begins", "hand")
     return Choice(
         form.get("game", ""),
@@ -148,6 +142,7 @@ def choice(form: Mapping[str, str], colours: Collection[str]) -> Choice:
         rulings,
         parse_names(",".join(names)) if names else {},
         "" if begins == "hand" else begins,
+        parse_computers(computers),
     )
 
 

@@ -246,11 +246,8 @@ def _shown(history: SessionHistory, index: int, near: bool) -> Moment:
     view = history.view(seq)
     setup = history.setup(seq)
     frames = [one.seq for one in history.steps[: index + 1] if one.frame]
-    drawing = (
-        draw(setup, view.observation, view.ranking, near, msgspec.structs.replace(view, options=()))
-        if setup
-        else None
-    )
+    marked = msgspec.structs.replace(view, options=(view.wish,) if view.wish else ())
+    drawing = draw(setup, view.observation, view.ranking, near, marked) if setup else None
     return {
         "view": view,
         "steps": history.steps,

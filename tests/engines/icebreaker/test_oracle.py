@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from engines.icebreaker import State, legal_moves, outcome, parse_move, play, start, state_document
-from engines.icebreaker.board import board, label, members
+from engines.icebreaker.board import board, label, members, parse_cell
+from engines.icebreaker.positions import Position, steps
 from tests.support.paths import SHARED
 
 FACTS = SHARED / "facts" / "icebreaker"
@@ -104,3 +105,26 @@ def test_cornered_positions():
             f" board {rows}; rulings {rulings}."
         )
         assert sorted(map(str, legal_moves(State.parse(line)))) == sorted(record["legal"]), line
+
+
+@needs_facts
+def test_positions_of_the_search_are_those_of_the_other_program_too():
+    """In every recorded position of its games, the same legal moves."""
+    played, seen = board(5), 0
+    for record in records("games.jsonl.gz"):
+        if record["type"] != "position":
+            continue
+        other = "black" if record["to_move"] == "red" else "red"
+        cells = {
+            name: sum(1 << parse_cell(cell) for cell in record[name])
+            for name in record
+            if name in ("red", "black", "ice")
+        }
+        position = Position(cells[record["to_move"]], cells[other], cells["ice"], 0, 0)
+        found = {
+            f"{label(start.bit_length() - 1)}-{label(end.bit_length() - 1)}"
+            for start, end in steps(played, position)
+        }
+        assert found == set(record["legal"])
+        seen += 1
+    assert seen > 6000

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from engines.board_marks import Mark, Option, mark
+from engines.computer_player import ComputerPlayer
 from engines.errors import InvalidNotation, Violation
 from engines.game import (
     Declaration,
@@ -28,6 +29,7 @@ from engines.verdict import answer_by_label as judge_answer
 from table.boards import Chessboard
 from table.errors import InputError
 from table.game_facts import BoardPrint, DefaultTable, PiecePrior, TableFacts
+from table.messages import msg
 
 __all__ = ["hidden_voters", "judge_answer", "measurement", "secret_voter"]
 
@@ -262,6 +264,14 @@ FACTS = GameFacts(
         declarations=lambda document: (
             (Declaration(f"{document['next']} 1", "One was put on"),) if document["next"] else ()
         ),
+    ),
+    computer_player=ComputerPlayer(
+        asked=lambda state: (state.next,) if state.next else (),
+        choose=lambda state, _player, _strength, chance, _out_of_time: chance.choice(
+            list(legal_moves(state))
+        ),
+        wants=lambda _state, move: msg("{player} puts {n} on.", player=move.player, n=move.count),
+        announced=lambda _state, _move: None,
     ),
     statistics=Statistics(
         hits=lambda steps: (

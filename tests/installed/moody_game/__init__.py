@@ -59,4 +59,5 @@ FACTS = replace(
     title="The Moody Heap",
     presentation=_facts(heap_game.FACTS.presentation),
     statistics=_facts(heap_game.FACTS.statistics),
+    computer_player=_facts(heap_game.FACTS.computer_player),
 )

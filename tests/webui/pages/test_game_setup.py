@@ -7,6 +7,7 @@ import threading
 from contextlib import closing
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from calibration.progress import LensGuide
@@ -14,6 +15,7 @@ from calibration.wizard import Step
 from engines import GAMES
 from referee.live.game_setup import Choice, SettingUp, playable
 from referee.sessions.events import SessionStarted
+from table.boards import Hex
 from table.errors import InputError
 from webui import create_set_up_app
 from webui.security.codes import Codes
@@ -31,6 +33,7 @@ def setting():
             players=choice.players,
             rulings=dict(choice.rulings),
             names=dict(choice.names),
+            computers=dict(choice.computers),
         )
 
     return SettingUp(opening)
@@ -105,6 +108,37 @@ def test_what_will_not_do_is_said_and_the_form_stays_as_it_was(host, changed, st
     if status == 409 and form["game"] == "ice_boule":
         assert re.search(r'id="place-yellow"[^>]*value="1"', answer.text)
     assert "The game begins" not in host.get("/").text
+
+
+HEXAGONS = {"game": "icebreaker", "plays blue": "on", "plays yellow": "on"}
+HEXAGONS |= {"place blue": "1", "place yellow": "2"}
+
+
+@pytest.fixture
+def hexagons(table):
+    """The table has the board of a game that computers play."""
+    table.setup = msgspec.structs.replace(table.setup, board=Hex(size=5, cell_mm=32))
+
+
+@pytest.mark.usefixtures("hexagons")
+def test_a_colour_may_be_played_by_the_computer(host, setting):
+    page = host.get("/?game=icebreaker").text
+    assert page.count('<option value="strong"') == len(re.findall('name="plays ', page))
+    form = HEXAGONS | {"computer yellow": "strong", "computer blue": ""}
+    assert host.post("/begin", data=form, headers=OWN).status_code == 303
+    assert setting.wait(0).computers == {"yellow": "strong"}
+
+
+@pytest.mark.usefixtures("hexagons")
+def test_a_strength_that_there_is_not_is_refused(host):
+    form = HEXAGONS | {"computer yellow": "genius"}
+    answer = host.post("/begin", data=form, headers=OWN)
+    assert answer.status_code == 409
+    assert "--computer: expected a colour and a strength" in answer.text
+
+
+def test_a_game_of_skill_asks_for_no_computer(host):
+    assert 'name="computer ' not in host.get("/").text
 
 
 def test_only_a_host_begins(host, access):

@@ -12,8 +12,15 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.sessions.events import VerdictReached
+from referee.live.computer_seats import ComputerSeats
+from referee.sessions.commands import Declare
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted, VerdictReached
+from referee.sessions.session import Session
 from referee.statistics.history import HistoryCache
+from table.boards import Hex
+from table.table_config import table_document
+from tests.support.setups import setup_of
 from webui import create_app, create_history_app
 from webui.svg.charts import around_target, on_squares, strips
 
@@ -102,6 +109,26 @@ def test_a_moment_is_what_the_page_showed_then(log):
     middle = story.view(story.steps[2].seq)
     assert middle.verdicts[0].message == "throw blue b7."
     assert middle.state["thrown"] == {"red": 1, "yellow": 1, "blue": 1}
+
+
+def test_what_a_computer_wanted_is_a_moment_with_its_marks(tmp_path):
+    with Log(tmp_path / "log.sqlite") as log:
+        table = table_document(setup_of(Hex(size=5, cell_mm=32), ("red", "black")))
+        started = SessionStarted(
+            game="icebreaker", players=("red", "black"), table=table, computers={"red": "club"}
+        )
+        session = Session.begin(log, started)
+        assert ComputerSeats(session, print, lambda: 0.0).act()
+        wish = session.ledger.wish
+        session.command(Declare(moves=(wish.move,)))
+        session.close()
+    pages = create_history_app(HistoryCache(tmp_path / "log.sqlite")).test_client()
+    page = pages.get(f"/sessions/{session.id}?at={session.id + 1}").text
+    assert "The computer wanted this:" in page
+    assert page.count(wish.message) == 3, "above the board, on the line of time, and in the list"
+    assert 'class="stroke k-path"' in page
+    after = pages.get(f"/sessions/{session.id}?at={session.id + 2}").text
+    assert "The computer wanted this:" not in after
 
 
 def test_a_session_that_goes_on_is_read_as_far_as_it_is(log):

@@ -131,3 +131,18 @@ def test_a_die_is_rolled_by_the_referee_where_the_game_waits_for_one(client, ses
 def test_verdicts_that_boule_has_not(client, session, verdict, words):
     session.shown["verdicts"][0]["verdict"] = verdict
     assert f'class="eyebrow">{words}' in client.get("/").text
+
+
+def test_what_a_computer_player_wants_is_said_and_drawn(client, session, live):
+    """It is the only thing that is drawn as possible, from the cell of the ship to another."""
+    wish = {
+        "who": "red",
+        "said": "Red moves the ship on A1 to A2.",
+        "marks": [{"kind": "path", "cells": ["A1", "A2"]}, {"kind": "take", "cells": ["A2"]}],
+    }
+    session.shown |= {"wish": wish, "options": [wish]}
+    page = page_on(client, live, Hex(size=5, cell_mm=32))
+    assert re.search(r"make the move for it:\s*<strong>Red moves the ship on A1 to A2.", page)
+    assert len(re.findall(r'<g class="option" data-option="0">', page)) == 1
+    assert page.count('class="stroke k-path"') == 1
+    assert page.count('class="stroke k-take"') == 1

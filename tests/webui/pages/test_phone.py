@@ -247,3 +247,11 @@ def test_a_player_may_say_what_anybody_may_say_of_another(session, blue):
     )
     assert (refused.status_code, heard.status_code) == (403, 201)
     assert "hand was too low" in blue.get("/play").text
+
+
+def test_a_phone_says_what_a_computer_player_wants(session, blue):
+    """Whoever holds it may be the one who makes the move."""
+    wish = {"who": "yellow", "said": "Yellow drives to c4, facing E.", "marks": []}
+    session.shown |= {"wish": wish, "options": [wish]}
+    page = blue.get("/play").text
+    assert re.search(r"make the move for it:\s*<strong>Yellow drives to c4, facing E.", page)

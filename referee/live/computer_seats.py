@@ -1,0 +1,120 @@
+"""Seats that a computer plays: it says what it wants to do whenever one of them is asked.
+
+What has to be made on the table is only wished for, and people carry it out. What is only said,
+such as a vote, the computer says itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from random import Random
+
+from engines.computer_player import ComputerPlayer
+from engines.game import facts
+from referee.sessions.events import ComputerChose
+from referee.sessions.session import Session
+from referee.sessions.state import SessionState
+from table.errors import InputError, LogFailed, message_of
+from table.messages import Message, msg
+
+THINK_S = 4.0
+"""Longest time to think about a move."""
+AGAIN_S = 1.0
+"""Time after which what could not be written is tried again."""
+
+
+class ComputerSeats:
+    """Computer players of a session, as its start names them; they think in a thread of their own.
+
+    It ends when the session is closed. `complain` tells people what went wrong: a player that fails
+    at a state is asked again at the next one.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        complain: Callable[[Message], object],
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._session, self._complain, self._clock_s = session, complain, clock_s
+        self._failed_at = ""
+
+    def start(self) -> None:
+        """Begin to think, where any seat is a computer's."""
+        if self._session.ledger.started.computers:
+            threading.Thread(target=self.run, name="computer players", daemon=True).start()
+
+    def run(self) -> None:
+        """Think whenever something has happened, until the session is closed."""
+        after = 0
+        while not self._session.closed:
+            for record in self._session.wait(after, AGAIN_S):
+                after = record.seq
+            while self.act():
+                pass
+
+    def act(self) -> bool:
+        """Choose for a seat that is asked now, if there is one; true if it is on record."""
+        ledger = self._session.ledger
+        computer = facts(ledger.engine).computer_player
+        seats = _seats(ledger)
+        situation = str(ledger.state)
+        if computer is None or not seats or situation == self._failed_at:
+            return False
+        self._failed_at = ""
+        try:
+            asked = [player for player in computer.asked(ledger.state) if player in seats]
+            if not asked:
+                return False
+            chosen = self._choose(ledger, computer, asked[0])
+        except LogFailed:
+            return False  # the referee tells it, and this is tried again
+        except ValueError as error:
+            self._failed_at = situation
+            if not self._session.closed:
+                text = message_of(error)
+                self._complain(msg("a computer player failed: {text}", text=text))
+            return False
+        now = self._session.ledger
+        if chosen and now.state == ledger.state and now.wish is None:
+            self._failed_at = situation  # what it said changed nothing
+        return chosen
+
+    def _choose(self, ledger: SessionState, computer: ComputerPlayer, player: str) -> bool:
+        """Choose a move and put it on record, unless something happened meanwhile.
+
+        Raises ValueError where the game cannot, or its move is not legal.
+        """
+        began_s, engine, seed = self._clock_s(), ledger.engine, ledger.seq
+        strength = ledger.started.computers[player]
+
+        def out_of_time() -> bool:
+            return self._clock_s() - began_s > THINK_S
+
+        move = computer.choose(ledger.state, player, strength, Random(seed), out_of_time)
+        if (wrong := engine.violation(ledger.state, move)) is not None:
+            raise InputError(wrong.message)
+        thought_ms = round(1000 * (self._clock_s() - began_s))
+        heard = computer.announced(ledger.state, move)
+        if heard is not None:
+            evidence = {"computer": {"strength": strength, "seed": seed, "thought_ms": thought_ms}}
+            return self._session.announce(heard, evidence, ledger.seq) is not None
+        wish = ComputerChose(
+            player=player,
+            strength=strength,
+            move=str(move),
+            message=computer.wants(ledger.state, move),
+            seed=seed,
+            thought_ms=thought_ms,
+        )
+        return self._session.append(wish, after=ledger.seq) is not None
+
+
+def _seats(ledger: SessionState) -> list[str]:
+    """Seats of computers; none where nothing may be done now, or one of them wants something."""
+    waits = ledger.ended or ledger.paused or ledger.question or ledger.rolling
+    if waits or ledger.outcome is not None or ledger.wish is not None:
+        return []
+    return [player for player in ledger.left if player in ledger.started.computers]
