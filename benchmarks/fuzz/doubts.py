@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from benchmarks.fuzz.acts import FUZZED
-from benchmarks.fuzz.fuzzer import BLOCK, Fuzzed, FuzzedAct, Fuzzer, Position, Truth, in_words
+from benchmarks.fuzz.fuzzer import BLOCK, Fuzzed, FuzzedAct, Fuzzer, Position, in_words
 from engines.verdict import Accepted, Noted, Refused, Verdict
 from table.observation import SURE, Observation, SeenPiece
 from table.pieces import PieceSet
@@ -49,7 +49,7 @@ def doubted_acts(game: str, seed: int, number: int) -> Iterator[DoubtedAct]:
             where = f"{game} seed {seed} act {BLOCK * number + act}: {result.effect}"
             for doubt, misread, seen in _readings(fuzzer.game, at, deed, chance):
                 verdict = fuzzer.game.engine.judge(at.state, seen, at.before, fuzzer.game.board)
-                outcome = _outcome(fuzzer, at, deed.truth, verdict)
+                outcome = _outcome(fuzzer, at, deed, verdict)
                 line = f"{where}: unsure {doubt}: {in_words(verdict)}"
                 yield DoubtedAct(doubt, misread, outcome, line)
         at = then
@@ -128,8 +128,9 @@ def _in_doubt(best: SeenPiece, rival: SeenPiece, doubt: Doubt, p: float) -> Seen
     )
 
 
-def _outcome(fuzzer: Fuzzer, at: Position, truth: Truth, verdict: Verdict) -> Outcome:
+def _outcome(fuzzer: Fuzzer, at: Position, deed: FuzzedAct, verdict: Verdict) -> Outcome:
     """What became of the act: see docs/DOUBTS.md."""
+    truth = deed.truth
     if isinstance(verdict, Accepted | Noted) and verdict.moves:
         begins = truth.moves[: len(verdict.moves)] == verdict.moves
         right = begins or (
@@ -137,7 +138,9 @@ def _outcome(fuzzer: Fuzzer, at: Position, truth: Truth, verdict: Verdict) -> Ou
         )
         if right:
             return "true"
-        return "wrong" if truth.kind == "lawful" else "presumed"
+        return (
+            "wrong" if truth.kind == "lawful" and "another size" not in deed.effect else "presumed"
+        )
     if isinstance(verdict, Refused):
         if truth.kind == "lawful":
             stands = verdict.stands and fuzzer.comes_to(at.state, verdict.stands, truth)

@@ -464,9 +464,9 @@ def _several_new(found: TableMatch) -> Verdict:
 def _unsure_of_several(
     found: TableMatch, new: Sequence[tuple[str, int]], message: Message
 ) -> Verdict | None:
-    """The verdict where the colour of a new piece is not sure: it may be one that is missing.
+    """The verdict where a new piece is not sure: its colour may be that of one that is missing.
 
-    None where all colours are sure.
+    None where all colours and sizes are sure.
     """
     read = []
     unsure = [
@@ -492,9 +492,10 @@ def _unsure_of_several(
         asked = sentences(message, msg("Is the colour of one of them misread?"))
         both = msg("Both at once: take them back")
         return ask(found, "boule.throw.two", asked, PLAY, legal, both)
-    if not unsure:
-        return None
-    return _cannot_read(found, unsure[0])
+    unsure += [
+        piece for _, k in new if (piece := found.measured.gaps[k].piece).size_probability < SURE
+    ]
+    return _cannot_read(found, unsure[0]) if unsure else None
 
 
 def _cannot_read(found: TableMatch, piece: SeenPiece) -> CannotSee:

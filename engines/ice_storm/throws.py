@@ -129,8 +129,7 @@ def _judge_void(match: TableMatch, player: str) -> Verdict:
     ):
         return _one_of_them(match, player, message)
     if match.new or match.gone or match.elsewhere or match.came_out[player]:
-        throw = Throw(player, None, next(changes_of(match))[1])
-        return rule(match, throw, evidence_of(match, *match.new[:1]))
+        return _what_it_moved(match, player)
     asked = msg("Has {player} picked up the piece thrown with too low a hand?", player=player)
     choices = (
         Choice(msg("Yes: {player} throws again", player=player), (str(Void(player)),)),
@@ -149,6 +148,21 @@ def _judge_void(match: TableMatch, player: str) -> Verdict:
             choices=choices,
             withdrawn_if_table_changes=True,
         ),
+    )
+
+
+def _what_it_moved(match: TableMatch, player: str) -> Verdict:
+    """The verdict on what a void throw moved; a question where that is too close to call."""
+    evidence, ways = evidence_of(match, *match.new[:1]), list(changes_of(match))
+    if len(ways) == 1:
+        return rule(match, Throw(player, None, ways[0][1]), evidence)
+    return Ambiguous(
+        code="storm.too_close",
+        message=msg("What did {player}'s void throw move? It is too close to call.", player=player),
+        rests_on=f"{LOW_HAND}; {DOUBT}",
+        player=player,
+        choices=(*(Choice(text, (str(Void(player, moved)),)) for text, moved in ways), NOT_SO),
+        evidence=evidence,
     )
 
 
