@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from engines.verdict import Ambiguous, CannotSee, OutOfSync
 from tests.support.ice_storm import thrown
@@ -97,3 +98,34 @@ def test_a_throw_that_overturns_a_piece_is_followed_where_only_the_earlier_pose_
     lies = lie("black", 313, 320, 0.0)
     assert play(state, before, lies.piece()).moves == ("throw red b7: black1 g7",)
     assert play(state, before, lies.piece(pose_probability=0.9)).moves == ("throw red b7",)
+
+
+@pytest.mark.parametrize("chance", [0.3, 0.6, 0.97])
+def test_a_throw_that_stands_or_lies_is_asked_about(table, lie, play, chance):
+    """The likelier pose is not taken for granted, nor the squares of the other one lost."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    state, before = thrown("green1 d2, black1 g7", 2), table.seen()
+    lies = lie("red", 100, 225, 80.0).piece()
+    stands = lie("red", 95, 215, 20.0, "upright").piece()
+    unsure = replace(stands, pose_probability=chance, rivals=(lies,))
+    assert [choice.moves for choice in play(state, before, unsure).choices] == [
+        ("throw red b5-c5^",),
+        ("throw red b5-c5-c6>c6",),
+        (),
+    ]
+    sure = replace(unsure, pose_probability=0.985)
+    assert play(state, before, sure).moves == ("throw red b5-c5^",)
+
+
+def test_a_knocked_piece_that_stands_or_lies_is_asked_about(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    state, before = thrown("green1 d2, black1 g7", 2), table.seen()
+    lies, stands = lie("green", 175, 68).piece(), lie("green", 185, 75, 20.0, "upright").piece()
+    del table.pieces["green1"]
+    unsure = replace(stands, pose_probability=0.8, rivals=(lies,))
+    asked = play(state, before, lie("red", 75, 320).piece(), unsure)
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw red b7: green1 d2^",),
+        ("throw red b7",),
+        (),
+    ]
