@@ -26,7 +26,12 @@ STEPS = (
     ("begin", "Begin", "Ice Boule"),
 )
 """Name of a picture, the button that is tapped next, and the heading that follows."""
-SEEN = {"camera": "img.thumbnail.is-live", "lay": "button#measure:not([disabled])"}
+SEEN = {
+    "camera": "img.thumbnail.is-live",
+    "game": "#seen.is-live",
+    "print": "#seen.is-live",
+    "lay": "button#measure:not([disabled])",
+}
 """What has to be there before a picture is taken."""
 
 
