@@ -14,6 +14,7 @@ from hub.hall import Hall, HallFeed
 from referee.sessions.commands import Pause, Resign, Resume
 from referee.sessions.event_store import Log
 from referee.sessions.events import (
+    SCHEMA,
     Choice,
     QuestionAsked,
     Reopened,
@@ -185,7 +186,8 @@ def test_a_record_of_a_newer_table_is_left_out_and_the_next_ones_count(hall, clu
     begin(log)
     send(club, log, club.enrol())
     with club.store.writing() as db:
-        db.exec_driver_sql("UPDATE records SET document = replace(document, ':9', ':99')")
+        newer = f"replace(document, ':{SCHEMA}', ':{SCHEMA}9')"
+        db.exec_driver_sql(f"UPDATE records SET document = {newer}")
     assert only(hall, club).phase == "idle"
 
 
