@@ -157,6 +157,11 @@ class Command:
         self._process.send_signal(how)
         return self._process.wait(30)
 
+    def end(self) -> None:
+        """End it, if it runs."""
+        if self.running:
+            self.kill()
+
     @property
     def pid(self) -> int:
         """The number of its process."""

@@ -90,7 +90,7 @@ def run(case: tuple[str, int, float]) -> Survived:
         port = free_port()
         _, tokens = enrolled(url, [f"Table {number}" for number in range(count)], upgrade)
         hub = Command(folder / "hub.txt", "hub", "--port", str(port), "--database", url)
-        stack.callback(hub.kill)
+        stack.callback(hub.end)
         tables = []
         for number, token in enumerate(tokens):
             data = folder / str(number)
@@ -100,7 +100,7 @@ def run(case: tuple[str, int, float]) -> Survived:
             words = ("forward", "--hub", f"http://127.0.0.1:{port}", "--data", str(data))
             forwarder = Command(folder / f"{number}.txt", *words, token=token)
             forwarder.start()
-            stack.callback(forwarder.kill)
+            stack.callback(forwarder.end)
         hall = Hall(url, port, hub, tables, database)
         with playing(tables):
             if name != "migration":

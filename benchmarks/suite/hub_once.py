@@ -84,6 +84,7 @@ def run(case: tuple[int, int]) -> Survived:
         for _ in range(BACKLOG):
             tables[0].act()
         for part in (hub, *forwarders):
+            stack.callback(part.end)
             part.start()
         killed = _play_and_kill(kills, chance, tables, hub, forwarders, database, port)
         try:
