@@ -55,8 +55,8 @@ def opened(tmp_path, monkeypatch):
 
 
 def test_a_device_is_given_its_own_settings_and_where_it_stands(opened):
-    devices, [lamps] = opened(1, path="/tmp/lamps", level=3)
-    assert lamps.options == {"path": "/tmp/lamps", "level": 3}
+    devices, [lamps] = opened(1, path="lamps.txt", level=3)
+    assert lamps.options == {"path": "lamps.txt", "level": 3}
     assert np.array_equal(lamps.place.outline_mm, OUTLINE)
     assert lamps.place.language == "en"
     devices.lamps.show(Cue("hand"))
