@@ -253,7 +253,7 @@ class TableJudge:
             for record in self.session.records(self.last.judged_seq)
         )
         near = ask_still_misread(ledger, followed, seen, setup)
-        if isinstance(verdict, Ambiguous) and before is not None:
+        if isinstance(verdict, Ambiguous):
             near = ask_swapped(ledger, verdict, seen, before, setup)
         found = followed.rival or followed.best
         self._record(near.question if near else verdict, table, found, near)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -155,6 +157,20 @@ def test_a_lost_strip_is_opened_again(wled, outline, monkeypatch):
     while not any(map(any, wled.pixels)):
         wled.receive()
     devices.close()
+
+
+def test_a_strip_has_a_moment_to_answer_and_no_more(wled, monkeypatch):
+    """One that is busy with a frame takes a tenth of a second; whoever sets up lamps waits."""
+    waited_s, connection = [], http.client.HTTPConnection
+
+    def noted(host, port, timeout):
+        waited_s.append(timeout)
+        return connection(host, port, timeout=timeout)
+
+    monkeypatch.setattr(http.client, "HTTPConnection", noted)
+    identify(wled.address)
+    [seconds] = waited_s
+    assert 1 <= seconds <= 4
 
 
 def test_a_strip_says_what_it_is(wled):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
 
 from engines.occlusion import NONE_OF_THESE
-from engines.verdict import Ambiguous, Choice, OutOfSync, Waiting
+from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Waiting
 from referee.live.nearest_explanation import ask_as_start, ask_misreading, ask_swapped
+from referee.sessions.events import QuestionAsked
+from referee.sessions.session import Session
+from tests.support.scripted_eyes import referee
 from tests.support.setups import setup_of
+from tests.support.variants import Variant
 
 VERDICT = {"code": "c", "message": "Something differs."}
 WRONG = OutOfSync(**VERDICT, differences=("a piece",))
@@ -171,3 +176,30 @@ def test_the_games_own_answers_are_offered_too_but_not_twice(seen, red):
             NONE_OF_THESE.label,
         ]
         assert "likeliest" not in asked.question.evidence
+
+
+class Placed(Variant):
+    """Pegs: red lies left of blue, or people are asked what happened."""
+
+    def judge(self, state, table, *_):
+        left_first = sorted(table.pieces, key=lambda piece: piece.base_mm[0])
+        if [piece.colour for piece in left_first] != ["red", "blue"]:
+            choices = (Choice("red moved", ("red",)), Choice("blue moved", ("red", "blue")))
+            return Ambiguous(**VERDICT, choices=choices)
+        if not state.pegs:
+            return Accepted(**VERDICT, rests_on="", player="red", moves=("red",))
+        return AS_RECORDED
+
+
+def test_people_are_asked_whether_what_lies_in_the_place_of_another_piece_is_that_one(
+    log, started, games, hold, piece, red, blue
+):
+    with closing(Session.begin(log, started, games={"pegs": Placed(games["pegs"])})) as session:
+        referee(session, *hold(0, red, blue), *hold(1000, red, piece("red", 150, 50))).run()
+        [asked] = [one.event for one in session.records() if isinstance(one.event, QuestionAsked)]
+    assert [choice.label for choice in asked.choices] == [
+        "Nothing happened: the red piece at (150, 50) mm is blue",
+        "red moved",
+        "blue moved",
+        NONE_OF_THESE.label,
+    ]

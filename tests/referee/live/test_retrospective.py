@@ -532,6 +532,11 @@ def test_up_to_24_courses_of_events_are_told_apart(guessed, games, answers, know
     assert guessed(Guessed(games["pegs"], choices, right=3)) == [("red",) * 3] * known
 
 
+def test_courses_of_events_that_come_to_the_same_are_one(guessed, games):
+    choices = tuple(Choice(f"one, in place {k}", ("red",)) for k in range(24))
+    assert guessed(Guessed(games["pegs"], choices)) == [("red",)]
+
+
 @pytest.mark.parametrize(("tables", "known"), [(1, True), (2, False)])
 def test_nobody_is_spared_a_question_by_two_answers_that_nobody_gave(guessed, games, tables, known):
     choices = (Choice("one", ("red",)), Choice("nothing", ()))

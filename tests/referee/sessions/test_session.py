@@ -34,6 +34,7 @@ from referee.sessions.events import (
     Undone,
     VerdictReached,
 )
+from referee.sessions.misreadings import Kind, Misread, plain
 from referee.sessions.session import RECORDS_KEPT, Session
 from referee.sessions.state import fold
 from table.errors import InputError
@@ -494,6 +495,17 @@ def test_a_long_session_stays_small_in_memory_and_whole_in_the_log(session):
     assert 100 < len(waited) < 400, "as many as a game has"
     session.close()
     assert [record.seq for record in session.subscribe()] == seqs
+
+
+def test_a_colour_that_nobody_plays_is_what_people_say_and_players_keep_theirs(session):
+    """What is not there has no colour, and a piece of one player is never another one's."""
+    kinds = {colour: Kind(colour, "medium", "lying") for colour in ("red", "blue", "pink", "green")}
+    misread = [
+        Misread(read=kinds[read], x_mm=0.0, y_mm=0.0, true=kinds[true] if true else None)
+        for read, true in (("pink", "red"), ("pink", None), ("red", "blue"), ("green", "pink"))
+    ]
+    put(session, "red", evidence={"misread": plain(misread)})
+    assert session.ledger.colours_misread == {"pink": "red"}
 
 
 def test_an_ended_session_says_so_after_reopening(tmp_path, started, games):
