@@ -116,14 +116,17 @@ def moved_and_misread(
     """The question whether one of the new pieces is a recorded one, moved, with its colour misread.
 
     Asked where two pieces are new and a recorded one of another colour is gone, unless the colour
-    of `pieces` is sure and the missing piece lies beside the board.
+    of `pieces` is sure and the missing piece lies beside the board.  A moved piece of their colour
+    may be the misread one, too, where its colour is not sure: then one of `pieces` is that piece.
     """
     colour = pieces[0].colour
-    lost = [gone for gone in match.gone if gone.colour != colour]
+    lost = [gone for gone in (*match.gone, *match.hidden) if gone.colour != colour]
     if not not_seen_outside(match, Counter()):
         pieces = [piece for piece in pieces if piece.colour_probability < SURELY_ANOTHERS]
     if not lost or not pieces:
         return None
+    alike = (match.found[known.name] for known in match.moved if known.colour == colour)
+    pieces = [*pieces, *(piece for piece in alike if piece.colour_probability < SURE)]
     if (unread := unclear(match)) is not None:
         return unread
     read = [

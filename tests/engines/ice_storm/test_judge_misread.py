@@ -126,3 +126,17 @@ def test_a_piece_that_is_perhaps_read_twice_is_asked_about(table, lie, play):
     assert isinstance(play(state, before, twice.piece()), Refused)
     far = lie("green", 75, 320, pose="upright").piece(pose_probability=0.8)
     assert isinstance(play(state, before, far), Refused)
+
+
+def test_of_two_moved_pieces_the_one_of_unsure_colour_may_be_the_missing_one(table, lie, play):
+    """The nearer piece is read in the other's colour: it is not just taken for that one."""
+    table.pieces = {"green1": lie("green", 148, 108), "black1": lie("black", 203, 154)}
+    state, before = thrown("green1 c3, black1 e4", 2), table.seen()
+    table.pieces = {"green1": lie("green", 134, 329)}
+    misread = lie("green", 183, 171, 20.0, "upright").piece(colour_probability=0.55)
+    asked = play(state, before, lie("red", 275, 275).piece(), misread)
+    assert (type(asked), asked.code) == (Ambiguous, "storm.colour")
+    true = [choice.moves for choice in asked.choices if "black1 d4" in "".join(choice.moves)]
+    assert [("green1 c7" in moves[0], moves[0].startswith("throw red f6")) for moves in true] == [
+        (True, True)
+    ]
