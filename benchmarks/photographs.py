@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import math
 import resource
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from typing import Any
 import msgspec
 
 from benchmarks.harness import BENCH, median, needs
-from table.observation import SURE
+from calibration.quality.scoring import is_confident
 
 KINDS = {
     "boule": "Ice Boule",
@@ -41,8 +40,6 @@ DIFFICULTIES = {
     "real": "smooth clear plastic",
 }
 """Kinds of harder tables, and what makes them so."""
-BESIDE_MM = 30.0
-"""Something unread this near to a mistake says that the reading is in doubt there."""
 RINKSIDE = str(Path(sys.executable).with_name("rinkside"))
 Spread = tuple[float, ...] | None
 """The median, the 95th percentile and the maximum; None where there is nothing to measure."""
@@ -165,12 +162,9 @@ def _is_confident(wrong: dict[str, Any], document: dict[str, Any]) -> bool:
     if missed is None and invented is None and at_mm is None:
         return False
     place_mm = at_mm if at_mm is not None else (missed or invented)[3]
-    if any(math.dist(place_mm, other) <= BESIDE_MM for other in document.get("unread_mm", ())):
-        return False
-    if missed is not None:
-        return True
-    nearest = min(document["pieces"], key=lambda piece: math.dist(piece["base_mm"], place_mm))
-    return all(value >= SURE for value in nearest["probability"].values())
+    pieces = document.get("pieces", ())
+    sure = [(piece["base_mm"], min(piece["probability"].values())) for piece in pieces]
+    return is_confident(place_mm, document.get("unread_mm", ()), sure, missed is not None)
 
 
 def score(case: Path, heard: dict[str, Any] | str) -> dict[str, Any]:

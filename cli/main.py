@@ -67,6 +67,8 @@ COMMANDS = {
             " statistics."
         ),
     ),
+    "share": ("cli.share", "Pack pictures that were misread, without people and rooms, to share."),
+    "bench": ("cli.bench", "Read pictures whose truth is known, and say what was read rightly."),
     "sessions": (
         "cli.sessions",
         ("Browse past sessions: every ruling with its board, and statistics."),

@@ -101,9 +101,19 @@ def read_calibrated(
     photo: Path, setup: Setup, empty: Path | None = None, debug: Path | None = None
 ) -> Reading:
     """A photograph by a camera whose lens is known; raises InputError."""
-    whole = read_image(photo, setup)
-    shown = resolved(whole.image, setup.fiducials)
     reference = read_image(empty, setup) if empty else None
+    return read_frame(read_image(photo, setup), setup, str(photo), reference, debug)
+
+
+def read_frame(
+    whole: Frame,
+    setup: Setup,
+    where: str,
+    reference: Frame | None = None,
+    debug: Path | None = None,
+) -> Reading:
+    """As `read_calibrated`, of a picture that was decoded already; `where` names it."""
+    shown = resolved(whole.image, setup.fiducials)
     if shown.shrink != 1:
         setup = scaled_setup(setup, shown.image)
         reference = reference and Frame(0, 0, resized(reference.image, shown.image))
@@ -113,7 +123,7 @@ def read_calibrated(
     seen = observe_frame(frame, setup, reference)
     if isinstance(seen, Observation):
         return Reading(frame.image, setup, seen)
-    raise InputError(msg("{photo}: {text}", photo=photo, text=seen.reason))
+    raise InputError(msg("{photo}: {text}", photo=where, text=seen.reason))
 
 
 def read_table(

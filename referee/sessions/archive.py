@@ -121,7 +121,7 @@ def import_session(
     """
     try:
         with BoundedZipFile(path) as file, zipfile.ZipFile(file) as archive:
-            _check_directory(archive, path, most_bytes)
+            check_directory(archive, path, most_bytes)
             records = sum(1 for _ in _lines(archive, path))
             with closing(_records(archive, path)) as read:
                 first = next(read, None)
@@ -185,8 +185,8 @@ class BoundedZipFile(io.BufferedReader):
         return super().read(size)
 
 
-def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> None:
-    """Raise InputError where the directory states more than a session can hold."""
+def check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> None:
+    """Raise InputError where the directory states more than `most_bytes`, or is a trap."""
     members = archive.infolist()
     if len(members) > MOST_RECORDS + 1:
         raise InputError(
@@ -227,8 +227,7 @@ def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> N
     if unpacked > RATIO_FROM_BYTES and unpacked > MOST_RATIO * packed:
         raise InputError(
             msg(
-                "{path}: expected a session that unpacks to at most {n} times its size, got"
-                " {n2} times",
+                "{path}: expected a zip that unpacks to at most {n} times its size, got {n2} times",
                 path=path,
                 n=MOST_RATIO,
                 n2=unpacked // packed,

@@ -1,13 +1,24 @@
-"""Which mistakes count as confident: those at which the document expresses no doubt."""
+"""Which mistakes count as confident: those at which the document expresses no doubt.
+
+`rinkside bench` counts what the scorer beside the checkout counts.
+"""
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import Any
 
 import pytest
 
-from benchmarks.photographs import confident_mistakes
+from benchmarks.harness import BENCH
+from benchmarks.photographs import confident_mistakes, load_scorer
+from calibration.quality.scoring import score, total
+from calibration.quality.truth import parse_truth
+from table.files import convert
 from table.observation import SURE
+from table.observation_document import ObservationDocument
+from table.table_config import load_table
 
 SURE_PIECE = {"base_mm": [100.0, 100.0], "probability": dict.fromkeys(("pose", "size"), SURE)}
 DOUBTFUL = {"base_mm": [100.0, 100.0], "probability": {"pose": 0.9, "size": 1.0}}
@@ -35,3 +46,28 @@ def test_a_mistake_is_confident_only_where_nothing_expresses_doubt(
 ) -> None:
     document = {"pieces": pieces, "unread_mm": unread_mm}
     assert confident_mistakes({"wrong": [wrong]}, document) == count
+
+
+@pytest.mark.skipif(not (BENCH / "score.py").is_file(), reason="its scorer is not beside here")
+def test_bench_counts_as_the_scorer_of_the_photographs_does() -> None:
+    ours, theirs = [], []
+    for case in sorted((BENCH / "cases").glob("*-000[1-4]")):
+        truth = json.loads((case / "truth.json").read_text())
+        read = {"pieces": copy.deepcopy(truth["pieces"])}
+        for piece in read["pieces"]:
+            piece["probability"] = {"colour": 1.0, "size": 1.0, "pose": 1.0}
+            piece |= {"base_cov_mm2": [[1, 0], [0, 1]], "heading_sigma_deg": 1.0}
+            piece["base_mm"][0] += 0.5
+        read["pieces"][0]["colour"] = "grey"
+        moved = read["pieces"][-1]
+        moved["footprint_mm"] = [[x + 9, y - 13] for x, y in moved["footprint_mm"]]
+        theirs.append(load_scorer().score_case(case, read))
+        checked = parse_truth(truth, "truth.json", load_table(case / "table.json"))
+        ours.append(score(checked, convert(read, ObservationDocument, "reading")))
+    said, told = total(ours), load_scorer().summary(theirs)
+    assert 0 < said.found < said.pieces == told["pieces"]
+    assert [len(one.matched) for one in ours] == [one["matched"] for one in theirs]
+    assert round(said.found / said.pieces, 4) == told["recall"]
+    for name in ("colour", "size", "pose"):
+        assert round(getattr(said, name) / said.found, 4) == told[name]
+    assert said.base_mm == pytest.approx((told["base_mm"]["p50"], told["base_mm"]["p95"]), abs=0.01)

@@ -1,0 +1,206 @@
+"""What a reading of a photograph got right and wrong, where people say what truly lies there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from calibration.quality.truth import TruePiece, Truth
+from table.observation import SURE
+from table.observation_document import ObservationDocument, Piece, PointMm
+from table.solids import Array
+
+MATCH_MM = 15.0
+"""A reading that is farther than this from every piece is of none of them."""
+BESIDE_MM = 30.0
+"""Something unread this near to a mistake says that the reading is in doubt there."""
+
+Said = tuple[str, str, str]
+"""Colour, size and pose."""
+
+
+class Mistake(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A piece that was missed, invented, or read as another one."""
+
+    what: Literal["missed", "invented", "misread"]
+    at_mm: PointMm
+    true: Said | None = None
+    said: Said | None = None
+    confident: bool = False
+    """Nothing in the reading expresses doubt about it."""
+
+
+class Matched(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece that was found: what was read rightly, and how far off it was placed.
+
+    `base_mm` is None where nobody measured the place, or the pose is another one.
+    """
+
+    colour: bool
+    size: bool
+    pose: bool
+    base_mm: float | None = None
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read of one photograph; counts are of pieces."""
+
+    true: int
+    read: int
+    matched: tuple[Matched, ...]
+    mistakes: tuple[Mistake, ...]
+
+
+class Total(msgspec.Struct, frozen=True, kw_only=True):
+    """Photographs together; counts are of pieces but for `pictures` and `all_right`.
+
+    `base_mm` is the median and the 95th percentile of how far off places are.
+    """
+
+    pictures: int
+    all_right: int
+    pieces: int
+    found: int
+    missed: int
+    invented: int
+    colour: int
+    size: int
+    pose: int
+    confident_mistakes: int
+    base_mm: tuple[float, float] | None
+
+
+def score(truth: Truth, seen: ObservationDocument) -> Score:
+    """Compare a reading with the truth."""
+    pairs = _matches(truth.pieces, seen.pieces)
+    true_of, read_of = {i for i, _ in pairs}, {j for _, j in pairs}
+    least = [
+        (piece.base_mm, min(msgspec.structs.astuple(piece.probability))) for piece in seen.pieces
+    ]
+
+    def confident(at_mm: PointMm, missed: bool = False) -> bool:
+        return is_confident(at_mm, seen.unread_mm, least, missed)
+
+    mistakes = [
+        Mistake(
+            what="missed",
+            at_mm=piece.base_mm,
+            true=_said(piece),
+            confident=confident(piece.base_mm, missed=True),
+        )
+        for i, piece in enumerate(truth.pieces)
+        if i not in true_of
+    ]
+    mistakes += [
+        Mistake(
+            what="invented",
+            at_mm=piece.base_mm,
+            said=_said(piece),
+            confident=confident(piece.base_mm),
+        )
+        for j, piece in enumerate(seen.pieces)
+        if j not in read_of
+    ]
+    mistakes += [
+        Mistake(
+            what="misread",
+            at_mm=truth.pieces[i].base_mm,
+            true=_said(truth.pieces[i]),
+            said=_said(seen.pieces[j]),
+            confident=confident(truth.pieces[i].base_mm),
+        )
+        for i, j in pairs
+        if _said(truth.pieces[i]) != _said(seen.pieces[j])
+    ]
+    return Score(
+        true=len(truth.pieces),
+        read=len(seen.pieces),
+        matched=tuple(_matched(truth.pieces[i], seen.pieces[j]) for i, j in pairs),
+        mistakes=tuple(mistakes),
+    )
+
+
+def is_confident(
+    at_mm: PointMm,
+    unread_mm: Iterable[PointMm],
+    sure: Iterable[tuple[PointMm, float]],
+    missed: bool = False,
+) -> bool:
+    """True for a mistake there about which a reading expresses no doubt.
+
+    A missed piece is one if nothing `unread_mm` is beside it; another mistake if besides the
+    nearest of the pieces that were read is sure. `sure` are places of those, each with the least
+    of its probabilities.
+    """
+    if any(math.dist(at_mm, other) <= BESIDE_MM for other in unread_mm):
+        return False
+    if missed:
+        return True
+    return min(sure, key=lambda one: math.dist(one[0], at_mm))[1] >= SURE
+
+
+def total(scores: Sequence[Score]) -> Total:
+    """Photographs taken together."""
+    found = [one for score in scores for one in score.matched]
+    errors_mm = [one.base_mm for one in found if one.base_mm is not None]
+    pieces = sum(score.true for score in scores)
+    return Total(
+        pictures=len(scores),
+        all_right=sum(not score.mistakes for score in scores),
+        pieces=pieces,
+        found=len(found),
+        missed=pieces - len(found),
+        invented=sum(score.read - len(score.matched) for score in scores),
+        colour=sum(one.colour for one in found),
+        size=sum(one.size for one in found),
+        pose=sum(one.pose for one in found),
+        confident_mistakes=sum(one.confident for score in scores for one in score.mistakes),
+        base_mm=(float(np.percentile(errors_mm, 50)), float(np.percentile(errors_mm, 95)))
+        if errors_mm
+        else None,
+    )
+
+
+def _matches(true: Sequence[TruePiece], read: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Indexes of pieces and of their readings, each once, together as near as possible."""
+    if not true or not read:
+        return []
+    away_mm = np.array([[_away_mm(one, other) for other in read] for one in true])
+    far_mm = MATCH_MM * (len(true) + len(read))
+    cost = np.where(away_mm > MATCH_MM, far_mm, away_mm)
+    return list(_near(cost, far_mm))
+
+
+def _near(cost: Array, far_mm: float) -> Iterator[tuple[int, int]]:
+    for i, j in zip(*linear_sum_assignment(cost), strict=True):
+        if cost[i, j] < far_mm:
+            yield int(i), int(j)
+
+
+def _away_mm(one: TruePiece, other: Piece) -> float:
+    """How far apart: by the middles of what they stand on, or by their bases."""
+    if one.footprint_mm and other.footprint_mm:
+        middles = (np.mean(one.footprint_mm, axis=0), np.mean(other.footprint_mm, axis=0))
+        return float(np.hypot(*(middles[0] - middles[1])))
+    return math.dist(one.base_mm, other.base_mm)
+
+
+def _matched(one: TruePiece, other: Piece) -> Matched:
+    same_pose = one.pose == other.pose
+    return Matched(
+        colour=one.colour == other.colour,
+        size=one.size == other.size,
+        pose=same_pose,
+        base_mm=math.dist(one.base_mm, other.base_mm)
+        if same_pose and one.pose != "leaning" and one.place == "measured"
+        else None,
+    )
+
+
+def _said(piece: TruePiece | Piece) -> Said:
+    return piece.colour, piece.size, piece.pose

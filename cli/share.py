@@ -1,0 +1,185 @@
+"""`rinkside share`: pictures of a session for everybody, without people and rooms."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from contextlib import nullcontext
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from cli.corpus import PICTURE, files_of, write_corpus
+from cli.log import latest, which_log
+from cli.paths import log_path
+from cli.terminal import progress, say
+from referee.live.shared_tables import SharedTable, corrected_records, shared_tables
+from referee.sessions.event_store import LogReader
+from table.errors import InputError
+from table.files import check_output, write_whole
+from table.messages import msg
+
+PREVIEW = "preview.html"
+MOST_SHARED = 200
+"""Most pictures of one file: all are in memory until people have looked at them."""
+
+
+@click.command()
+@click.argument("target", metavar="OUT.zip", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--anonymous",
+    is_flag=True,
+    help="Only the table: no names, dates, rooms or people. Nothing else can be shared.",
+)
+@click.option("--session", type=click.IntRange(1), help="The session [default: the latest].")
+@click.option(
+    "--seq",
+    "listed",
+    metavar="A,B,...",
+    help="Records whose pictures to share [default: those that people corrected].",
+)
+@click.option(
+    "--all-corrections", is_flag=True, help="Share what people corrected in every session."
+)
+@click.option(
+    "--preview",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder in which the preview stays.",
+)
+@click.option("--yes", is_flag=True, help="Write it without a question.")
+@which_log
+def share(
+    target: Path,
+    anonymous: bool,
+    session: int | None,
+    listed: str | None,
+    all_corrections: bool,
+    preview: Path | None,
+    yes: bool,
+    path: Path | None,
+) -> None:
+    """Pack pictures of the table with what was read and what people corrected.
+
+    For a report of a misread table, or for everybody's test set. You see a preview first. Look
+    whether a hand or a face is over the table.
+    """
+    _check_options(target, anonymous, all_corrections and bool(session or listed))
+    with LogReader(path or log_path()) as reader, progress(msg("Reading the pictures")):
+        numbers = (
+            [one.session for one in reader.sessions()]
+            if all_corrections
+            else [session or latest(reader)]
+        )
+        tables = [table for number in numbers for table in _tables(reader, number, _seqs(listed))]
+    if not tables:
+        raise InputError(
+            msg(
+                "{path}: expected a ruling that people corrected, found none with a picture; name"
+                " records with --seq",
+                path=path or log_path(),
+            )
+        )
+    if _agreed(tables, target, preview, yes):
+        _refuse_existing(target)
+        write_corpus(target, tables)
+        say(f"{len(tables)} pictures are in {target}")
+    else:
+        say("nothing was written")
+
+
+def _check_options(target: Path, anonymous: bool, two_choices: bool) -> None:
+    if not anonymous:
+        raise InputError(
+            msg(
+                "expected --anonymous: only the table is shared; rinkside log export carries a"
+                " whole session with names and rooms"
+            )
+        )
+    if two_choices:
+        raise InputError(msg("--all-corrections: expected without --session and --seq"))
+    if target.suffix.lower() != ".zip":
+        raise InputError(
+            msg(
+                "{path}: expected a name that ends in .zip, got {raw}",
+                path=target,
+                raw=repr(target.name),
+            )
+        )
+    check_output(target)
+    _refuse_existing(target)
+
+
+def _refuse_existing(target: Path) -> None:
+    if target.exists():
+        raise InputError(msg("{path}: expected a new file, but it is there already", path=target))
+
+
+def _seqs(listed: str | None) -> tuple[int, ...] | None:
+    """Numbers of records, None where none are named; raises InputError."""
+    if listed is None:
+        return None
+    words = [word.strip() for word in listed.split(",")]
+    if wrong := next((word for word in words if not (word.isascii() and word.isdigit())), None):
+        raise InputError(msg("--seq: expected numbers of records, got {raw}", raw=repr(wrong[:40])))
+    return tuple(int(word) for word in words if len(word) < 16)
+
+
+def _tables(reader: LogReader, session: int, seqs: tuple[int, ...] | None) -> list[SharedTable]:
+    records = reader.records(session)
+    wanted = corrected_records(records) if seqs is None else seqs
+    if len(wanted) > MOST_SHARED:
+        raise InputError(
+            msg(
+                "{path}: expected at most {n} pictures at once, got {n2}; name some with --seq",
+                path=reader.path,
+                n=MOST_SHARED,
+                n2=len(wanted),
+            )
+        )
+    return list(shared_tables(reader, records, wanted))
+
+
+def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: bool) -> bool:
+    """Show people what would be written, and ask them; True if it is to be written."""
+    for number, table in enumerate(tables, 1):
+        lens = table.setup.camera
+        say(
+            f"{number:04d}: record {table.seq}, {lens.width} x {lens.height} px,"
+            f" {len(table.reading.pieces)} pieces read, {table.put_right} put right"
+        )
+    if yes and preview is None:
+        return True
+    with TemporaryDirectory() if preview is None else nullcontext(preview) as folder:
+        page = Path(folder) / PREVIEW
+        try:
+            page.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                msg(
+                    "{folder}: expected a folder that can be created and written to ({raw})",
+                    folder=page.parent,
+                    raw=error.strerror,
+                )
+            ) from error
+        write_whole(page, _page(tables).encode(), 0o600)
+        say(f"all that would be in it is on {page}")
+        return yes or click.confirm(f"Write {target.name}?", False)
+
+
+def _page(tables: list[SharedTable]) -> str:
+    """Everything that would be written, as one page that loads nothing."""
+    parts = []
+    for number, table in enumerate(tables, 1):
+        files = files_of(table)
+        picture = b64encode(files.pop(PICTURE)).decode()
+        parts.append(
+            f'<h2>{number:04d}</h2><img alt="" style="max-width:100%"'
+            f' src="data:image/jpeg;base64,{picture}">'
+        )
+        parts += [
+            f"<details><summary>{name}</summary><pre>{escape(data.decode())}</pre></details>"
+            for name, data in files.items()
+        ]
+    body = "".join(parts)
+    return f'<!doctype html><meta charset="utf-8"><title>rinkside share</title>{body}'

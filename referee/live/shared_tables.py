@@ -1,0 +1,182 @@
+"""Tables of a log that people share: pictures cut down to the table, readings, and corrections.
+
+No names, dates or places are in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from calibration.quality.truth import TruePiece, Truth
+from referee.sessions.event_reader import LogReader
+from referee.sessions.events import (
+    Answered,
+    Corrected,
+    QuestionAsked,
+    Record,
+    Reopened,
+    SessionStarted,
+    TableChecked,
+    Undone,
+    VerdictReached,
+)
+from referee.sessions.misreadings import KEY, Misread, apply_corrections, read_misread
+from table.errors import InputError
+from table.files import convert
+from table.json_data import JsonObject
+from table.messages import msg
+from table.observation import Camera, Observation, SeenPiece, observation_document
+from table.observation_document import ObservationDocument, Piece
+from table.solids import POSES, Solid
+from table.table_config import Setup, parse_table
+from vision.cameras.image_files import decode_image, encode_jpeg
+from vision.cameras.reconnect import KEPT_QUALITY
+from vision.geometry.table_crop import cropped_to_table
+from vision.localization.fiducials import locate
+
+
+class SharedTable(NamedTuple):
+    """A picture of the table, a JPEG without metadata, with the setup that reads it.
+
+    `reading` is what was read when it was ruled on; `truth` what lay there, None where people put
+    no piece right; `put_right` how many they did.
+    """
+
+    seq: int
+    jpeg: bytes
+    setup: Setup
+    reading: ObservationDocument
+    truth: Truth | None
+    put_right: int
+
+
+def corrected_records(records: Sequence[Record]) -> tuple[int, ...]:
+    """The records of a session whose picture is kept and whose ruling people corrected."""
+    kept = {record.seq for record in records if record.frame}
+    return tuple(sorted(_corrections(records).keys() & kept))
+
+
+def shared_tables(
+    log: LogReader, records: Sequence[Record], wanted: Collection[int]
+) -> Iterator[SharedTable]:
+    """The tables of those records of a session, in order.
+
+    Raises InputError for a record that has no picture of a table that was read, for one that the
+    camera cannot be located in, and for pieces of somebody's own.
+    """
+    corrections, table = _corrections(records), {}
+    left = set(wanted)
+    for record in records:
+        event = record.event
+        match event:
+            case SessionStarted() | Reopened() | TableChecked() if event.table:
+                table = event.table
+            case VerdictReached() | QuestionAsked() if record.seq in left:
+                if record.frame and event.observation is not None:
+                    left.remove(record.seq)
+                    yield _shared(log, record.seq, event, corrections.get(record.seq, ()), table)
+            case _:
+                pass
+    if left:
+        raise InputError(
+            msg(
+                "{path}: record {n}: expected a ruling or a question of this session whose"
+                " picture is kept",
+                path=log.path,
+                n=min(left),
+            )
+        )
+
+
+def _corrections(records: Sequence[Record]) -> dict[int, tuple[Misread, ...]]:
+    """By the record whose table it was, the pieces that people put right; empty where none."""
+    events = {record.seq: record.event for record in records}
+    undone = {event.undoes for event in events.values() if isinstance(event, Undone)}
+    found: dict[int, tuple[Misread, ...]] = {}
+    for seq, event in events.items():
+        if not isinstance(event, Corrected) or seq in undone:
+            continue
+        of = event.corrects
+        while isinstance(behind := events.get(of), Corrected | Answered):
+            of = behind.corrects if isinstance(behind, Corrected) else behind.question
+        found[of] = event.misread
+    return found
+
+
+def _shared(
+    log: LogReader,
+    seq: int,
+    event: VerdictReached | QuestionAsked,
+    misread: tuple[Misread, ...],
+    table: JsonObject,
+) -> SharedTable:
+    where = f"{log.path}: record {seq}"
+    game = table.get("game")
+    if isinstance(game, dict) and str(game.get("pieces", "")).endswith(".toml"):
+        raise InputError(
+            msg(
+                "{where}: expected pyramids that Rinkside knows; a table with pieces of your own"
+                " cannot be shared yet",
+                where=where,
+            )
+        )
+    setup = parse_table(table, f"{where}: table")
+    image = decode_image(log.frame(seq) or b"", where)
+    camera = locate(image, setup) if image.shape[1::-1] == _size(setup) else None
+    if not isinstance(camera, Camera):
+        raise InputError(
+            msg("{where}: expected a picture in which the table can be located", where=where)
+        )
+    part, moved = cropped_to_table(image, camera, setup)
+    read = convert(event.observation, ObservationDocument, f"{where}: observation")
+    read = msgspec.structs.replace(read, notes=(), gaps=msgspec.UNSET, call=msgspec.UNSET)
+    ruled = event.evidence.get(KEY)
+    told = misread or (read_misread(ruled) if isinstance(ruled, list) else ())
+    try:
+        truth = _truth(read, told, camera, setup) if told else None
+    except (ValueError, IndexError) as error:  # an imported log may say anything
+        raise InputError(
+            msg("{where}: expected pieces as they are read ({raw})", where=where, raw=error)
+        ) from error
+    return SharedTable(seq, encode_jpeg(part, KEPT_QUALITY), moved, read, truth, len(told))
+
+
+def _size(setup: Setup) -> tuple[int, int]:
+    return setup.camera.width, setup.camera.height
+
+
+def _truth(
+    read: ObservationDocument, told: Sequence[Misread], camera: Camera, setup: Setup
+) -> Truth:
+    """The reading with people's corrections; places are still those that the camera read."""
+    seen = Observation(0, 0, camera, tuple(map(_seen, read.pieces)))
+    right = apply_corrections(seen, told, {}, setup).table
+    pieces = convert(observation_document(right)["pieces"], tuple[TruePiece, ...], "pieces")
+    return Truth(
+        kind=setup.game.name,
+        pieces=tuple(msgspec.structs.replace(piece, place="read") for piece in pieces),
+    )
+
+
+def _seen(piece: Piece) -> SeenPiece:
+    covariance = np.zeros((3, 3))
+    covariance[:2, :2] = piece.base_cov_mm2
+    covariance[2, 2] = piece.heading_sigma_deg**2
+    pose = next((pose for pose in POSES if pose == piece.pose), POSES[-1])
+    return SeenPiece(
+        piece.colour,
+        piece.size,
+        pose,
+        np.array(piece.base_mm),
+        piece.heading_deg,
+        Solid(np.array(piece.vertices_mm)),
+        covariance,
+        piece.probability.colour,
+        piece.probability.size,
+        piece.probability.pose,
+        None if piece.on is msgspec.UNSET else piece.on,
+    )
