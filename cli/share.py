@@ -12,6 +12,7 @@ import click
 
 from cli.corpus import PICTURE, files_of, write_corpus
 from cli.log import latest, which_log
+from cli.options import complain
 from cli.paths import log_path
 from cli.terminal import progress, say
 from referee.live.shared_tables import SharedTable, corrected_records, shared_tables
@@ -65,13 +66,13 @@ def share(
     whether a hand or a face is over the table.
     """
     _check_options(target, anonymous, all_corrections and bool(session or listed))
+    seqs = _seqs(listed)
     with LogReader(path or log_path()) as reader, progress(msg("Reading the pictures")):
-        numbers = (
-            [one.session for one in reader.sessions()]
+        tables = (
+            _of_all_sessions(reader)
             if all_corrections
-            else [session or latest(reader)]
+            else _tables(reader, session or latest(reader), seqs)
         )
-        tables = [table for number in numbers for table in _tables(reader, number, _seqs(listed))]
     if not tables:
         raise InputError(
             msg(
@@ -125,15 +126,28 @@ def _seqs(listed: str | None) -> tuple[int, ...] | None:
     return tuple(int(word) for word in words if len(word) < 16)
 
 
-def _tables(reader: LogReader, session: int, seqs: tuple[int, ...] | None) -> list[SharedTable]:
+def _of_all_sessions(reader: LogReader) -> list[SharedTable]:
+    """What people corrected; a session whose pictures cannot be shared is told and left out."""
+    tables: list[SharedTable] = []
+    for summary in reader.sessions():
+        try:
+            tables += _tables(reader, summary.session, None, MOST_SHARED - len(tables))
+        except InputError as error:
+            complain(msg("skipped: {text}", text=error.message))
+    return tables
+
+
+def _tables(
+    reader: LogReader, session: int, seqs: tuple[int, ...] | None, most: int = MOST_SHARED
+) -> list[SharedTable]:
     records = reader.records(session)
     wanted = corrected_records(records) if seqs is None else seqs
-    if len(wanted) > MOST_SHARED:
+    if len(wanted) > most:
         raise InputError(
             msg(
                 "{path}: expected at most {n} pictures at once, got {n2}; name some with --seq",
                 path=reader.path,
-                n=MOST_SHARED,
+                n=most,
                 n2=len(wanted),
             )
         )

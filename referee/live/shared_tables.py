@@ -1,4 +1,4 @@
-"""Tables of a log that people share: pictures cut down to the table, readings, and corrections.
+"""Tables of a log that people share: pictures of the table alone, readings, and corrections.
 
 No names, dates or places are in them.
 """
@@ -35,7 +35,7 @@ from table.solids import POSES, Solid
 from table.table_config import Setup, parse_table
 from vision.cameras.image_files import decode_image, encode_jpeg
 from vision.cameras.reconnect import KEPT_QUALITY
-from vision.geometry.table_crop import cropped_to_table
+from vision.geometry.table_only import table_only
 from vision.localization.fiducials import locate
 
 
@@ -131,18 +131,24 @@ def _shared(
         raise InputError(
             msg("{where}: expected a picture in which the table can be located", where=where)
         )
-    part, moved = cropped_to_table(image, camera, setup)
     read = convert(event.observation, ObservationDocument, f"{where}: observation")
     read = msgspec.structs.replace(read, notes=(), gaps=msgspec.UNSET, call=msgspec.UNSET)
     ruled = event.evidence.get(KEY)
-    told = misread or (read_misread(ruled) if isinstance(ruled, list) else ())
+    told = (*misread, *(read_misread(ruled) if isinstance(ruled, list) else ()))
     try:
-        truth = _truth(read, told, camera, setup) if told else None
+        truth, put_right = _truth(read, told, camera, setup)
     except (ValueError, IndexError) as error:  # an imported log may say anything
         raise InputError(
             msg("{where}: expected pieces as they are read ({raw})", where=where, raw=error)
         ) from error
-    return SharedTable(seq, encode_jpeg(part, KEPT_QUALITY), moved, read, truth, len(told))
+    return SharedTable(
+        seq,
+        encode_jpeg(table_only(image, camera, setup), KEPT_QUALITY),
+        setup,
+        read,
+        truth,
+        put_right,
+    )
 
 
 def _size(setup: Setup) -> tuple[int, int]:
@@ -151,15 +157,23 @@ def _size(setup: Setup) -> tuple[int, int]:
 
 def _truth(
     read: ObservationDocument, told: Sequence[Misread], camera: Camera, setup: Setup
-) -> Truth:
-    """The reading with people's corrections; places are still those that the camera read."""
+) -> tuple[Truth | None, int]:
+    """The reading with people's corrections, and how many pieces of it they spoke of.
+
+    None where they spoke of none. Of two corrections of a piece the first counts. Places are still
+    those that the camera read.
+    """
     seen = Observation(0, 0, camera, tuple(map(_seen, read.pieces)))
-    right = apply_corrections(seen, told, {}, setup).table
-    pieces = convert(observation_document(right)["pieces"], tuple[TruePiece, ...], "pieces")
-    return Truth(
+    right = apply_corrections(seen, told, {}, setup)
+    if not right.there:
+        return None, 0
+    document = observation_document(right.table)
+    pieces = convert(document["pieces"], tuple[TruePiece, ...], "pieces")
+    truth = Truth(
         kind=setup.game.name,
         pieces=tuple(msgspec.structs.replace(piece, place="read") for piece in pieces),
     )
+    return truth, len(right.there)
 
 
 def _seen(piece: Piece) -> SeenPiece:

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from cli.main import main
 from referee.sessions.event_store import Log
 from referee.sessions.events import Corrected, SessionStarted, VerdictReached
-from referee.sessions.misreadings import Kind, Misread
+from referee.sessions.misreadings import KEY, Kind, Misread, plain
 from simulation.players.ice_boule_table import GROUND_MM, demo_setup, demo_stage
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, ScenePiece, look_at
@@ -25,13 +25,15 @@ from table.table_config import Setup, table_document
 from tests.support.pictures import exif
 from vision.cameras.frame import Frame, Image
 from vision.cameras.image_files import decode_image, encode_jpeg
-from vision.geometry.table_crop import PAINT, table_px
+from vision.geometry.table_only import PAINT, table_px
 from vision.observe import observe
 
 MAGENTA = (255, 0, 255)
 NAME, DATE, WHO = "Wilhelmine", "2026-11-21", "Theodora"
-RIGHT, WRONG = 2, 4
-"""Records: the first was ruled on a misread piece that is read rightly by now, the second not."""
+RIGHT, WRONG, LATER, PLAIN = 2, 4, 6, 7
+"""Records: the first was ruled on a misread piece that is read rightly by now, the second not. The
+third was ruled with a correction that held already, the fourth without any.
+"""
 
 
 def rinkside(*words: object, answer: str = "") -> Result:
@@ -111,6 +113,11 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             fixed = Corrected(corrects=ruled.seq, moves=(), decided_by=WHO, misread=(misread,))
             log.append(fixed, 4000, session)
+        for evidence in ({KEY: plain((misread,))}, {}):
+            later = ruled.event
+            assert isinstance(later, VerdictReached)
+            later = msgspec.structs.replace(later, evidence=evidence)
+            log.append(later, 5000, session, jpeg)
     return path
 
 
@@ -145,7 +152,9 @@ def test_what_is_shared_has_the_table_and_nothing_else(shared: Path) -> None:
     lens = json.loads(files["0001/table.json"])["camera"]
     image = decode_image(files["0001/image.jpg"], "picture")
     assert image.shape == (lens["height"], lens["width"], 3)
-    assert (lens["width"], lens["height"]) < (demo_setup().camera.width, 10**6)
+    assert json.loads(files["0001/table.json"]) == json.loads(
+        msgspec.json.encode(table_document(demo_setup()))
+    )
     assert not (np.abs(image.astype(int) - MAGENTA).sum(axis=2) < 100).any()
     assert (np.abs(image[0].astype(int) - PAINT) < 8).mean() > 0.5
     colours = [
@@ -218,6 +227,21 @@ def test_people_see_it_first_and_decide(log: Path, tmp_path: Path) -> None:
     assert "already" in again.stderr
 
 
+def test_any_record_can_be_shared(log: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.zip"
+    words = ("--anonymous", "--yes", "--log", log)
+    result = rinkside("share", target, "--seq", f"{LATER},{PLAIN}", *words)
+    assert "px, 3 pieces read, 1 put right" in result.stdout
+    assert "px, 3 pieces read, 0 put right" in result.stdout
+    files = contents(target)
+    assert "0002/truth.json" not in files
+    truth = json.loads(files["0001/truth.json"])
+    assert sorted(piece["colour"] for piece in truth["pieces"]) == ["blue", "blue", "yellow"]
+    all_of_them = rinkside("share", tmp_path / "all.zip", "--all-corrections", *words)
+    assert (all_of_them.exit_code, all_of_them.stderr) == (0, "")
+    assert len(contents(tmp_path / "all.zip")) == 8
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -275,8 +299,10 @@ def test_wrong_corpora_are_one_line(shared: Path, tmp_path: Path) -> None:
     bad.write_bytes(shared.read_bytes()[: shared.stat().st_size // 2])
     result = rinkside("bench", bad)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    too_large = rinkside("bench", shared, "--max-mb", 1)
-    assert too_large.exit_code == (2 if sum(map(len, files.values())) > 10**6 else 0)
+    noise = np.random.default_rng(1).bytes(1_100_000)
+    too_large = rinkside("bench", zipped(bad, files | {"noise": noise}), "--max-mb", 1)
+    assert (too_large.exit_code, too_large.stderr.count("\n")) == (2, 1)
+    assert "at most 1 MB" in too_large.stderr
     assert rinkside("bench", tmp_path / "nowhere").exit_code == 2
 
 
