@@ -10,16 +10,21 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from calibration.quality.truth import parse_truth
 from cli.corpus import PICTURE, files_of, write_corpus
 from cli.log import latest, which_log
 from cli.options import complain
 from cli.paths import log_path
+from cli.photo import read_frame
 from cli.terminal import progress, say
-from referee.live.shared_tables import SharedTable, corrected_records, shared_tables
+from referee.live.shared_tables import SharedTable, corrected_records, shared_photo, shared_tables
 from referee.sessions.event_store import LogReader
 from table.errors import InputError
-from table.files import check_output, write_whole
+from table.files import check_output, read_json, write_whole
 from table.messages import msg
+from table.observation_document import documented
+from table.table_config import load_table
+from vision.cameras.image_files import read_image
 
 PREVIEW = "preview.html"
 MOST_SHARED = 200
@@ -43,6 +48,19 @@ MOST_SHARED = 200
 @click.option(
     "--all-corrections", is_flag=True, help="Share what people corrected in every session."
 )
+@click.option("--photo", type=click.Path(path_type=Path), help="Share this photo instead.")
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    help="table.json of the photo, with its lens.",
+)
+@click.option(
+    "--truth",
+    "truth_path",
+    type=click.Path(path_type=Path),
+    help="truth.json: what lies on the photo (docs/FORMATS.md).",
+)
 @click.option(
     "--preview",
     type=click.Path(path_type=Path, file_okay=False),
@@ -56,6 +74,9 @@ def share(
     session: int | None,
     listed: str | None,
     all_corrections: bool,
+    photo: Path | None,
+    table_path: Path | None,
+    truth_path: Path | None,
     preview: Path | None,
     yes: bool,
     path: Path | None,
@@ -65,21 +86,19 @@ def share(
     For a report of a misread table, or for everybody's test set. You see a preview first. Look
     whether a hand or a face is over the table.
     """
-    _check_options(target, anonymous, all_corrections and bool(session or listed))
-    seqs = _seqs(listed)
-    with LogReader(path or log_path()) as reader, progress(msg("Reading the pictures")):
-        tables = (
-            _of_all_sessions(reader)
-            if all_corrections
-            else _tables(reader, session or latest(reader), seqs)
-        )
-    if not tables:
+    _check_options(target, anonymous)
+    chosen = bool(session or listed or all_corrections)
+    if all_corrections and (session or listed):
+        raise InputError(msg("--all-corrections: expected without --session and --seq"))
+    if bool(photo) != bool(table_path) or (truth_path and not photo) or (photo and chosen):
         raise InputError(
-            msg(
-                "{path}: expected a ruling that people corrected, found none with a picture; name"
-                " records with --seq",
-                path=path or log_path(),
-            )
+            msg("--photo: expected with --table, if you like --truth, and no records of a session")
+        )
+    with progress(msg("Reading the pictures")):
+        tables = (
+            [_photo(photo, table_path, truth_path)]
+            if photo and table_path
+            else _from_log(path or log_path(), session, _seqs(listed), all_corrections)
         )
     if _agreed(tables, target, preview, yes):
         _refuse_existing(target)
@@ -89,7 +108,35 @@ def share(
         say("nothing was written")
 
 
-def _check_options(target: Path, anonymous: bool, two_choices: bool) -> None:
+def _photo(photo: Path, table_path: Path, truth_path: Path | None) -> SharedTable:
+    setup = load_table(table_path)
+    whole = read_image(photo, setup)
+    read = documented(read_frame(whole, setup, str(photo)).seen)
+    truth = parse_truth(read_json(truth_path), str(truth_path), setup) if truth_path else None
+    return shared_photo(whole.image, setup, read, truth, str(photo))
+
+
+def _from_log(
+    path: Path, session: int | None, seqs: tuple[int, ...] | None, all_corrections: bool
+) -> list[SharedTable]:
+    with LogReader(path) as reader:
+        tables = (
+            _of_all_sessions(reader)
+            if all_corrections
+            else _tables(reader, session or latest(reader), seqs)
+        )
+    if tables:
+        return tables
+    raise InputError(
+        msg(
+            "{path}: expected a ruling that people corrected, found none with a picture; name"
+            " records with --seq",
+            path=path,
+        )
+    )
+
+
+def _check_options(target: Path, anonymous: bool) -> None:
     if not anonymous:
         raise InputError(
             msg(
@@ -97,8 +144,6 @@ def _check_options(target: Path, anonymous: bool, two_choices: bool) -> None:
                 " whole session with names and rooms"
             )
         )
-    if two_choices:
-        raise InputError(msg("--all-corrections: expected without --session and --seq"))
     if target.suffix.lower() != ".zip":
         raise InputError(
             msg(
@@ -159,7 +204,7 @@ def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: 
     for number, table in enumerate(tables, 1):
         lens = table.setup.camera
         say(
-            f"{number:04d}: record {table.seq}, {lens.width} x {lens.height} px,"
+            f"{number:04d}: {table.name}, {lens.width} x {lens.height} px,"
             f" {len(table.reading.pieces)} pieces read, {table.put_right} put right"
         )
     if yes and preview is None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from calibration.quality.scoring import score
 from calibration.quality.truth import TruePiece, Truth
 from referee.sessions.event_reader import LogReader
 from referee.sessions.events import (
@@ -32,7 +33,8 @@ from table.messages import msg
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.observation_document import ObservationDocument, Piece
 from table.solids import POSES, Solid
-from table.table_config import Setup, parse_table
+from table.table_config import Setup, parse_table, table_document
+from vision.cameras.frame import Image
 from vision.cameras.image_files import decode_image, encode_jpeg
 from vision.cameras.reconnect import KEPT_QUALITY
 from vision.geometry.table_only import table_only
@@ -42,11 +44,11 @@ from vision.localization.fiducials import locate
 class SharedTable(NamedTuple):
     """A picture of the table, a JPEG without metadata, with the setup that reads it.
 
-    `reading` is what was read when it was ruled on; `truth` what lay there, None where people put
-    no piece right; `put_right` how many they did.
+    `reading` is what was read when it was ruled on; `truth` what lay there, None where nobody says
+    so; `put_right` in how many pieces they differ. `name` says for people here which one it is.
     """
 
-    seq: int
+    name: str
     jpeg: bytes
     setup: Setup
     reading: ObservationDocument
@@ -115,6 +117,36 @@ def _shared(
     table: JsonObject,
 ) -> SharedTable:
     where = f"{log.path}: record {seq}"
+    _check_pieces(table, where)
+    setup = parse_table(table, f"{where}: table")
+    image = decode_image(log.frame(seq) or b"", where)
+    camera = _located(image, setup, where)
+    read = _without_words(convert(event.observation, ObservationDocument, f"{where}: observation"))
+    ruled = event.evidence.get(KEY)
+    told = (*misread, *(read_misread(ruled) if isinstance(ruled, list) else ()))
+    try:
+        truth, put_right = _truth(read, told, camera, setup)
+    except (ValueError, IndexError) as error:  # an imported log may say anything
+        raise InputError(
+            msg("{where}: expected pieces as they are read ({raw})", where=where, raw=error)
+        ) from error
+    return SharedTable(f"record {seq}", _drawn(image, camera, setup), setup, read, truth, put_right)
+
+
+def shared_photo(
+    image: Image, setup: Setup, read: ObservationDocument, truth: Truth | None, where: str
+) -> SharedTable:
+    """A photograph (h, w, 3) that was read, and what people say lies there, to be shared.
+
+    Raises InputError as `shared_tables` does; `where` names the photograph.
+    """
+    _check_pieces(table_document(setup), where)
+    jpeg = _drawn(image, _located(image, setup, where), setup)
+    wrong = len(score(truth, read).mistakes) if truth else 0
+    return SharedTable(where, jpeg, setup, _without_words(read), truth, wrong)
+
+
+def _check_pieces(table: JsonObject, where: str) -> None:
     game = table.get("game")
     if isinstance(game, dict) and str(game.get("pieces", "")).endswith(".toml"):
         raise InputError(
@@ -124,35 +156,25 @@ def _shared(
                 where=where,
             )
         )
-    setup = parse_table(table, f"{where}: table")
-    image = decode_image(log.frame(seq) or b"", where)
-    camera = locate(image, setup) if image.shape[1::-1] == _size(setup) else None
+
+
+def _located(image: Image, setup: Setup, where: str) -> Camera:
+    size = setup.camera.width, setup.camera.height
+    camera = locate(image, setup) if image.shape[1::-1] == size else None
     if not isinstance(camera, Camera):
         raise InputError(
             msg("{where}: expected a picture in which the table can be located", where=where)
         )
-    read = convert(event.observation, ObservationDocument, f"{where}: observation")
-    read = msgspec.structs.replace(read, notes=(), gaps=msgspec.UNSET, call=msgspec.UNSET)
-    ruled = event.evidence.get(KEY)
-    told = (*misread, *(read_misread(ruled) if isinstance(ruled, list) else ()))
-    try:
-        truth, put_right = _truth(read, told, camera, setup)
-    except (ValueError, IndexError) as error:  # an imported log may say anything
-        raise InputError(
-            msg("{where}: expected pieces as they are read ({raw})", where=where, raw=error)
-        ) from error
-    return SharedTable(
-        seq,
-        encode_jpeg(table_only(image, camera, setup), KEPT_QUALITY),
-        setup,
-        read,
-        truth,
-        put_right,
-    )
+    return camera
 
 
-def _size(setup: Setup) -> tuple[int, int]:
-    return setup.camera.width, setup.camera.height
+def _drawn(image: Image, camera: Camera, setup: Setup) -> bytes:
+    return encode_jpeg(table_only(image, camera, setup), KEPT_QUALITY)
+
+
+def _without_words(read: ObservationDocument) -> ObservationDocument:
+    """The pieces and places of a reading; a game's measurements and sentences are left out."""
+    return msgspec.structs.replace(read, notes=(), gaps=msgspec.UNSET, call=msgspec.UNSET)
 
 
 def _truth(

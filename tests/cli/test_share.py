@@ -21,7 +21,7 @@ from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, ScenePiece, look_at
 from table.observation import Observation, observation_document
 from table.solids import lying, upright
-from table.table_config import Setup, table_document
+from table.table_config import Setup, save_table, table_document
 from tests.support.pictures import exif
 from vision.cameras.frame import Frame, Image
 from vision.cameras.image_files import decode_image, encode_jpeg
@@ -242,6 +242,33 @@ def test_any_record_can_be_shared(log: Path, tmp_path: Path) -> None:
     assert len(contents(tmp_path / "all.zip")) == 8
 
 
+def test_a_photo_is_shared_with_the_truth_that_people_wrote(shared: Path, tmp_path: Path) -> None:
+    setup = demo_setup()
+    (tmp_path / "photo.jpg").write_bytes(encode_jpeg(pictured(setup), 95))
+    save_table(setup, tmp_path / "table.json")
+    for name in ("truth", "bad"):
+        (tmp_path / f"{name}.json").write_bytes(
+            contents(shared)["0002/truth.json"][name == "bad" :]
+        )
+    words = ("--anonymous", "--yes", "--photo", tmp_path / "photo.jpg")
+    words += ("--table", tmp_path / "table.json")
+    for out, more, read in (
+        ("with.zip", ("--truth", tmp_path / "truth.json"), "3 pieces read, 1 put right"),
+        ("without.zip", (), "3 pieces read, 0 put right"),
+    ):
+        result = rinkside("share", tmp_path / out, *words, *more)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert read in result.stdout
+        assert ("0001/truth.json" in contents(tmp_path / out)) == bool(more)
+    told = json.loads(rinkside("bench", tmp_path / "with.zip", "--json").stdout)
+    assert (told["found"], told["colour"]) == (3, 2)
+    image = decode_image(contents(tmp_path / "with.zip")["0001/image.jpg"], "picture")
+    assert not (np.abs(image.astype(int) - MAGENTA).sum(axis=2) < 100).any()
+    result = rinkside("share", tmp_path / "no.zip", *words, "--truth", tmp_path / "bad.json")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert not (tmp_path / "no.zip").exists()
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -251,6 +278,9 @@ def test_any_record_can_be_shared(log: Path, tmp_path: Path) -> None:
         (("--anonymous", "--seq", "2,x"), "'x'"),
         (("--anonymous", "--session", "7"), "number of a session"),
         (("--anonymous", "--seq", "2", "--all-corrections"), "--all-corrections"),
+        (("--anonymous", "--photo", "a.jpg"), "--table"),
+        (("--anonymous", "--truth", "a.json"), "--photo"),
+        (("--anonymous", "--photo", "a.jpg", "--table", "b.json", "--seq", "2"), "--photo"),
     ],
 )
 def test_what_cannot_be_shared_is_one_line_and_writes_nothing(
