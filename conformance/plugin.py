@@ -9,7 +9,7 @@ import pytest
 
 from conformance import VERSION
 from conformance.rows import Rows
-from engines import GAMES, Game, unusable_games
+from engines import GAMES, Game, facts_of, unusable_games
 from table.games import table_facts
 
 OF_GAMES = ("rules", "notation", "facts", "computer_player", "texts", "marks", "table")
@@ -50,12 +50,24 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     names(session.config)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what plays whole evenings as slow."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what plays whole evenings as slow; leave out what a game does not have."""
+    without = [item for item in items if _asks_for_a_missing_computer_player(item)]
+    if without:
+        config.hook.pytest_deselected(items=without)
+        items[:] = [item for item in items if item not in without]
     for item in items:
         function = getattr(item, "function", None)
         if getattr(function, "__module__", "") == f"{SUITES}table":
             item.add_marker(pytest.mark.slow)
+
+
+def _asks_for_a_missing_computer_player(item: pytest.Item) -> bool:
+    """True for a test of the computer player of a game that has none."""
+    function, call = getattr(item, "function", None), getattr(item, "callspec", None)
+    if getattr(function, "__module__", "") != f"{SUITES}computer_player" or call is None:
+        return False
+    return facts_of(call.params["name"]).computer_player is None
 
 
 def pytest_report_header(config: pytest.Config) -> str:
