@@ -49,15 +49,15 @@ def test_good_files_are_read_by_every_command_that_is_tried(
 
 def test_hundreds_of_changed_files_leave_no_traceback() -> None:
     """`make bench-chaos` does this with thousands."""
-    words = ["-m", "benchmarks.attacks.hostile_files", "--count", "300", "--seed", "3", "--json"]
+    words = ["-m", "benchmarks.attacks.hostile_files", "--count", "150", "--seed", "3", "--json"]
     done = subprocess.run(
         [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True
     )
     outcome = json.loads(done.stdout)
     assert outcome["faults"] == []
-    assert sum(outcome["files"].values()) == 300
-    assert outcome["exits"]["done"] > 10
-    assert outcome["exits"]["refused"] > 100
+    assert sum(outcome["files"].values()) == 150
+    assert outcome["exits"]["done"] > 5
+    assert outcome["exits"]["refused"] > 50
     assert outcome["peak_bytes"] < MOST_BYTES
 
 

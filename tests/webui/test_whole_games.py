@@ -13,7 +13,7 @@ from webui import create_app
 
 pytestmark = pytest.mark.slow
 
-FRAMES = 300
+FRAMES = 200
 WHILE_PLAYING = ("/", "/play", "/host", "/host/fix", "/api/v1/state", "/api/v1/observation")
 AFTERWARDS = ("/sessions", "/sessions/1", "/sessions/1/statistics", "/statistics?simulated=1")
 LANGUAGES = ("en", "de", "es")

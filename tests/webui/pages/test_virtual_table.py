@@ -1,4 +1,8 @@
-"""People play on the virtual table in a real browser: the whole of `rinkside demo`, by hand."""
+"""People play on the virtual table in a real browser: the whole of `rinkside demo`, by hand.
+
+Whole games, those of Zamboni Wars too, are played in tests/simulation/test_games_by_hand.py, on a
+quick clock and without a browser.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ def test_a_few_throws(game, chromium):
         assert play(hand, me, Random(5), acts=2) == 2
 
 
-@pytest.mark.parametrize("game", ["icebreaker", "icefloe", "zamboni_wars"])
+@pytest.mark.parametrize("game", ["icebreaker", "icefloe"])
 def test_a_few_acts_a_wrong_one_an_undo_and_on(game, chromium):
     chance = Random(5)
     with virtual_hand(chromium, game, SEED) as hand:
