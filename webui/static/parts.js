@@ -28,7 +28,7 @@ function exchange(page, answersForm = false) {
     const old = document.querySelector(`[data-part="${name}"]`);
     if (name === "notice" && !answersForm) continue; // it stays until the next form is sent
     if (!old || written.get(name) === fresh.outerHTML) continue;
-    if (beingFilled(old) || ("steady" in fresh.dataset && isTooSoon(name, news))) {
+    if (beingFilled(old) || old.contains(pressed) || ("steady" in fresh.dataset && isTooSoon(name, news))) {
       mark = ""; // it wants this part once it may be exchanged
       continue;
     }
@@ -94,6 +94,21 @@ function beingFilled(part) {
   const field = document.activeElement;
   return part.contains(field) && field.matches("input, select, textarea");
 }
+
+// ---- a part under a finger stays: a tap on what is exchanged between press and release would be lost -----------------
+
+const TAP_MS = 400; // after a finger is lifted its click comes within this
+let pressed = null;
+
+function letGo() {
+  if (!pressed) return;
+  pressed = null;
+  if (!mark) refresh();
+}
+
+document.addEventListener("pointerdown", (event) => (pressed = event.target));
+document.addEventListener("click", () => setTimeout(letGo, 0));
+for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(letGo, TAP_MS));
 
 // ---- asking for the page: one question at a time, the newest wins ---------------------------------------------------
 
