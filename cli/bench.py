@@ -14,7 +14,7 @@ from rich.table import Table
 from calibration.quality.scoring import Mistake, Score, Total, score, total
 from cli.corpus import MOST_BYTES, Case, read_corpus
 from cli.log import json_option
-from cli.options import complain
+from cli.options import complain, max_mb_option
 from cli.photo import read_frame
 from cli.terminal import console, progress, say, say_json
 from table.errors import InputError
@@ -26,13 +26,7 @@ from vision.cameras.frame import Frame
 
 @click.command()
 @click.argument("source", metavar="FOLDER_OR_ZIP", type=click.Path(path_type=Path))
-@click.option(
-    "--max-mb",
-    type=click.IntRange(1),
-    default=MOST_BYTES // 10**6,
-    show_default=True,
-    help="Refuse a file that unpacks to more.",
-)
+@max_mb_option(MOST_BYTES)
 @json_option
 def bench(source: Path, max_mb: int, as_json: bool) -> None:
     """Read pictures whose truth is known, and say what was read rightly.

@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from cli.options import complain
+from cli.options import complain, max_mb_option
 from cli.paths import log_path, ready_folder
 from cli.terminal import console, in_language, progress, say, say_json
 from engines import GAMES
@@ -159,13 +159,7 @@ def export(session: int, target: Path, path: Path | None) -> None:
 
 @log.command("import")
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--max-mb",
-    type=click.IntRange(1),
-    default=MOST_BYTES // 10**6,
-    show_default=True,
-    help="Refuse a file that unpacks to more.",
-)
+@max_mb_option(MOST_BYTES)
 @which_log
 def import_(source: Path, path: Path | None, max_mb: int) -> None:
     """Import an exported session, from here or another machine.

@@ -150,3 +150,14 @@ def address_options(command: Options) -> Options:
 def complain(text: str) -> None:
     """Tell people on stderr what does not work, or works again, while a game goes on."""
     say(f"rinkside: {in_language(text)}", err=True)
+
+
+def max_mb_option(most_bytes: int) -> Options:
+    """`--max-mb`: how much a file may unpack to."""
+    return click.option(
+        "--max-mb",
+        type=click.IntRange(1),
+        default=most_bytes // 10**6,
+        show_default=True,
+        help="Refuse a file that unpacks to more.",
+    )

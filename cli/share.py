@@ -20,7 +20,7 @@ from cli.terminal import progress, say
 from referee.live.shared_tables import SharedTable, corrected_records, shared_photo, shared_tables
 from referee.sessions.event_store import LogReader
 from table.errors import InputError
-from table.files import check_output, read_json, write_whole
+from table.files import check_output, create_folder, read_json, write_whole
 from table.messages import msg
 from table.observation_document import documented
 from table.table_config import load_table
@@ -211,16 +211,7 @@ def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: 
         return True
     with TemporaryDirectory() if preview is None else nullcontext(preview) as folder:
         page = Path(folder) / PREVIEW
-        try:
-            page.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                msg(
-                    "{folder}: expected a folder that can be created and written to ({raw})",
-                    folder=page.parent,
-                    raw=error.strerror,
-                )
-            ) from error
+        create_folder(page.parent)
         write_whole(page, _page(tables).encode(), 0o600)
         say(f"all that would be in it is on {page}")
         return yes or click.confirm(f"Write {target.name}?", False)

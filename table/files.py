@@ -316,6 +316,20 @@ def check_output(out: Path, *inputs: Path | None) -> None:
             )
 
 
+def create_folder(folder: Path) -> None:
+    """Create a folder, unless it is there; raises InputError where it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            msg(
+                "{folder}: expected a folder that can be created and written to ({raw})",
+                folder=folder,
+                raw=error.strerror,
+            )
+        ) from error
+
+
 def _check_regular(out: Path) -> None:
     """Raise InputError for a device or a pipe: renaming a file over one would remove it."""
     if out.exists() and not (out.is_file() or out.is_dir()):

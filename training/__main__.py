@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import Pool
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from torch import nn
@@ -72,6 +73,49 @@ def _write(folder: Path, seed: int, making: Making) -> None:
             beside.rename(path)
 
 
+class Network(NamedTuple):
+    """How a network is trained, from (folder, minutes, weights, rate), and installed."""
+
+    file: str
+    train: Callable[[Path, float, Path, float], nn.Module]
+    example: tuple[int, ...]
+    """Shape of an input."""
+    free_sides: dict[str, dict[int, str]] = {"image": {0: "n"}, "answer": {0: "n"}}  # noqa: RUF012
+    """Axes of any length."""
+
+
+_AROUND_A_POSE = (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX)
+NETWORKS = {
+    "detector": Network(
+        "detector",
+        lambda folder, *how: train_detector(load_views(folder), *how),
+        (1, 3, 256, 256),
+        {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}},
+    ),
+    "keypoints": Network(
+        "keypoints",
+        lambda folder, *how: train_keypoints(load_views(folder), *how),
+        (1, 3, keypoints.CROP_PX, keypoints.CROP_PX),
+    ),
+    "refiner": Network(
+        "pose_refiner",
+        lambda folder, *how: train_pose_refiner(load_pieces(folder), *how),
+        _AROUND_A_POSE,
+    ),
+    "verifier": Network(
+        "pose_verifier",
+        lambda folder, *how: train_pose_verifier(load_pieces(folder), load_places(folder), *how),
+        _AROUND_A_POSE,
+    ),
+    "dice": Network(
+        "dice",
+        lambda folder, *how: train_dice(load_rolls(folder), *how),
+        (1, classifier.CHANNELS, classifier.CROP_PX, classifier.CROP_PX),
+    ),
+}
+"""By the words of `--only`, in the order of their training."""
+
+
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
@@ -93,11 +137,7 @@ def _write(folder: Path, seed: int, making: Making) -> None:
     show_default=True,
     help="Largest learning rate; a third is enough to continue from good weights.",
 )
-@click.option(
-    "--only",
-    type=click.Choice(["detector", "keypoints", "refiner", "verifier", "dice"]),
-    help="Train one of the five.",
-)
+@click.option("--only", type=click.Choice([*NETWORKS]), help="Train one of the five.")
 @click.option(
     "--share",
     type=click.FloatRange(0, 1),
@@ -126,52 +166,21 @@ def main(
         with Pool() as pool:
             for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
                 pass
-    batch = {"image": {0: "n"}, "answer": {0: "n"}}
-    around_a_pose = (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX)
 
-    def install(
-        net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str
-    ) -> None:
-        learned = folder / name
-        export(net, example, free_sides, learned)
-        write_whole(
-            DATA / name,
-            (
-                learned.read_bytes()
-                if share == 1
-                else mixed(DATA / name, learned, share).SerializeToString()
-            ),
+    def install(net: nn.Module, network: Network) -> None:
+        learned, installed = (where / f"{network.file}.onnx" for where in (folder, DATA))
+        export(net, network.example, network.free_sides, learned)
+        mixture = (
+            learned.read_bytes()
+            if share == 1
+            else mixed(installed, learned, share).SerializeToString()
         )
+        write_whole(installed, mixture)
 
-    if only in (None, "detector"):
-        detector = train_detector(load_views(folder), minutes, folder / "detector.pt", rate)
-        install(
-            detector,
-            (1, 3, 256, 256),
-            {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}},
-            "detector.onnx",
-        )
-    if only in (None, "keypoints"):
-        keypoint_net = train_keypoints(load_views(folder), minutes, folder / "keypoints.pt", rate)
-        install(keypoint_net, (1, 3, keypoints.CROP_PX, keypoints.CROP_PX), batch, "keypoints.onnx")
-    if only in (None, "refiner"):
-        refiner = train_pose_refiner(load_pieces(folder), minutes, folder / "pose_refiner.pt", rate)
-        install(
-            refiner, (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX), batch, "pose_refiner.onnx"
-        )
-    if only in (None, "verifier"):
-        verifier = train_pose_verifier(
-            load_pieces(folder), load_places(folder), minutes, folder / "pose_verifier.pt", rate
-        )
-        install(verifier, around_a_pose, batch, "pose_verifier.onnx")
-    if only in (None, "dice"):
-        dice = train_dice(load_rolls(folder), minutes, folder / "dice.pt", rate)
-        install(
-            dice,
-            (1, classifier.CHANNELS, classifier.CROP_PX, classifier.CROP_PX),
-            batch,
-            "dice.onnx",
-        )
+    for name, network in NETWORKS.items():
+        if only in (None, name):
+            net = network.train(folder, minutes, folder / f"{network.file}.pt", rate)
+            install(net, network)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import click
 
 from cli.backup.pack import Manifest, pack
 from cli.backup.unpack import MOST_BYTES, unpack
-from cli.options import settings_option
+from cli.options import max_mb_option, settings_option
 from cli.paths import data_folder
 from cli.terminal import say
 from table.errors import InputError
@@ -79,13 +79,7 @@ def _table_files(path: Path) -> dict[str, Path]:
 @click.command()
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
 @data_option
-@click.option(
-    "--max-mb",
-    type=click.IntRange(1),
-    default=MOST_BYTES // 10**6,
-    show_default=True,
-    help="Refuse a file that unpacks to more.",
-)
+@max_mb_option(MOST_BYTES)
 def restore(source: Path, data: Path | None, max_mb: int) -> None:
     """Restore a backup to the data folder.
 

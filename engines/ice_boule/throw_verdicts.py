@@ -72,13 +72,8 @@ def _nothing_new(found: TableMatch) -> Verdict:
         return _carried(found)
     if found.seen.unread_mm and not state.undeclared:
         # It may be the piece that was thrown: people are told, and the record says it.
-        return CannotSee(
-            code="boule.unread",
-            message=sentences(*map(cannot_be_read, found.seen.unread_mm), turn(state)),
-            rests_on=PLAY,
-            player=player,
-            evidence=found.evidence(),
-        )
+        message = sentences(*map(cannot_be_read, found.seen.unread_mm), turn(state))
+        return _cannot_see(found, "boule.unread", message)
     # Nobody throws before all have said a size, and no distance hangs on the target yet.
     return Waiting(
         code="boule.throw",
@@ -105,14 +100,8 @@ def _vanished(found: TableMatch) -> Verdict:
     if seen is not found.seen:
         asked = replace(asked, table=seen)
     show = msg("If it is hidden, show it; if it was taken away, put it back.")
-    return CannotSee(
-        code="boule.vanished",
-        message=sentences(missing, show),
-        rests_on=PLAY,
-        player=player,
-        evidence=found.evidence(),
-        asks=asked if isinstance(asked, Ambiguous) else None,
-    )
+    cannot_see = _cannot_see(found, "boule.vanished", sentences(missing, show))
+    return replace(cannot_see, asks=asked if isinstance(asked, Ambiguous) else None)
 
 
 def _carried(found: TableMatch) -> Verdict:
@@ -355,13 +344,7 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
         msg("It is {player}'s throw.", player=player),
     )
     if isinstance(other, CannotSee) or other.gained != (player,) or other.lost:
-        return CannotSee(
-            code="boule.colour",
-            message=message,
-            rests_on=PLAY,
-            player=player,
-            evidence=found.evidence(),
-        )
+        return _cannot_see(found, "boule.colour", message)
     (thrown,) = other.new(player)
     read = [
         (msg("It is {player}; a {size} piece", player=player, size=reading.size), reading)
@@ -499,12 +482,12 @@ def _unsure_of_several(
 
 
 def _cannot_read(found: TableMatch, piece: SeenPiece) -> CannotSee:
+    return _cannot_see(found, "boule.unread", cannot_be_read(piece.base_mm))
+
+
+def _cannot_see(found: TableMatch, code: str, message: Message) -> CannotSee:
     return CannotSee(
-        code="boule.unread",
-        message=cannot_be_read(piece.base_mm),
-        rests_on=PLAY,
-        player=found.player,
-        evidence=found.evidence(),
+        code=code, message=message, rests_on=PLAY, player=found.player, evidence=found.evidence()
     )
 
 

@@ -63,15 +63,7 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             throws = _throws(ruled, [piece.name for piece in lying])
             yield from ((messages.throw(state, throw), throw) for throw in islice(throws, NEAREST))
             if lying and not ruled.again:
-                yield (
-                    (
-                        msg(
-                            "{player}'s piece leans on another piece and is thrown again",
-                            player=ruled.player,
-                        )
-                    ),
-                    Void(ruled.player, ruled.changes),
-                )
+                yield messages.leaning(ruled.player), Void(ruled.player, ruled.changes)
             yield from ((messages.throw(state, throw), throw) for throw in throws)
         case Capture() | Pass():
             for move in rules.legal_moves(state):

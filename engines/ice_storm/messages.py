@@ -39,6 +39,11 @@ def named(pieces: Iterable[Piece]) -> Listing:
     return all_of((piece.name for piece in pieces), "piece")
 
 
+def leaning(player: str) -> Message:
+    """A throw that came to lean on another piece."""
+    return msg("{player}'s piece leans on another piece and is thrown again", player=player)
+
+
 def throw(before: State, move: Throw) -> Message:
     """Where a throw came to rest, and what it moved and knocked off the board."""
     if move.place is None:

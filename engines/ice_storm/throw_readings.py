@@ -38,7 +38,7 @@ class _RestingPlace(NamedTuple):
     def of_thrown(self, player: str) -> Message:
         """The sentence on the piece that a player threw."""
         if self.leans:
-            return msg("{player}'s piece leans on another piece and is thrown again", player=player)
+            return messages.leaning(player)
         if self.place is None:
             return msg("{player}'s piece lies fully or partly off the board", player=player)
         lies = messages.place(self.place)

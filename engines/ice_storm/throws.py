@@ -586,8 +586,8 @@ def _unread_throw(match: TableMatch, player: str) -> CannotSee:
         return unread
     choices = []
     for text, changes in changes_of(match):
-        leans = msg("{player}'s piece leans on another piece and is thrown again", player=player)
-        choices.append(Choice(phrases(leans, text), (str(Void(player, changes)),)))
+        leans = phrases(messages.leaning(player), text)
+        choices.append(Choice(leans, (str(Void(player, changes)),)))
         throw = Throw(player, Place.parse(f"{cell}^"), changes)
         within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
         choices.append(Choice(phrases(within, text), (str(throw),)))

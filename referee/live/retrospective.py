@@ -185,10 +185,6 @@ class Explanation:
             case _:
                 return 3, moves
 
-    def allows(self, now: Observation, board: Board) -> bool:
-        """True if all of it was seen, or the table now follows from it by something allowed."""
-        return self.sure or self.score(now, board)[0] == ALLOWED
-
     def _judge(self, seen: Observation, board: Board) -> Verdict:
         return self.ledger.engine.judge(self.ledger.state, seen, self.before, board)
 
@@ -306,11 +302,11 @@ class Retrospective:
         best = _best(explanations, now, board)
         if best is None:
             return ()
-        moves, explanation = best
+        score, moves, explanation = best
         alone = ledger.engine.judge(ledger.state, now, before, board)
         if isinstance(alone, Accepted) and explanation.moves == (alone.moves,) == (moves,):
             return ()
-        if isinstance(alone, Refused) and not explanation.allows(now, board):
+        if isinstance(alone, Refused) and not explanation.sure and score < ALLOWED:
             return ()
         return explanation.events
 
@@ -355,8 +351,8 @@ def _explanations(
 
 def _best(
     explanations: Iterable[Explanation], now: Observation, board: Board
-) -> tuple[tuple[str, ...], Explanation] | None:
-    """The longest of the best explanations, with all its moves up to `now`.
+) -> tuple[int, tuple[str, ...], Explanation] | None:
+    """The longest of the best explanations, with its score and all its moves up to `now`.
 
     None where the others contradict it, nothing explains `now`, or it has no move. What needs two
     answers more than another that leads to a question is left out: people are asked instead.
@@ -371,7 +367,7 @@ def _best(
         return None
     if any(moves != longest[: len(moves) if best == ALLOWED else None] for moves, _ in equals):
         return None
-    return longest, explanation
+    return best, longest, explanation
 
 
 def _answers(verdict: Verdict) -> list[Accepted]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from table.errors import InputError
-from table.messages import msg
+from table.files import create_folder
 from table.observation import Camera, Observation
 from table.solids import EDGES, Array
 from table.table_config import Setup
@@ -42,16 +41,7 @@ def write_stages(folder: Path, frame: Frame, setup: Setup, reference: Frame | No
 
     The folder is created if needed.  Raises InputError if it cannot be.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            msg(
-                "{folder}: expected a folder that can be created and written to ({raw})",
-                folder=folder,
-                raw=error.strerror,
-            )
-        ) from None
+    create_folder(folder)
     for number, (name, picture) in enumerate(stages(frame, setup, reference), 1):
         write_picture(folder / f"{number}-{name}.png", picture)
 
