@@ -34,6 +34,8 @@ from cli.service.unit import WATCHDOG_S
 from cli.shutdown import stopped_by_one_signal
 from cli.terminal import language, say
 from engines import GAMES
+from engines.game import facts
+from engines.lessons import no_lessons
 from hub.next_match import kept_match
 from table.errors import InputError
 from table.games import usual_game
@@ -192,6 +194,10 @@ class Home:
         """As `HomePort.games`."""
         return sorted(GAMES, key=lambda name: name != usual_game())
 
+    def taught(self) -> Sequence[str]:
+        """As `HomePort.taught`."""
+        return [name for name in self.games() if facts(GAMES[name]).lessons is not no_lessons]
+
     def devices(self) -> Sequence[DeviceFound]:
         """As `HomePort.devices`."""
         cameras = [
@@ -235,9 +241,10 @@ class Home:
 
     def start(self, activity: Activity, game: str = "") -> None:
         """As `HomePort.start`."""
-        if activity == "demo" and game not in GAMES:
+        known = {"demo": self.games, "lessons": self.taught}.get(activity)
+        if known is not None and game not in known():
             raise InputError(
-                msg("expected a game ({raw}), got {raw2}", raw=", ".join(GAMES), raw2=repr(game))
+                msg("expected a game ({raw}), got {raw2}", raw=", ".join(known()), raw2=repr(game))
             )
         if activity in ("play", "match", "resume") and self._table_in_use()[0] is None:
             raise InputError(msg("no table is set up yet: set one up first"))
@@ -352,11 +359,12 @@ class Home:
 
     def _command(self, activity: Activity, game: str) -> list[str]:
         """The command line of what is started."""
-        program = "play" if activity in ("match", "resume") else activity
+        programs = {"match": "play", "resume": "play", "lessons": "demo"}
+        program = programs.get(activity, activity)
         command = ["--language", language(), program]
         settings = self._options.settings
-        if activity == "demo":
-            command += ["--game", game]
+        if program == "demo":
+            command += ["--game", game] + ["--lessons"] * (activity == "lessons")
         elif program == "play":
             command += ["--table", str(self._folder / TABLE_NAME), "--camera", self._camera()]
             command += ["--data", str(self._folder)]

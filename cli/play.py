@@ -71,7 +71,8 @@ from referee.sessions.start import (
 from referee.sessions.status import LiveState
 from referee.statistics.history import HistoryCache
 from simulation.camera import SeatsPlayers, SimulatedCamera, real_time
-from simulation.tables import demo_table
+from simulation.tables import demo_table, lessons_table
+from simulation.tutor import Tutor, lessons_of
 from simulation.virtual_table import VirtualTable
 from table.errors import InputError, message_of
 from table.games import found_games, usual_game
@@ -149,6 +150,7 @@ names_option = click.option(
     help="Number that decides the simulated game [default: random].",
 )
 @names_option
+@click.option("--lessons", is_flag=True, help="Learn the game: one task after the other.")
 @door_option
 def demo(
     port: int,
@@ -159,12 +161,13 @@ def demo(
     game: str,
     seed: int | None,
     names: str | None,
+    lessons: bool,
     door: Door | None,
 ) -> None:
     """Referee a simulated game, with its panel in the browser."""
     start_ms = round(1000 * time.time())
     seed = random.SystemRandom().randrange(1000) if seed is None else seed
-    table = demo_table(game, seed)
+    table = lessons_table(game) if lessons else demo_table(game, seed)
     setup = table.setup
     with ExitStack() as stack:
         ending = stack.enter_context(stopped_by_one_signal())
@@ -188,13 +191,23 @@ def demo(
         manager.status = lambda: live.latest.message
         players, rng = table.seated(patient, setup), np.random.default_rng([seed, 7])
         virtual = VirtualTable(players, patient, setup, rng)
+        tutor = Tutor(lessons_of(game, setup), patient, virtual) if lessons else None
         simulated = SimulatedCamera(
             setup, table.place, virtual.scene_at, seed, start_ms=start_ms, pace=pace
         )
         camera = stack.enter_context(closing(FedCamera(simulated, manager.feed)))
         maker = RefereeFactory(camera, patient, live, stopping)
         panel = _Panel(
-            listening, access, devices, log.path, ending, public_names, door, manager, virtual
+            listening,
+            access,
+            devices,
+            log.path,
+            ending,
+            public_names,
+            door,
+            manager,
+            virtual,
+            tutor,
         )
         _referee(session, maker, maker.referee(setup, table.empty), panel)
 
@@ -487,6 +500,7 @@ class _Panel:
     door: Door | None
     manager: ServiceManager
     virtual: VirtualTable | None = None
+    tutor: Tutor | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -512,6 +526,7 @@ class _Panel:
             lambda: _device_errors(self.devices),
             HistoryCache(self.log),
             self.virtual,
+            self.tutor,
         )
 
 

@@ -16,6 +16,7 @@ from engines.computer_player import ComputerPlayer
 from engines.errors import Violation
 from engines.game_document import GameDocument
 from engines.house_rules import HouseRule
+from engines.lessons import Lessons, no_lessons
 from engines.statistics import Hit, Step, Thrown
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict
 from table.boards import Board
@@ -389,6 +390,8 @@ class GameFacts:
     """
     in_words: Callable[[Any, Any], str] = _no_words
     """A move that happened in a state, in words for people; empty where there are none."""
+    lessons: Lessons = no_lessons
+    """What a beginner is taught on the virtual table."""
     interface: int = INTERFACE
 
 

@@ -87,6 +87,12 @@ def demo_table(game: str, seed: int) -> DemoTable:
     return players(seed)
 
 
+def lessons_table(game: str) -> DemoTable:
+    """The table on which lessons of a game are given; raises InputError as `demo_table` does."""
+    players = found_players().get(game)
+    return demo_table(game, players.lessons_seed if isinstance(players, BoardPlayers) else 1)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GameTable:
     """A table before a game, and what a camera over it sees.

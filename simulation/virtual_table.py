@@ -6,7 +6,8 @@ sees; pages look at the same bodies and act on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Literal, Protocol
@@ -116,7 +117,8 @@ class VirtualTable:
         self._known: Bodies = players.bodies
         self._here: frozenset[str] = frozenset()
         self._phones: frozenset[str] = frozenset()
-        self._read = 0
+        self._read = self._set_up_after = 0
+        self._was_ready = False
         self._pace: Pace = "play"
         self._acted = False
         """Whether a simulated player acts for the one `step` that was asked for."""
@@ -149,6 +151,9 @@ class VirtualTable:
             passed_ms, self._at_ms = max(0, at_ms - (self._at_ms or at_ms)), at_ms
             self._let_players_act(passed_ms)
             scene = self._players.scene_at(self._players_ms)
+            if self._players.ready and not self._was_ready:
+                self._set_up_after = self._read
+            self._was_ready = self._players.ready
             self._follow()
             return self._with_hand(scene)
 
@@ -221,6 +226,17 @@ class VirtualTable:
         """Let the simulated players play, play slowly, pause, or act once and pause."""
         with self._lock:
             self._pace = pace
+
+    @property
+    def set_up_after(self) -> int | None:
+        """The newest record when the table was set up for the game on record; None before that."""
+        return self._set_up_after if self._players.ready else None
+
+    @contextmanager
+    def held_still(self) -> Iterator[None]:
+        """Nobody does anything meanwhile, and no picture is taken."""
+        with self._lock:
+            yield
 
     def _let_players_act(self, passed_ms: int) -> None:
         """Let the players' clock run; none of them begins an act while a hand is at the table."""

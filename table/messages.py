@@ -37,7 +37,7 @@ Joint = Literal["and", "or", ";", ",", " "]
 SENTENCES: Joint = " "
 WORDS = ("player", "colour", "size", "pose", "way", "corner", "touch")
 SEVERAL = ("players", "pieces", "sizes", "cells")
-DECIDERS = ("players", "the players", "host", "simulated players")
+DECIDERS = ("players", "the players", "host", "simulated players", "the tutor")
 """What stands for who decided, where nobody gave a name; names are the same in every language."""
 
 

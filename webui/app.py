@@ -11,7 +11,7 @@ from referee.statistics.history import HistoryCache
 from webui.api.events import EventFeed, Streams
 from webui.api.openapi import BASE
 from webui.api.routes import api
-from webui.interfaces import LivePort, SessionPort, VirtualTablePort
+from webui.interfaces import LivePort, SessionPort, TutorPort, VirtualTablePort
 from webui.pages.correction import fix
 from webui.pages.health import GameMetrics, health_pages
 from webui.pages.help import help_pages
@@ -36,13 +36,15 @@ def create_app(
     devices: Devices = dict,
     histories: HistoryCache | None = None,
     virtual: VirtualTablePort | None = None,
+    tutor: TutorPort | None = None,
 ) -> Flask:
     """The panel of one session, with what the referee sees at this moment.
 
     With `histories` it has the pages of all sessions too; on a `virtual` table hosts and players
-    move the pieces on the page. `hosts` are names of this machine, beside
-    its addresses and local names, that the panel answers to; `access` knows the codes, without it
-    they are fresh ones that are kept nowhere (`app.extensions["access"]` has them); `address` says
+    move the pieces on the page, and a `tutor` gives lessons there. `hosts` are names of this
+    machine, beside its addresses and local names, that the panel answers to; `access` knows the
+    codes, without it they are fresh ones that are kept nowhere (`app.extensions["access"]` has
+    them); `address` says
     where phones find the panel now, empty where they do not; `devices` says what is connected, and
     what is wrong with it. `app.extensions["streams"].limit` is how many may listen at once
     (`webui.server` raises it).
@@ -58,7 +60,7 @@ def create_app(
     app.register_blueprint(host(session, live, access, seats, address, devices))
     app.register_blueprint(pages(session, live, instance, virtual))
     if virtual is not None:
-        app.register_blueprint(virtual_table(live, virtual))
+        app.register_blueprint(virtual_table(live, virtual, tutor))
     app.register_blueprint(ruling(session))
     metrics = GameMetrics(session, live, devices, histories.path if histories else None)
     app.register_blueprint(health_pages(metrics.health, metrics.collect))

@@ -18,12 +18,13 @@ if TYPE_CHECKING:  # they bring OpenCV along, and interfaces are needed by every
     from referee.live.game_setup import Choice
     from referee.live.live_measurement import RulerNow
     from referee.live.table_monitor import TableRequest
-    from referee.presentation.session_view import Ranked, SessionView
+    from referee.presentation.session_view import Mark, Ranked, SessionView
     from referee.sessions.commands import Command
     from referee.sessions.events import Choice as Alternative
     from referee.sessions.events import Record, SeatFreed, SeatTaken
     from referee.sessions.secret_votes import AffectedVotes
     from referee.sessions.status import RefereeStatus, Seen
+    from table.messages import Message
     from table.observation import Observation
     from table.solids import Array
     from table.table_config import Setup
@@ -174,6 +175,52 @@ class VirtualTablePort(Protocol):
         """Let the simulated players play, play slowly, pause, or act once and pause."""
 
 
+class LessonNow(Protocol):
+    """As `simulation.tutor.LessonNow`."""
+
+    @property
+    def number(self) -> int:
+        """Which one it is, from 1."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def title(self) -> Message:
+        """A few words."""
+
+    @property
+    def task(self) -> Message:
+        """What is to be done."""
+
+    @property
+    def learned(self) -> Message:
+        """What is said once it is done."""
+
+    @property
+    def state(self) -> Literal["laying", "open", "other", "done"]:
+        """Whether the table is ready, and the task done or something else."""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The example on the board."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether the next lesson can be begun now."""
+
+
+class TutorPort(Protocol):
+    """Who gives lessons at a virtual table: `simulation.tutor.Tutor`."""
+
+    def look(self) -> LessonNow:
+        """The lesson as it is now."""
+
+    def begin(self, number: int) -> None:
+        """Begin a lesson; raises InputError."""
+
+
 Next = Literal["home", "again", "play"]
 """What comes after a game or set-up: the home page, the same again, or a game."""
 
@@ -185,9 +232,9 @@ class DoorPort(Protocol):
         """End the game; `then` says what the home page does."""
 
 
-Activity = Literal["play", "match", "resume", "demo", "set-up"]
+Activity = Literal["play", "match", "resume", "demo", "lessons", "set-up"]
 """What the home page starts: a game on the real table, the next match of an event, the game that
-was cut off, a simulated game, the set-up of a table.
+was cut off, a simulated game, lessons at a simulated table, the set-up of a table.
 """
 
 
@@ -247,6 +294,9 @@ class HomePort(Protocol):
 
     def games(self) -> Sequence[str]:
         """Names of the games that can be tried with simulated players."""
+
+    def taught(self) -> Sequence[str]:
+        """Names of the games that have lessons."""
 
     def devices(self) -> Sequence[DeviceFound]:
         """Cameras, lamps, dice and other parts; looks for them, which takes seconds."""

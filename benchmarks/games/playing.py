@@ -34,7 +34,8 @@ from referee.sessions.events import (
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from simulation.camera import SimulatedCamera
-from simulation.players.driver import MISTAKES, JudgedAct, Players
+from simulation.players.acts import JudgedAct
+from simulation.players.driver import MISTAKES, Players
 from simulation.players.ice_boule import Players as BoulePlayers
 from simulation.players.ice_boule import agrees, true_layout
 from simulation.players.ice_boule_table import demo_place, demo_setup

@@ -17,6 +17,7 @@ from engines.game import (
 from engines.ice_boule.alternatives import in_words
 from engines.ice_boule.default_table import TABLE
 from engines.ice_boule.gap_summary import sentence
+from engines.ice_boule.lessons import lessons
 from engines.ice_boule.likely_target import likely_targets
 from engines.ice_boule.measure import (
     Z95,
@@ -101,6 +102,7 @@ FACTS = GameFacts(
     ),
     first_player=Printed("lot", "Setup", rests_on_it=("lot", "roll")),
     in_words=in_words,
+    lessons=lessons,
     presentation=Presentation(
         verbs={"target": msg("throws the target"), "throw": msg("throws")},
         on_board=_on_board,

@@ -9,6 +9,7 @@ from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, NamedPiece, OnBoard, Presentation, Sound, Statistics
 from engines.ice_storm.alternatives import in_words
 from engines.ice_storm.default_table import TABLE
+from engines.ice_storm.lessons import lessons
 from engines.ice_storm.serialization import IceStormDocument
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
 from engines.ice_storm.statistics import hits, squares, tries
@@ -77,6 +78,7 @@ FACTS = GameFacts(
     document=IceStormDocument,
     table=TableFacts(default=TABLE),
     in_words=in_words,
+    lessons=lessons,
     presentation=Presentation(
         verbs={"throw": "throws", "attack": "fires"},
         marks=_marks,

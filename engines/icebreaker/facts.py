@@ -7,6 +7,7 @@ import numpy as np
 from engines.game import Document, GameFacts, Presentation, Printed
 from engines.icebreaker.computer_player import COMPUTER
 from engines.icebreaker.default_table import TABLE
+from engines.icebreaker.lessons import lessons
 from engines.icebreaker.rules import went
 from engines.icebreaker.serialization import IcebreakerDocument
 from table.game_facts import PiecePrior, TableFacts
@@ -31,5 +32,6 @@ FACTS = GameFacts(
     presentation=Presentation(headline=_headline),
     computer_player=COMPUTER,
     in_words=went,
+    lessons=lessons,
     first_player=Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
 )

@@ -19,6 +19,7 @@ from engines.icefloe.alternatives import in_words
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.computer_player import COMPUTER
 from engines.icefloe.default_table import TABLE
+from engines.icefloe.lessons import lessons
 from engines.icefloe.moves import Vote
 from engines.icefloe.serialization import IceFloeDocument
 from engines.icefloe.state import HIDDEN
@@ -72,6 +73,7 @@ FACTS = GameFacts(
     first_player=Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
     computer_player=COMPUTER,
     in_words=in_words,
+    lessons=lessons,
     presentation=Presentation(
         verbs={
             "place": phrase("places"),

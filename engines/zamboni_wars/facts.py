@@ -13,6 +13,7 @@ from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
 from engines.zamboni_wars.alternatives import in_words
 from engines.zamboni_wars.computer_player import COMPUTER
 from engines.zamboni_wars.default_table import TABLE
+from engines.zamboni_wars.lessons import lessons
 from engines.zamboni_wars.serialization import ZamboniWarsDocument
 from table.game_facts import PiecePrior, TableFacts
 from table.messages import phrase
@@ -58,6 +59,7 @@ FACTS = GameFacts(
     document=ZamboniWarsDocument,
     table=TableFacts(pieces=PIECES, default=TABLE),
     in_words=in_words,
+    lessons=lessons,
     presentation=Presentation(
         verbs={
             "roll-off": phrase("rolls"),

@@ -81,6 +81,8 @@ from table.messages import Message, first_sentence, in_a_row, msg, quoted, sente
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
+MOST_QUOTED = 5
+"""Where more moves than this are declared, only their number is said."""
 """Newest records of a session that stay in memory, as those of a whole evening would take too much;
 older ones are read from the log.
 """
@@ -376,7 +378,11 @@ class Session:
                 )
             case Declare():
                 done = moves_in_words(self._ledger.engine, self._ledger.state, command.moves)
-                message = msg("{who} declared: {text}", who=command.decided_by, text=quoted(done))
+                who, count = command.decided_by, len(command.moves)
+                if count > MOST_QUOTED:
+                    message = msg("{who} declared {n} moves.", who=who, n=count)
+                else:
+                    message = msg("{who} declared: {text}", who=who, text=quoted(done))
                 return Declared(moves=command.moves, decided_by=command.decided_by, message=message)
             case Roll():
                 return self._rolled(command)

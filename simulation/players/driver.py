@@ -7,11 +7,10 @@ referee has to rule. A game only knows its states and what may be done in them: 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from referee.sessions.commands import Answer, Command, Declare, Hear, Undo
 from referee.sessions.events import (
     Answered,
     Corrected,
-    Declared,
     Event,
     InputRecorded,
     QuestionAsked,
@@ -29,6 +27,14 @@ from referee.sessions.events import (
     VerdictReached,
 )
 from referee.sessions.state import SessionState
+from simulation.players.acts import (
+    Act,
+    JudgedAct,
+    act_verdict,
+    is_heard,
+    may_be_asked,
+    rests_on_table,
+)
 from simulation.players.hands import WHO, PlayerHands, Steps
 from simulation.players.laying import Bodies, carries, middle_mm, without
 from simulation.render.scene import Body, Limb, Scene, SceneDie, ScenePiece, Slab, Stage
@@ -37,8 +43,6 @@ from table.solids import Array
 from table.table_config import Setup
 from vision.cameras.frame import Frame
 
-SQUARE = re.compile(r"\b[a-z]\d\b")
-"""A square of the chessboard in notation."""
 MISTAKES = 0.25
 """Chance of a mistake before a move, if the game has one that can be made."""
 THINK_MS = 1200
@@ -56,47 +60,6 @@ IN_VAIN = 5
 SET_UPS = 2
 """How often a board is set up again before people say how it is."""
 
-Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard", "declared"]
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """What somebody does, and the ruling that the referee must make of it.
-
-    `bodies` is the table afterwards; `message` is told instead of anything being done. `moves` are
-    played or, where they are refused, tried; empty for what is no move. `code` is empty where any
-    code will do. What is `heard` counts, announced or only noted; what is done `again` is refused,
-    but what it moved counts; people decide what is `declared`. `typed` is what people say where the
-    camera did not see it.
-    """
-
-    name: str
-    bodies: Bodies
-    ruling: Ruling
-    code: str = ""
-    moves: tuple[str, ...] = ()
-    heard: Mapping[str, Any] | None = None
-    typed: Mapping[str, Any] | None = None
-
-    @property
-    def lawful(self) -> bool:
-        """Whether it counts."""
-        return self.ruling in ("accepted", "again", "heard")
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedAct:
-    """An act with what the referee said about it, and whether that was right.
-
-    `verdict` is "asked" where people were asked, "not seen" where the act could not be seen,
-    "nothing" where nothing was recorded: no verdict, or a question without the true answer.
-    """
-
-    act: Act
-    before: str
-    events: tuple[Event, ...]
-    verdict: Literal["right", "asked", "not seen", "nothing", "wrong"]
-
 
 class Play(Protocol):
     """A game, as simulated players play it."""
@@ -107,6 +70,9 @@ class Play(Protocol):
 
     def begin(self, state: Any) -> Act | None:
         """Set up the board; None where it begins empty."""
+
+    def laid(self, state: Any) -> Bodies | None:
+        """As `ByHand.laid`."""
 
     def turn(self, state: Any, bodies: Bodies) -> Act:
         """A random act that the rules allow."""
@@ -135,6 +101,10 @@ class Play(Protocol):
 
 class ByHand:
     """What a person's hands find in a game, where it is nothing special."""
+
+    def laid(self, _state: Any) -> Bodies | None:
+        """The table in any state of a game; None where players know its beginning only."""
+        return None
 
     def spares(self) -> Bodies:
         """Pieces that players have in hand before the game."""
@@ -173,13 +143,14 @@ class BoardPlayers:
     It is an entry point of the group `rinkside.players`, under the game's name. `random_setup`
     makes up a table, `play` knows the game. `finish` adds to the table, from chance or its seed,
     what the game needs besides, and says who plays; `rulings` are options that the game is played
-    with on it, where they are not the usual ones.
+    with on it, where they are not the usual ones. Lessons are given on the table of `lessons_seed`.
     """
 
     random_setup: Callable[[np.random.Generator], Setup]
     play: Callable[[Setup, np.random.Generator], Play]
     finish: Callable[[Setup, np.random.Generator, int], Setup] = _as_laid
     rulings: Callable[[Setup], dict[str, str]] = _no_rulings
+    lessons_seed: int = 1
 
 
 class DemoTable(Protocol):
@@ -226,6 +197,10 @@ class SeatedPlayers(Protocol):
     @property
     def busy(self) -> bool:
         """Whether one of them is doing something."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether the table is set up for the game that is on record."""
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies there at a time; times must not go back."""
@@ -282,7 +257,8 @@ class Players:
             rng,
             mistakes,
         )
-        self._game_seq = session.ledger.game_seq
+        self._game_seq, self._set_up = session.ledger.game_seq, -1
+        """The game that they play, and the last one that they set the table up for."""
         self.bodies: Bodies = {}
         self._seen: Bodies = {}
         self.people: frozenset[str] = frozenset()
@@ -305,6 +281,11 @@ class Players:
     def busy(self) -> bool:
         """Whether one of them is doing something, or is about to lay back what was undone."""
         return self._acting or self._undone()
+
+    @property
+    def ready(self) -> bool:
+        """As `SeatedPlayers.ready`."""
+        return self._set_up == self._session.ledger.game_seq
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
@@ -398,7 +379,17 @@ class Players:
             yield from self._declare(act)
 
     def _begin(self) -> Steps:
-        """Set up the board.
+        """Set up the board, as it stands in a game that was declared to have begun already."""
+        laid = self._play.laid(self.state) if self._session.ledger.standing else None
+        if laid is None:
+            yield from self._set_out()
+        else:
+            yield from self._lay(laid)
+            self._remember()
+        self._set_up = self._game_seq
+
+    def _set_out(self) -> Steps:
+        """Set up the board as it is at the beginning of a game.
 
         Where the camera cannot make it out, it stays as it is, and people declare its moves.
         """
@@ -472,7 +463,7 @@ class Players:
         lay, since = self._lay_at.get(self._noted_state), self._session.records(self._noted)
         for record in since:
             if record.seq in counted:
-                if lay is None or _rests_on_table(record.event):
+                if lay is None or rests_on_table(record.event):
                     lay = self._play.named(self._seen)
                 self._lay_at[str(counted[record.seq])] = lay
         if lay is not None and not isinstance(since[-1].event, Undone):
@@ -502,7 +493,7 @@ class Players:
             yield from self._say(act.typed)
         events = tuple(record.event for record in self._session.records(mark))
         stands = self._stands(act, after, events)
-        verdict = _verdict(act, events, stands)
+        verdict = act_verdict(act, events, stands)
         self.done.append(
             JudgedAct(
                 act, str(self.state), events, "asked" if typed and verdict == "right" else verdict
@@ -564,7 +555,7 @@ class Players:
         heard = {
             record.seq
             for record in self._session.records(mark)
-            if self.people and _is_heard(record.event)
+            if self.people and is_heard(record.event)
         }
         for entry in reversed(self._session.ledger.standing):
             if entry.seq > mark and entry.moves and entry.seq not in heard:
@@ -625,7 +616,7 @@ class Players:
             if (
                 since
                 and not ledger.paused
-                and not all(_may_be_asked(record.event, act) for record in since)
+                and not all(may_be_asked(record.event, act) for record in since)
             ):
                 return
             frames += not ledger.paused
@@ -679,100 +670,6 @@ class Players:
         for move in moves:
             state = self._play.engine.play(state, self._play.engine.parse_move(move))
         return state
-
-
-def _verdict(
-    act: Act, events: tuple[Event, ...], stands: bool
-) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
-    """Judge what the referee made of an act.
-
-    `stands`: the record says afterwards what truly happened.
-    """
-    told = [
-        event
-        for event in events
-        if isinstance(
-            event, VerdictReached | InputRecorded | QuestionAsked | Answered | Corrected | Declared
-        )
-        and not _waits(event)
-    ]
-    if not told:
-        return "nothing"
-    ruled = [event for event in told if not _cannot_see(event)]
-    if not ruled:
-        return "not seen"
-    event = ruled[0]
-    if isinstance(event, QuestionAsked):
-        recorded = any(getattr(other, "moves", ()) for other in ruled)
-        return "asked" if stands else "wrong" if recorded else "nothing"
-    if len(ruled) < len(told) and stands:
-        return "not seen"
-    if (
-        act.lawful
-        and stands
-        and _out_of_sync(event)
-        and any(isinstance(other, QuestionAsked) for other in ruled)
-    ):
-        return "asked"
-    if len(told) > 1 or not isinstance(event, VerdictReached | InputRecorded):
-        return "wrong"
-    ruling = (
-        "heard"
-        if act.ruling == "heard"
-        and (isinstance(event, InputRecorded) or event.verdict == "accepted")
-        else getattr(event, "verdict", "noted")
-    )
-    ruling = "again" if isinstance(event, VerdictReached) and event.stands else ruling
-    named, played = act.code in ("", event.code), act.moves == event.moves
-    as_told = (
-        (named or played) if act.lawful else named and (played or not act.moves)
-    )  # what was asked before has the code of the question
-    if stands and ruling == act.ruling and as_told:
-        return "right"
-    return "not seen" if act.lawful and _left_open(event.moves, act.moves) else "wrong"
-
-
-def _left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
-    """True if the moves hold the true ones, whose squares may be too close to call.
-
-    In the notation a question mark stands after each of these.
-    """
-    squares = set(SQUARE.findall(" ".join(truth)))
-    may_be = set(SQUARE.findall(" ".join(told)))
-    sure = {square for square in may_be if f"{square}?" not in " ".join(told)}
-    return sure < may_be and sure <= squares <= may_be
-
-
-def _may_be_asked(event: Event, act: Act) -> bool:
-    """Whether a question may follow from the event, for whoever waits for it."""
-    return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
-
-
-def _rests_on_table(event: Event) -> bool:
-    """Whether the table was as the record says when this was put on record."""
-    return isinstance(event, Answered | Corrected | Declared) or (
-        isinstance(event, VerdictReached) and event.observation is not None
-    )
-
-
-def _is_heard(event: Event) -> bool:
-    """Whether it was said, rather than seen on the table."""
-    return isinstance(event, InputRecorded) or (
-        isinstance(event, VerdictReached) and event.observation is None
-    )
-
-
-def _cannot_see(event: Event) -> bool:
-    return isinstance(event, VerdictReached) and event.verdict == "cannot_see"
-
-
-def _waits(event: Event) -> bool:
-    """Whether it only says that the table is not what the game waits for."""
-    return isinstance(event, VerdictReached) and event.verdict == "waiting"
-
-
-def _out_of_sync(event: Event) -> bool:
-    return isinstance(event, VerdictReached) and event.verdict == "out_of_sync"
 
 
 def _rolled(before: Bodies, after: Bodies) -> list[str]:

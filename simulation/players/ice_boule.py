@@ -104,12 +104,19 @@ class Players(ByHand):
         self._ruled = ""
         self._lay_then: Bodies = {}
         """The newest state of the record, and how the table lay when it was ruled on."""
+        self._cleared = 0
+        """The last game before whose throws nothing lay there."""
         self._seen: Bodies = {}
         """What lies in the newest picture."""
         self._loose: tuple[ScenePiece, ...] = ()
         self._people = PlayerHands(session, setup)
         self.arm = self._people.arm
         self._script = self._play()
+
+    @property
+    def ready(self) -> bool:
+        """As `SeatedPlayers.ready`."""
+        return self._cleared == self._session.view().game_number
 
     @property
     def table(self) -> Tabletop:
@@ -155,6 +162,8 @@ class Players(ByHand):
         self._note()
         self._script = self._people.go_on(self._script, self._again)
         self._seen = self.bodies
+        if not self.bodies:
+            self._cleared = self._session.view().game_number
         return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
 
     def _again(self) -> Steps:

@@ -21,11 +21,13 @@ from engines.ice_storm.touches import touches
 from simulation.generate.rest_poses import leaning_on
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower, clear_of_cards
-from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.acts import Act
+from simulation.players.driver import BoardPlayers, ByHand
 from simulation.players.laying import Bodies, without
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, ScenePiece
 from table.boards import Chessboard
+from table.cells import cells_mm
 from table.clearance import is_free
 from table.observation import SeenPiece
 from table.pieces import PieceSize
@@ -55,6 +57,10 @@ WASTES, KNOCKS, LEANS, KNOCKED_OFF, KNOCKED_MOST = 0.12, 0.25, 0.2, 0.2, 3
 that leave the board, and most at once.
 """
 TRIES = 400
+LAID_SPREAD, LAID_TRIES = 0.3, 4000
+"""Where a piece that lies on given squares is looked for: standard deviation from their middle, in
+squares, and how often.
+"""
 
 
 class StormPlay(ByHand):
@@ -78,6 +84,33 @@ class StormPlay(ByHand):
 
     def begin(self, _state: State) -> None:
         """The board begins empty."""
+
+    def laid(self, state: State) -> Bodies:
+        """As `ByHand.laid`.
+
+        Raises ValueError for a place in which no piece comes to lie.
+        """
+        bodies: Bodies = {}
+        for piece in state.pieces:
+            solid = self._laid(piece.place, bodies)
+            body = self._thrower.piece(piece.colour, solid, self._thrower.size)
+            bodies = {**bodies, self._new(piece.colour): body}
+        return bodies
+
+    def _laid(self, place: Place, bodies: Bodies) -> Solid:
+        """A piece that lies so, apart from the others; raises ValueError where none does."""
+        pose, others = (lying if place.tips else upright), [_solid(one) for one in bodies.values()]
+        cells = cells_mm(self._board)
+        corners_mm: Array = np.vstack([cells[str(square)] for square in place.squares])
+        for _ in range(LAID_TRIES):
+            spread_mm = LAID_SPREAD * self._board.square_mm
+            x, y = self._rng.normal(corners_mm.mean(axis=0), spread_mm)
+            askew_deg = self._rng.uniform(-1, 1) * self._rng.choice([5, 45])
+            heading_deg = float(self._rng.choice([0, 90, 180, 270]) + askew_deg) % 360
+            solid = pose(self._thrower.size, float(x), float(y), heading_deg)
+            if self._place(solid) == place and is_free(solid, others, APART_MM):
+                return solid
+        raise ValueError(f"expected a place in which a piece may lie, got {place}")
 
     def spares(self) -> Bodies:
         """As `ByHand.spares`: the pieces of every player."""
@@ -477,4 +510,4 @@ def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
     )
 
 
-PLAYERS = BoardPlayers(random_setup=partial(random_setup, "storm"), play=StormPlay)
+PLAYERS = BoardPlayers(random_setup=partial(random_setup, "storm"), play=StormPlay, lessons_seed=17)

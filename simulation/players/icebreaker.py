@@ -16,7 +16,8 @@ from engines.icebreaker.state import State
 from simulation.generate.layouts import Ice, jitter
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.acts import Act
+from simulation.players.driver import BoardPlayers, ByHand
 from simulation.players.laying import Bodies, named_by_cell, without
 from simulation.render.scene import Body, ScenePiece
 from table.boards import Hex
@@ -54,6 +55,10 @@ class IcebreakerPlay(ByHand):
         }
         ice = {f"ice {label(cell)}": self._iceberg(label(cell)) for cell in members(state.ice)}
         return Act("set up", {**ships, **ice}, "accepted", "icebreaker.start")
+
+    def laid(self, state: State) -> Bodies:
+        """As `ByHand.laid`."""
+        return self.begin(state).bodies
 
     def turn(self, state: State, bodies: Bodies) -> Act:
         """A legal move: one half are searched for, the others are random."""
@@ -214,4 +219,6 @@ def _free(state: State) -> list[int]:
     return list(members(state.setting.board.cells & ~state.ships[0] & ~state.ships[1]))
 
 
-PLAYERS = BoardPlayers(random_setup=partial(random_setup, "icebreaker"), play=IcebreakerPlay)
+PLAYERS = BoardPlayers(
+    random_setup=partial(random_setup, "icebreaker"), play=IcebreakerPlay, lessons_seed=3
+)

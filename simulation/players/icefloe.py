@@ -17,7 +17,8 @@ from engines.icefloe.state import State
 from simulation.generate.rest_poses import moved
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.acts import Act
+from simulation.players.driver import BoardPlayers, ByHand
 from simulation.players.laying import Bodies, without
 from simulation.render.board_art import SUITS, TileStyle
 from simulation.render.ground import table_z_mm
@@ -53,9 +54,7 @@ class IcefloePlay(ByHand):
 
     def begin(self, state: State) -> Act:
         """All tiles are laid out and all pyramids placed."""
-        bodies: dict[str, Body] = {
-            f"tile {floe.tile}": self._tile(floe.tile, floe.place) for floe in state.board.floes
-        }
+        bodies = self.laid(state)
         moves: list[str] = []
         while state.phase == "place":
             move = self._chance.choice(
@@ -65,6 +64,16 @@ class IcefloePlay(ByHand):
             state = engine.play(state, move)
             moves.append(str(move))
         return Act("set up", bodies, "accepted", "icefloe.start", tuple(moves))
+
+    def laid(self, state: State) -> Bodies:
+        """As `ByHand.laid`."""
+        bodies: dict[str, Body] = {
+            f"tile {floe.tile}": self._tile(floe.tile, floe.place) for floe in state.board.floes
+        }
+        for floe in state.board.floes:
+            for name in floe.pyramids:
+                bodies |= self._put(state, bodies, name, floe.place)
+        return bodies
 
     def turn(self, state: State, bodies: Bodies) -> Act:
         """The next act that the game allows."""
@@ -318,4 +327,6 @@ def _shifted(body: Body, step: Array) -> Body:
     return replace(body, outline_mm=body.outline_mm + step, face=face)
 
 
-PLAYERS = BoardPlayers(random_setup=partial(random_setup, "icefloe"), play=IcefloePlay)
+PLAYERS = BoardPlayers(
+    random_setup=partial(random_setup, "icefloe"), play=IcefloePlay, lessons_seed=2
+)

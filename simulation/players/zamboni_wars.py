@@ -19,7 +19,8 @@ from engines.zamboni_wars.phases import Aiming, Hit, Moving, RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.acts import Act
+from simulation.players.driver import BoardPlayers, ByHand
 from simulation.players.laying import Bodies, gap_mm, named_by_cell, put, size_of, without
 from simulation.render.dice import die_at
 from simulation.render.ground import table_z_mm
@@ -74,6 +75,10 @@ class ZamboniPlay(ByHand):
         for player, nest in state.left.items():
             bodies = self._driven(bodies, player, nest) or bodies
         return Act("set up", {**bodies, **self._rolled(1)}, "accepted", "zamboni.start")
+
+    def laid(self, state: State) -> Bodies:
+        """As `ByHand.laid`."""
+        return self.completed(state, self.begin(state).bodies)
 
     def turn(self, state: State, bodies: Bodies) -> Act:
         """Roll, drive, fire or hold fire, and take off what was hit."""
@@ -488,4 +493,5 @@ PLAYERS = BoardPlayers(
     play=ZamboniPlay,
     finish=_finish,
     rulings=_rulings,
+    lessons_seed=2,
 )

@@ -253,7 +253,9 @@ def test_a_target_thrown_while_simulated_players_look_at_the_end_stays():
     for one in (f"{person} in hand 1", f"{person} in hand 2", "blue in hand 1"):
         virtual.act("drop", one, 300.0, 300.0)
     state = {"state": "the end is over", "starter": person}
-    shown = SimpleNamespace(phase="playing", question=None, state=state, seq=2, next=None)
+    shown = SimpleNamespace(
+        phase="playing", question=None, state=state, seq=2, next=None, game_number=1
+    )
     session.view = lambda: shown
     at_ms = SET_UP_MS
     while not virtual.look().busy and len(players.bodies) == 3 and at_ms < SET_UP_MS + 4_000:

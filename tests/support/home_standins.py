@@ -18,6 +18,9 @@ class StandInHome:
     def look(self):
         return self.now
 
+    def taught(self):
+        return ["icebreaker"]
+
     def games(self):
         return ("ice_boule", "icebreaker")
 

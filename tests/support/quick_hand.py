@@ -20,8 +20,9 @@ from referee.sessions.event_store import Log
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from referee.sessions.status import LiveState
-from simulation.tables import demo_table
+from simulation.tables import demo_table, lessons_table
 from simulation.true_reading import PERIOD_MS, TrueEyes
+from simulation.tutor import Tutor, lessons_of
 from simulation.virtual_table import VirtualTable
 from table.cells import cell_middle_mm
 from webui import create_app
@@ -69,6 +70,7 @@ class QuickHand:
         self.page, self.setup = self, setup
         self._gate, self._session, self._virtual, self._client = gate, session, virtual, client
         self._owed_ms = 0
+        self.tutor = None
 
     def wait_for_timeout(self, passed_ms):
         """Let time pass."""
@@ -80,6 +82,10 @@ class QuickHand:
     def view(self):
         """As programs read it."""
         return self._client.get("/api/v1/state").json
+
+    def state(self):
+        """The engine's, with all its secrets."""
+        return self._session.ledger.state
 
     def pieces(self, lies=True):
         """What lies on the table by name, or what is beside it."""
@@ -181,9 +187,12 @@ class QuickHand:
 
 
 @contextmanager
-def quick_hand(folder, game, seed):
-    """A person in the first seat at the virtual table of a game and seed."""
-    table = demo_table(game, seed)
+def quick_hand(folder, game, seed=None):
+    """A person in the first seat at the virtual table of a game and seed.
+
+    Without a seed, in every seat at the table of its lessons; `hand.tutor` gives them.
+    """
+    table = lessons_table(game) if seed is None else demo_table(game, seed)
     setup, started_utc = table.setup, datetime(2026, 11, 29, tzinfo=UTC)
     with ExitStack() as stack:
         log = stack.enter_context(closing(Log(folder / "log.sqlite")))
@@ -200,7 +209,8 @@ def quick_hand(folder, game, seed):
         live, stopping, failures = LiveState(), threading.Event(), []
         patient = PatientSession(session, live, stopping)
         players = table.seated(patient, setup)
-        virtual = VirtualTable(players, patient, setup, np.random.default_rng([seed, 7]))
+        virtual = VirtualTable(players, patient, setup, np.random.default_rng([seed or 0, 7]))
+        tutor = Tutor(lessons_of(game, setup), patient, virtual) if seed is None else None
         eyes = TrueEyes(virtual.scene_at, setup, table.place)
         gate = Gate(eyes)
 
@@ -209,13 +219,14 @@ def quick_hand(folder, game, seed):
 
         supervisor = Supervisor(referee(), referee, session, live, stopping, failures.append)
         access = Access(Codes())
-        app = create_app(session, supervisor, access=access, virtual=virtual)
+        app = create_app(session, supervisor, access=access, virtual=virtual, tutor=tutor)
         client = app.test_client()
         client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {access.codes.now.host}"
         worker = threading.Thread(target=supervisor.run)
         worker.start()
         try:
             hand = QuickHand(gate, session, virtual, client, setup)
+            hand.tutor = tutor
             sat = client.post("/virtual/players", json={"sit": setup.game.colours[0]})
             assert sat.status_code == 204
             yield hand

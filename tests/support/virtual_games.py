@@ -202,12 +202,12 @@ def _storm(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
         piece = next(
             one for one in state.pieces if one.colour == colour and one.number == targets[colour]
         )
-        hand.tap(_lying_in(hand, colour, [str(square) for square in piece.place.squares]), "take")
+        hand.tap(lying_in(hand, colour, [str(square) for square in piece.place.squares]), "take")
         return True
     return False
 
 
-def _lying_in(hand: VirtualHand, colour: str, cells: list[str]) -> str:
+def lying_in(hand: VirtualHand, colour: str, cells: list[str]) -> str:
     """The piece of a colour that is nearest to these cells."""
     middle = np.mean([hand.cell(cell) for cell in cells], axis=0)
     pieces = hand.pieces()

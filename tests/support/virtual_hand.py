@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import playwright.sync_api
 
-from simulation.tables import demo_table
+from engines import GAMES
+from simulation.tables import demo_table, lessons_table
 from table.cells import cell_middle_mm
 
 PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
@@ -53,10 +54,14 @@ COMMAND = """(body) => fetch('/api/v1/command', {
 
 
 class VirtualHand:
-    """Plays the game of a seed by dragging and tapping, and reads what the panel says."""
+    """Plays the game of a seed by dragging and tapping, and reads what the panel says.
 
-    def __init__(self, page: playwright.sync_api.Page, game: str, seed: int) -> None:
-        self.page, self.setup = page, demo_table(game, seed).setup
+    Without a seed it is at the table of the game's lessons.
+    """
+
+    def __init__(self, page: playwright.sync_api.Page, game: str, seed: int | None) -> None:
+        table = lessons_table(game) if seed is None else demo_table(game, seed)
+        self.page, self.setup = page, table.setup
         page.set_default_timeout(WAIT_MS)
 
     # ---- what is there
@@ -64,6 +69,11 @@ class VirtualHand:
     def view(self) -> dict[str, Any]:
         """The state of the session, as programs read it."""
         return self.page.evaluate("() => fetch('/api/v1/state').then((answer) => answer.json())")
+
+    def state(self) -> Any:
+        """The engine's state, as far as it is public."""
+        view = self.view()
+        return GAMES[view["game"]].State.parse(view["state"]["state"])
 
     def pieces(self, lies: bool = True) -> dict[str, dict[str, Any]]:
         """What lies on the table by name, or what is beside it."""
@@ -268,13 +278,15 @@ class VirtualHand:
 
 @contextmanager
 def virtual_hand(
-    chromium: playwright.sync_api.Browser, game: str, seed: int
+    chromium: playwright.sync_api.Browser, game: str, seed: int | None = None
 ) -> Iterator[VirtualHand]:
-    """The host's browser at the demo of a game; both end with the context."""
+    """The host's browser at the demo of a game, without a seed at its lessons.
+
+    Both end with the context.
+    """
+    which = ["--lessons"] if seed is None else ["--seed", str(seed)]
     with subprocess.Popen(
-        [*PROGRAM, "demo", "--game", game, "--seed", str(seed), "--port", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
+        [*PROGRAM, "demo", "--game", game, *which, "--port", "0"], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None

@@ -36,7 +36,7 @@ class Session:
 
     def view(self):
         """As Ice Boule's players read it."""
-        return SimpleNamespace(phase="paused", question=None, state={}, seq=1)
+        return SimpleNamespace(phase="paused", question=None, state={}, seq=1, game_number=1)
 
     def command(self, _command):
         """Nobody hears it."""

@@ -62,7 +62,7 @@ def _routes(home: HomePort, measure: str) -> Blueprint:
 
     @routes.get("/")
     def page() -> str:
-        return shown("home.html", games=home.games(), measure=measure)
+        return shown("home.html", games=home.games(), taught=home.taught(), measure=measure)
 
     @routes.get("/devices")
     def devices() -> str:
@@ -102,7 +102,7 @@ def _routes(home: HomePort, measure: str) -> Blueprint:
     @routes.post("/shut-down")
     def shut_down() -> Response:
         home.shut_down()
-        return current_app.make_response(shown("home.html", games=(), measure=""))
+        return current_app.make_response(shown("home.html", games=(), taught=(), measure=""))
 
     return routes
 

@@ -11,10 +11,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from table.files import convert
 from table.messages import msg
-from webui.interfaces import LivePort, VirtualTablePort
+from webui.interfaces import LivePort, TutorPort, VirtualTablePort
 from webui.security.login import visitor
 from webui.security.permissions import Visitor
 from webui.security.requests import Refusal, json_body
+from webui.svg.marks import draw_marks
 from webui.svg.virtual_table import draw_body, grouped
 
 Place = Annotated[float, msgspec.Meta(ge=-10_000, le=10_000)]
@@ -46,13 +47,22 @@ def may_touch(who: Visitor) -> bool:
     return who.role == "host" or who.seat is not None
 
 
-def virtual_table(live: LivePort, virtual: VirtualTablePort) -> Blueprint:
+class LessonWish(msgspec.Struct, forbid_unknown_fields=True):
+    """Which lesson a host wants to begin."""
+
+    number: int
+
+
+def virtual_table(
+    live: LivePort, virtual: VirtualTablePort, tutor: TutorPort | None = None
+) -> Blueprint:
     """The routes of a virtual table; its page is the panel's."""
     routes = Blueprint("virtual", __name__, url_prefix="/virtual")
 
     @routes.get("")
     def now() -> AnyResponse:
         look, who = virtual.look(), visitor()
+        lesson = tutor and tutor.look()
         page = render_template(
             "_virtual_now.html",
             now=look,
@@ -60,6 +70,8 @@ def virtual_table(live: LivePort, virtual: VirtualTablePort) -> Blueprint:
             reserve=grouped(look.reserve),
             colours=live.setup.game.colours,
             hosting=who.role == "host",
+            lesson=lesson,
+            shown=draw_marks(live.setup.board, lesson.marks) if lesson else (),
         )
         response: Response = make_response(page)
         response.set_etag(hashlib.sha256(page.encode()).hexdigest()[:32])
@@ -83,6 +95,15 @@ def virtual_table(live: LivePort, virtual: VirtualTablePort) -> Blueprint:
                 virtual.sit(colour, here)
         if wish.pace is not None:
             virtual.run(wish.pace)
+        return "", 204
+
+    @routes.post("/lesson")
+    def lesson() -> tuple[str, int]:
+        if visitor().role != "host":
+            raise Refusal(403, "host_only", msg("Only the host chooses the lesson."))
+        if tutor is None:
+            raise Refusal(404, "no_lessons", msg("No lessons are given here."))
+        tutor.begin(convert(json_body(), LessonWish, "lesson").number)
         return "", 204
 
     return routes

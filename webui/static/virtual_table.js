@@ -13,6 +13,7 @@ const handle = document.getElementById("handle");
 const said = document.getElementById("virtual-said");
 let mark = ""; // of the table as it was drawn last
 let chosen = ""; // the name of the piece whose menu is open
+let shows = false; // whether the example of a lesson is drawn
 let drag = null;
 let room = 0; // px that the pieces beside the table have ever needed: what is below them stays while they come and go
 
@@ -41,10 +42,20 @@ function exchange(page) {
   const focused = document.activeElement;
   const [id, name] = [focused?.id, focused?.dataset?.name];
   room = Math.max(room, document.getElementById("reserve").offsetHeight);
-  for (const part of ["lying", "reserve", "virtual-controls"]) document.getElementById(part).replaceWith(page.getElementById(part));
+  for (const part of ["lying", "example", "lesson", "reserve", "virtual-controls"]) if (!unchanged(part, page)) document.getElementById(part).replaceWith(page.getElementById(part));
   document.getElementById("reserve").style.minHeight = `${room}px`;
   if (!document.activeElement || document.activeElement === document.body) (id ? document.getElementById(id) : name && named(name))?.focus();
   choose(chosen);
+  showExample(shows);
+}
+
+// what is read aloud, or under a finger, is not exchanged for the same
+const unchanged = (part, page) => part === "lesson" && document.getElementById(part).innerHTML === page.getElementById(part).innerHTML;
+
+function showExample(wanted) {
+  shows = wanted;
+  document.getElementById("example").classList.toggle("is-shown", shows);
+  document.getElementById("lesson-show")?.setAttribute("aria-pressed", String(shows));
 }
 
 const named = (name) => svg.querySelector(`[data-name="${CSS.escape(name)}"]`);
@@ -207,9 +218,17 @@ svg.addEventListener("keydown", (event) => {
 table.addEventListener("click", async (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  const { do: what, turn, sit, leave, pace, reserve, name, restart } = button.dataset;
+  const { do: what, turn, sit, leave, pace, reserve, name, restart, lesson, show: shown } = button.dataset;
   if (what) act(what, button.closest("menu") ? chosen : "", turn ? { turn_deg: Number(turn) } : {});
   else if (restart) await send(restart, { command: "next_game" });
+  else if (shown !== undefined) showExample(!shows);
+  else if (lesson) {
+    showExample(false);
+    choose("");
+    await send(document.getElementById("lesson").dataset.url, { number: Number(lesson) });
+    mark = "";
+    look();
+  }
   else if (reserve !== undefined && event.detail === 0) {
     const box = svg.viewBox.baseVal; // by a key: on to the middle of the table
     act("drop", name, { x_mm: box.x + box.width / 2, y_mm: -(box.y + box.height / 2) });

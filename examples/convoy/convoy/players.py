@@ -10,7 +10,8 @@ import convoy
 from convoy.rules import Move, State, legal_moves, outcome, play, pushed, standing, violation
 from simulation.generate.tables import random_table
 from simulation.generate.throws import Thrower
-from simulation.players.driver import Act, BoardPlayers, ByHand
+from simulation.players.acts import Act
+from simulation.players.driver import BoardPlayers, ByHand
 from simulation.players.laying import Bodies, named_by_cell, without
 from simulation.render.scene import Body
 from table.boards import Chessboard

@@ -1,0 +1,165 @@
+"""A tutor at a virtual table: gives a game's lessons one by one, and sees when a task is done.
+
+Its pupil sits in every seat.  What was done is what the referee put on record; the tutor rules on
+nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal, Protocol
+
+from engines import Rules
+from engines.board_marks import Mark
+from engines.game import facts
+from engines.lessons import Lesson
+from referee.sessions.commands import Command, Declare, NextGame
+from referee.sessions.events import Answered, Corrected, InputRecorded, Record, VerdictReached
+from referee.sessions.state import SessionState
+from simulation.virtual_table import VirtualTable
+from table.errors import InputError
+from table.games import found_games
+from table.messages import Message, msg
+from table.table_config import Setup
+
+TUTOR = "the tutor"
+"""Who decided what the tutor declares."""
+
+
+LessonState = Literal["laying", "open", "other", "done"]
+
+
+class TaughtSession(Protocol):
+    """What a tutor needs of a session."""
+
+    @property
+    def ledger(self) -> SessionState:
+        """The state after the last record."""
+
+    def records(self, after: int = 0) -> tuple[Record, ...]:
+        """Records with seq > `after`."""
+
+    def command(self, command: Command) -> Any:
+        """Say something to the referee."""
+
+
+@dataclass(frozen=True, slots=True)
+class LessonNow:
+    """A lesson as a page shows it.
+
+    `number` counts from 1, up to `count`. `state` is `laying` as long as the table is being set up
+    for it, `done` once the task is, and `other` as long as the newest ruling was on something else.
+    `marks` draw the example on the board. `follows`: another lesson can be begun after this one.
+    """
+
+    number: int
+    count: int
+    title: Message
+    task: Message
+    learned: Message
+    state: LessonState
+    marks: tuple[Mark, ...]
+    follows: bool
+
+
+def lessons_of(game: str, setup: Setup) -> tuple[Lesson, ...]:
+    """The lessons of a game for the players of a table."""
+    return facts(found_games().games[game]).lessons(setup.game.colours)
+
+
+class Tutor:
+    """Gives the lessons of the session's game.  Safe to use from many threads."""
+
+    def __init__(
+        self, lessons: Sequence[Lesson], session: TaughtSession, virtual: VirtualTable
+    ) -> None:
+        """Begin with the first lesson; raises InputError where there is none."""
+        if not lessons:
+            raise InputError(msg("lessons: expected a game that has some, this one has none"))
+        self._lessons, self._session, self._virtual = lessons, session, virtual
+        self._lock = Lock()
+        self._number, self._since = 1, 0
+        for player in session.ledger.players:
+            virtual.sit(player)
+        self.begin(1)
+
+    def begin(self, number: int) -> None:
+        """Begin a lesson, also one that was begun before; raises InputError for none of them.
+
+        One that goes on from another begins where that one did.
+        """
+        if not 1 <= number <= len(self._lessons):
+            raise InputError(
+                msg(
+                    "lessons: expected a number from 1 to {n}, got {raw}",
+                    n=len(self._lessons),
+                    raw=repr(number),
+                )
+            )
+        with self._lock:
+            goes_on = self._lessons[number - 1].position is None
+            if not goes_on or self._look().state != "done" or number != self._number + 1:
+                while self._lessons[number - 1].position is None:
+                    number -= 1
+                self._lay(self._lessons[number - 1].position or ())
+            self._number, self._since = number, self._session.ledger.seq
+
+    def look(self) -> LessonNow:
+        """The lesson as it is now."""
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> LessonNow:
+        lesson = self._lessons[self._number - 1]
+        set_up = self._virtual.set_up_after
+        state: LessonState = "laying"
+        if set_up is not None:
+            state = _state(lesson, self._session.records(max(self._since, set_up)))
+        after = self._lessons[self._number : self._number + 1]
+        return LessonNow(
+            self._number,
+            len(self._lessons),
+            lesson.title,
+            lesson.task,
+            lesson.learned,
+            state,
+            () if state in ("done", "laying") else _marks(lesson, self._session.ledger),
+            any(state == "done" or one.position is not None for one in after),
+        )
+
+    def _lay(self, position: tuple[str, ...]) -> None:
+        """Begin a game anew, from a position; the table is laid so.
+
+        Nobody acts in between: the players would set the table up from the beginning.
+        """
+        with self._virtual.held_still():
+            if self._session.ledger.standing or position:
+                self._session.command(NextGame(decided_by=TUTOR))
+            if position:
+                self._session.command(Declare(moves=position, decided_by=TUTOR))
+
+
+def _state(lesson: Lesson, since: Sequence[Record]) -> LessonState:
+    """How far a lesson is by the records since it began."""
+    counted = 0
+    state: LessonState = "open"
+    for record in since:
+        event = record.event
+        refused = isinstance(event, VerdictReached) and event.verdict != "accepted"
+        if isinstance(event, VerdictReached | InputRecorded | Answered | Corrected):
+            counts = lesson.counts(refused, event.moves)
+            counted += counts
+            if event.moves:
+                state = "open" if counts else "other"
+    return "done" if counted >= lesson.times else state
+
+
+def _marks(lesson: Lesson, ledger: SessionState) -> tuple[Mark, ...]:
+    """The example on the board as it is; nothing where it makes no sense there."""
+    engine: Rules = ledger.engine
+    try:
+        return engine.trace(ledger.state, engine.parse_move(lesson.example))
+    except ValueError:
+        return ()
