@@ -63,6 +63,7 @@ class Umpire:
         phase = "asking" if self.question else "over" if over else "playing"
         players = list(self.state.players)
         return SimpleNamespace(
+            game_number=1,
             seq=self.seq,
             phase=phase,
             next=self.state.next,
