@@ -80,6 +80,26 @@ def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
 
     The cube's other edges help little here, because those of a lying nest look like them.
     """
+    h, w = view.shown.shape[:2]
+    best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
+    for box in _boxes_with_edges(view):
+        score, turn_deg = _square_scores(view.part(box))
+        turns[box] = np.where(score > best[box], turn_deg, turns[box])
+        best[box] = np.maximum(score, best[box])
+    return at_peaks(best, turns, inside(view, board), view, photo, board)[:TRIED]
+
+
+def _boxes_with_edges(view: TopView) -> list[tuple[slice, slice]]:
+    """Parts of the view outside which it has no edges, with room for a die around each."""
+    edges = (view.along_x != 0).any(axis=2) | (view.along_y != 0).any(axis=2)
+    room = np.ones((2 * COARSE + 1, 2 * COARSE + 1), np.uint8)
+    near = cv2.dilate(edges.astype(np.uint8), room)
+    _, _, stats, _ = cv2.connectedComponentsWithStats(near)
+    return [np.s_[y : y + h, x : x + w] for x, y, w, h, _ in stats[1:].tolist()]
+
+
+def _square_scores(view: TopView) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Scores (h, w) of a die's top with its middle there, and its heading in degrees (h, w)."""
     lines = lines_in(view)
     h, w = view.shown.shape[:2]
     best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
@@ -96,10 +116,9 @@ def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
                 sides.append(cv2.warpAffine(lines[normal_deg], moved, (w, h)))
         # The side of a top towards another face that is as bright can hardly be seen: the weakest
         # counts half.
-        ordered = np.sort(np.stack(sides), axis=0)
-        score = ordered[1:].sum(axis=0) + 0.5 * ordered[0]
+        score = sum(sides) - 0.5 * np.minimum.reduce(sides)
         turns, best = np.where(score > best, np.float32(turn_deg), turns), np.maximum(score, best)
-    return at_peaks(best, turns, inside(view, board), view, photo, board)[:TRIED]
+    return best, turns
 
 
 def without_dice(detections: Detections, dice: list[Cube], photo: Photo) -> Detections:

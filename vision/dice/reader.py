@@ -241,12 +241,19 @@ def lines_in(view: TopView) -> dict[int, NDArray[np.float32]]:
     How much of a line as long as a die's edge runs through each pixel.
     """
     length = round(SIDE_SHARE * COARSE)
+    xx, xy, yy = (
+        (one * other).sum(axis=2)
+        for one, other in (
+            (view.along_x, view.along_x),
+            (view.along_x, view.along_y),
+            (view.along_y, view.along_y),
+        )
+    )
     lines = {}
     for turn_deg in range(0, 180, TURN_STEP_DEG):
-        c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
-        steep = np.minimum(1.0, np.linalg.norm(view.along_x * c + view.along_y * s, axis=2)).astype(
-            np.float32
-        )
+        c, s = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg))
+        squared = c * c * xx + 2 * c * s * xy + s * s * yy
+        steep = np.sqrt(np.clip(squared, 0, 1)).astype(np.float32)
         kernel = np.zeros((length + 2, length + 2), np.float32)
         middle, reach = (length + 1) / 2, length / 2
         ends = [

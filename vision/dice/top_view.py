@@ -35,6 +35,18 @@ class TopView:
     start_mm: Array
     step_mm: float
 
+    def part(self, box: tuple[slice, slice]) -> TopView:
+        """A part of the view: rows and columns."""
+        rows, columns = box
+        away_mm = self.step_mm * np.array([columns.start, -rows.start])
+        return TopView(
+            self.shown[box],
+            self.along_x[box],
+            self.along_y[box],
+            self.start_mm + away_mm,
+            self.step_mm,
+        )
+
     def pixels(self, points_mm: Array) -> NDArray[np.float32]:
         """Pixels (n, 2), as (column, row), of points (n, 2) of the plane."""
         return np.asarray((points_mm - self.start_mm) / self.step_mm * (1, -1), np.float32)
