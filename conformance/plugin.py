@@ -13,7 +13,7 @@ from engines import GAMES, Game, facts_of, unusable_games
 from table.games import table_facts
 
 OF_GAMES = ("rules", "notation", "facts", "computer_player", "texts", "marks", "table")
-OF_DEVICES = ("cameras", "lamps", "dice", "buttons", "sounds")
+OF_DEVICES = ("cameras", "lamps", "dice", "buttons", "sounds", "outputs")
 pytest.register_assert_rewrite(*(f"conformance.{suite}" for suite in (*OF_GAMES, *OF_DEVICES)))
 ROWS = ("violation_row", "move_row", "state_row", "sentence_row", "playthrough")
 """Arguments of tests that are run on every row of a game's data."""

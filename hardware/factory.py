@@ -20,6 +20,7 @@ from hardware.interfaces import (
     Dice,
     Faces,
     Lamps,
+    Output,
     Voice,
     check_faces,
 )
@@ -62,6 +63,7 @@ P = TypeVar(
     Dice | None,
     Buttons | None,
     Buzzer | None,
+    Output | None,
     Calliper | None,
     Voice | None,
     Broker | None,
@@ -79,6 +81,9 @@ class Devices:
     calliper: Calliper | None = None
     voice: Voice | None = None
     mqtt: Broker | None = None
+    output: Output | None = None
+    language: Language = "en"
+    """What an output is told in."""
     _open: ExitStack = field(default_factory=ExitStack)
 
     @property
@@ -118,7 +123,7 @@ def open_devices(
     """Open all of it.
 
     `outline_mm` (n, 2) of the board is for a strip round it, `write` to the terminal for its bell,
-    `language` for a voice or a broker that names none.
+    `language` for an output, and for a voice or a broker that names none.
 
     Raises InputError that names the setting; then nothing stays open.
     """
@@ -143,7 +148,7 @@ class _DeviceOpener:
         self._stack = ExitStack()
 
     def devices(self) -> Devices:
-        devices = Devices()
+        devices = Devices(language=self._language)
         with self._stack:
             dice = self._dice()
             # Closed in the other order: dice on a strip go dark with its last frame.
@@ -151,6 +156,7 @@ class _DeviceOpener:
             devices.dice = self._close_later(dice)
             devices.buttons = self._close_later(self._buttons())
             devices.buzzer = self._close_later(self._buzzer())
+            devices.output = self._close_later(self._output())
             devices.calliper = self._close_later(self._calliper())
             devices.voice = self._close_later(self._voice())
             devices.mqtt = self._close_later(self._mqtt())
@@ -353,6 +359,17 @@ class _DeviceOpener:
                 return TerminalBell(self._write)
             case _:
                 assert_never(settings)
+
+    def _output(self) -> Output | None:
+        match settings := self._settings.output:
+            case None:
+                return None
+            case PluginSettings():
+                return self._plugin("output", settings)
+            case _:
+                from hardware.testing.fakes import FakeOutput
+
+                return FakeOutput()
 
     def _calliper(self) -> Calliper | None:
         match settings := self._settings.calliper:

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 from hardware.cues import Cue
 from hardware.mqtt_settings import MqttSettings
+from hardware.scoreboard import Scoreboard
 from table.errors import MessageError
 from table.languages import Language
 
@@ -110,6 +111,20 @@ class Buzzer(Protocol):
 
     def close(self) -> None:
         """Let the device go."""
+
+
+class Output(Protocol):
+    """Something that shows the score: digits, electronic paper, a file."""
+
+    @property
+    def error(self) -> str:
+        """Why it does not work just now; empty: it does."""
+
+    def show(self, board: Scoreboard) -> None:
+        """Show this from now on; only the latest counts.  Returns at once."""
+
+    def close(self) -> None:
+        """Go dark and let the device go."""
 
 
 class Calliper(Protocol):

@@ -1,4 +1,4 @@
-"""Lamps, dice, buttons and buzzers of other packages, found by entry points.
+"""Lamps, dice, buttons, buzzers and outputs of other packages, found by entry points.
 
 An entry point is a `DevicePlugin` whose name is the `kind` in the settings. What it opens is held
 by a guard: whatever it raises is told as any device's `error`, and the game goes on.
@@ -13,6 +13,7 @@ from typing import Any
 
 from hardware.cues import Cue
 from hardware.interfaces import Faces, Press, check_faces
+from hardware.scoreboard import Scoreboard
 from table.errors import InputError, MessageError
 from table.json_data import JsonObject
 from table.languages import Language
@@ -27,6 +28,7 @@ GROUPS = {
     "dice": "rinkside.dice",
     "buttons": "rinkside.buttons",
     "buzzer": "rinkside.sounds",
+    "output": "rinkside.outputs",
 }
 """Parts that other packages may bring, and the groups of their entry points."""
 METHODS = {
@@ -34,6 +36,7 @@ METHODS = {
     "dice": ("show", "close", "count"),
     "buttons": ("listen", "close"),
     "buzzer": ("play", "close"),
+    "output": ("show", "close"),
 }
 """What the interfaces of `hardware.interfaces` ask of a part, beside `error`."""
 ANSWER_S = 2.0
@@ -84,7 +87,7 @@ def open_plugin(part: str, kind: str, options: JsonObject, place: Place) -> Guar
 
 
 class GuardedDevice:
-    """A device of another package as any part: lamps, dice, buttons or a buzzer."""
+    """A device of another package as any part: lamps, dice, buttons, a buzzer or an output."""
 
     def __init__(self, device: Any, guard: Guard) -> None:
         self._device, self._guard = device, guard
@@ -107,9 +110,9 @@ class GuardedDevice:
         found = self._do("count", lambda: self._device.count)
         return found if found in (1, 2) else 1
 
-    def show(self, shown: Cue | Faces) -> None:
-        """As `Lamps.show` and `Dice.show`; raises ValueError for faces that dice do not have."""
-        if not isinstance(shown, Cue):
+    def show(self, shown: Cue | Faces | Scoreboard) -> None:
+        """As in `hardware.interfaces`; raises ValueError for faces that dice do not have."""
+        if not isinstance(shown, Cue | Scoreboard):
             check_faces(shown, self.count)
         self._do("show", partial(self._device.show, shown))
 

@@ -40,7 +40,7 @@ PLUGIN = "plugin"
 MOST_DEVICE = 200
 """Characters of a port's name that a message quotes: those under /dev/serial/by-id are long."""
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
-PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice", "mqtt")
+PARTS = ("lamps", "dice", "buttons", "buzzer", "output", "calliper", "voice", "mqtt")
 """What may be connected: fields of `HardwareSettings`, and of `Devices`."""
 
 
@@ -230,6 +230,7 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         | PluginSettings
         | None
     ) = None
+    output: FakeSettings | PluginSettings | None = None
     calliper: CalliperSettings | FakeSettings | None = None
     voice: EspeakSettings | FakeSettings | None = None
     mqtt: MqttSettings | FakeSettings | None = None

@@ -19,6 +19,7 @@ from hardware.cues import Cue
 from hardware.factory import Devices, open_devices
 from hardware.interfaces import Press
 from hardware.plugins import INTERFACE, DevicePlugin, device_plugins
+from hardware.scoreboard import Scoreboard
 from hardware.settings import parse_settings
 from table.errors import InputError
 from tests.support.installed_packages import ROOT, announce, install, on_the_path, rinkside
@@ -61,6 +62,7 @@ def test_the_example_passes_the_contract_suites(tmp_path: Path) -> None:
         ("rinkside.dice", "file", 1, ""),
         ("rinkside.buttons", "file", 1, ""),
         ("rinkside.sounds", "file", 1, ""),
+        ("rinkside.outputs", "file", 1, ""),
     ]
 
 
@@ -105,7 +107,7 @@ def moody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Moody]:
     groups = {
         f"rinkside.{group}": {"moody": "moody_device:MOODY", "old": "moody_device:OLD"}
         | {"bare": "moody_device:BARE", "away": "moody_nowhere", "odd": "moody_device:PARTS"}
-        for group in ("cameras", "lamps", "dice", "buttons", "sounds")
+        for group in ("cameras", "lamps", "dice", "buttons", "sounds", "outputs")
     }
     announce(tmp_path, "moody-device", "1.0", groups)
     device = Moody()
@@ -141,10 +143,11 @@ def use(part: str, device: object) -> None:
         "dice": lambda: device.show((1, 2)),  # type: ignore[attr-defined]
         "buttons": lambda: device.listen(lambda _press: None),  # type: ignore[attr-defined]
         "buzzer": lambda: device.play(TURN),  # type: ignore[attr-defined]
+        "output": lambda: device.show(Scoreboard("Pegs", ())),  # type: ignore[attr-defined]
     }[part]()
 
 
-PARTS = ("lamps", "dice", "buttons", "buzzer")
+PARTS = ("lamps", "dice", "buttons", "buzzer", "output")
 
 
 @pytest.mark.parametrize("mood", [raises, exits])

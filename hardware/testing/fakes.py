@@ -12,6 +12,7 @@ from hardware.cues import DARK, Cue
 from hardware.interfaces import Faces, Press, Reading, check_faces
 from hardware.mqtt_settings import MqttSettings
 from hardware.press_detector import Presses
+from hardware.scoreboard import Scoreboard
 from table.languages import Language
 
 
@@ -108,6 +109,20 @@ class FakeBuzzer:
 
     def play(self, cue: Cue) -> None:
         self.played.append(cue)
+
+    def close(self) -> None:
+        """There is nothing to let go."""
+
+
+class FakeOutput:
+    """Remembers in `shown` what it showed."""
+
+    def __init__(self) -> None:
+        self.error = ""
+        self.shown: list[Scoreboard] = []
+
+    def show(self, board: Scoreboard) -> None:
+        self.shown.append(board)
 
     def close(self) -> None:
         """There is nothing to let go."""

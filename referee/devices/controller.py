@@ -15,10 +15,12 @@ from typing import Any, Protocol
 from hardware.cues import Cue
 from hardware.dice_display import Tumbler
 from hardware.factory import Devices
-from hardware.interfaces import Press, Reading
+from hardware.interfaces import Output, Press, Reading
+from hardware.scoreboard import Scoreboard
 from referee.devices.answer_picker import AnswerSelection
 from referee.devices.buttons import commands_of
 from referee.devices.mqtt import TableAtBroker
+from referee.devices.table_state import scoreboard
 from referee.presentation.announcements import call_in
 from referee.presentation.lamp_cues import cue_of
 from referee.presentation.session_view import SessionView
@@ -98,6 +100,7 @@ class Companion:
         self._cached_document: Mapping[str, Any] = {}
         self._news: Record | None = None
         self._last_shown: tuple[object, ...] = ()
+        self._board_shown: Scoreboard | None = None
         self._chosen_before: AnswerSelection | None = None
         self._failure = ""
         self._used_ms = -1.0
@@ -107,7 +110,8 @@ class Companion:
             TableAtBroker(devices.mqtt, session, referee, self._inbox.put) if devices.mqtt else None
         )
         hears = devices.buttons or devices.calliper or devices.mqtt
-        tells = devices.lamps or devices.buzzer or devices.dice or devices.voice or hears
+        shows = devices.lamps or devices.dice or devices.output
+        tells = shows or devices.buzzer or devices.voice or hears
         works = (("tell devices", self._tell, tells), ("listen to devices", self._listen, hears))
         self._threads = [
             threading.Thread(target=work, name=name, daemon=True)
@@ -171,6 +175,8 @@ class Companion:
             self._call(records)
         elif status not in ("waiting", "asking", "ruling"):
             self._news = None
+        if self._devices.output:
+            self._show_score(self._devices.output)
         document = self._document(ledger, records)
         choosing, chosen = self._choosing, self._chosen_before
         now = (ledger.seq, status, self._news, self._measuring, choosing)
@@ -180,6 +186,12 @@ class Companion:
                 self._cue(ledger, status, self._news, document),
                 heard=bool(records) or choosing != chosen,
             )
+
+    def _show_score(self, output: Output) -> None:
+        board = scoreboard(self._session.view(), self._referee.latest, self._devices.language)
+        if board != self._board_shown:
+            self._board_shown = board
+            output.show(board)
 
     def _fail(self, error: Exception) -> None:
         """Report an unexpected error, once for several equal ones in a row.

@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from hardware.scoreboard import Score, Scoreboard
 from referee.presentation.headlines import before_the_list, layers
 from referee.presentation.session_view import Phase, Ruling, SessionView, Verdict
 from referee.presentation.shown_games import title
@@ -97,6 +98,14 @@ def table_state(
         trouble=_in(language, _trouble(status)),
         outcome=_in(language, view.outcome or ""),
     )
+
+
+def scoreboard(view: SessionView, status: RefereeStatus, language: Language) -> Scoreboard:
+    """What an output shows of a table, with people's names."""
+    now = table_state(view, status, language, names=True)
+    scores = tuple(Score(one.player, one.name, one.points) for one in now.scores)
+    headline = now.ruling.headline
+    return Scoreboard(now.game, scores, now.player, headline, now.outcome, now.trouble)
 
 
 def ruling_events(view: SessionView, after: int, language: Language) -> Iterator[RulingEvent]:

@@ -13,6 +13,7 @@ import pytest
 from conformance.buttons import *  # noqa: F403
 from conformance.dice import *  # noqa: F403
 from conformance.lamps import *  # noqa: F403
+from conformance.outputs import *  # noqa: F403
 from conformance.sounds import *  # noqa: F403
 from hardware.backends.caliper import SerialCalliper
 from hardware.backends.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
@@ -25,7 +26,14 @@ from hardware.cues import Cue
 from hardware.factory import StripDice, open_devices
 from hardware.lamp_thread import LampThread
 from hardware.settings import load_settings
-from hardware.testing.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
+from hardware.testing.fakes import (
+    FakeButtons,
+    FakeBuzzer,
+    FakeCalliper,
+    FakeDice,
+    FakeLamps,
+    FakeOutput,
+)
 from tests.support.threads import running
 
 PLAYERS = ("red", "blue")
@@ -91,6 +99,7 @@ DICE = {
     "wled": lambda _: StripDice(2),
     "real": lambda request: part(request("real"), "dice"),
 }
+OUTPUTS = {"fake": lambda _: FakeOutput()}
 BUZZERS = {
     "fake": lambda _: FakeBuzzer(),
     "gpio": lambda request: GpioBuzzer(request("pins"), 18),
@@ -167,6 +176,11 @@ def dice(request):
 
 @pytest.fixture(params=made(BUTTONS))
 def buttons(request):
+    return request.param(request.getfixturevalue)
+
+
+@pytest.fixture(params=made(OUTPUTS))
+def output(request):
     return request.param(request.getfixturevalue)
 
 

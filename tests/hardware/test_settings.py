@@ -80,7 +80,7 @@ def test_a_rig_of_fakes(outline):
         outline,
         **{
             part: {"kind": "fake"}
-            for part in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
+            for part in ("lamps", "dice", "buttons", "buzzer", "output", "calliper", "voice")
         },
     )
     assert devices.errors == {}

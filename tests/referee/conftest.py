@@ -17,6 +17,7 @@ from hardware.testing.fakes import (
     FakeCalliper,
     FakeDice,
     FakeLamps,
+    FakeOutput,
     FakeVoice,
 )
 from referee.live.referee import Referee
@@ -202,6 +203,23 @@ class Watched(FakeLamps):
             return self.cues[seen]
 
 
+class ShownScores(FakeOutput):
+    def __init__(self):
+        super().__init__()
+        self.changed = threading.Condition()
+
+    def show(self, board):
+        with self.changed:
+            super().show(board)
+            self.changed.notify_all()
+
+    def wait_for(self, true):
+        """The first score of which this is true."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: any(map(true, self.shown)), PATIENCE_S), self.shown
+            return next(filter(true, self.shown))
+
+
 class Heard(FakeBuzzer):
     def __init__(self):
         super().__init__()
@@ -234,6 +252,13 @@ def lamps():
 @pytest.fixture
 def devices(lamps):
     return Devices(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper(), FakeVoice())
+
+
+@pytest.fixture
+def with_output(devices):
+    """The devices, with an output that can be waited for."""
+    devices.output = ShownScores()
+    return devices
 
 
 @pytest.fixture

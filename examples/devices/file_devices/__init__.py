@@ -1,4 +1,4 @@
-"""Devices that are files: a camera, lamps, dice, buttons and a buzzer."""
+"""Devices that are files: a camera, lamps, dice, buttons, a buzzer and a score."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from time import monotonic
 from hardware.cues import DARK, Cue
 from hardware.interfaces import Faces, Press, check_faces
 from hardware.plugins import DevicePlugin, Place
+from hardware.scoreboard import Scoreboard
 from table.errors import InputError
 from table.json_data import JsonObject
 from table.table_config import Setup
@@ -116,6 +117,33 @@ class FileSounds(Lines):
         """Nothing is held."""
 
 
+class FileScore:
+    """A score: a small text file that always holds the latest, for a display that reads files."""
+
+    error = ""
+
+    def __init__(self, options: JsonObject, _place: Place) -> None:
+        path = options.get("path")
+        if not isinstance(path, str) or {*options} != {"path"}:
+            raise InputError(f"expected path, got {', '.join(options) or 'nothing'}")
+        self.path = Path(path)
+
+    def show(self, board: Scoreboard) -> None:
+        """Write the points of each player, the one to play marked, and the last ruling."""
+        lines = [
+            f"{'>' if one.player == board.player else ' '} {one.name} {one.points:g}"
+            for one in board.scores
+        ]
+        told = board.trouble or board.outcome or board.headline
+        text = "\n".join([board.game, *lines, told])
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(f"{text}\n", encoding="utf-8")
+        fresh.replace(self.path)  # whoever reads it sees a whole score
+
+    def close(self) -> None:
+        """The last score stays."""
+
+
 class FileButtons(Lines):
     """Buttons: every line that is added to the file is a short press of the button it names."""
 
@@ -155,3 +183,4 @@ LAMPS = DevicePlugin(FileLamps, interface=1)
 DICE = DevicePlugin(FileDice, interface=1)
 BUTTONS = DevicePlugin(FileButtons, interface=1)
 SOUNDS = DevicePlugin(FileSounds, interface=1)
+SCORE = DevicePlugin(FileScore, interface=1)

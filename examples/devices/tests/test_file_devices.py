@@ -7,6 +7,7 @@ from conformance.buttons import *  # noqa: F403
 from conformance.cameras import *  # noqa: F403
 from conformance.dice import *  # noqa: F403
 from conformance.lamps import *  # noqa: F403
+from conformance.outputs import *  # noqa: F403
 from conformance.sounds import *  # noqa: F403
 from hardware.cues import DARK, Cue
 from hardware.factory import open_devices
@@ -52,6 +53,11 @@ def dice(opened, request):
 @pytest.fixture
 def buzzer(opened):
     return opened("buzzer")
+
+
+@pytest.fixture
+def output(opened):
+    return opened("output")
 
 
 @pytest.fixture

@@ -44,6 +44,24 @@ def test_a_game_is_followed_to_its_end(devices, session):
     assert [devices.buzzer.next().signal for _ in range(9)] == ["accepted"] * 9
 
 
+def test_an_output_shows_the_score_whose_turn_it_is_and_what_is_wrong(
+    with_output, session, eyes, monkeypatch
+):
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
+    beside, output = Companion(with_output, session, eyes, BOARD), with_output.output
+    beside.start()
+    first = output.wait_for(lambda board: board.player == "red")
+    assert [(one.player, one.points) for one in first.scores] == [("red", 0), ("blue", 0)]
+    put(session, "red")
+    after = output.wait_for(lambda board: board.player == "blue")
+    assert [(one.player, one.points) for one in after.scores] == [("red", 1), ("blue", 0)]
+    eyes.latest = replace(eyes.latest, status="camera lost", message="The camera is gone.")
+    output.wait_for(lambda board: board.trouble == "The camera is gone.")
+    with_output.lamps.wait_for(Cue("camera lost", PLAYERS))
+    beside.stop()
+    assert len(output.shown) == len(set(output.shown)), "the same is shown once"
+
+
 @pytest.mark.usefixtures("beside")
 def test_what_the_referee_does_is_shown_while_it_lasts(devices, session, eyes):
     put(session, "blue", "refused")
