@@ -61,7 +61,7 @@ def bench(source: Path, max_mb: int, as_json: bool) -> None:
         for mistake in one.mistakes:
             say(f"{name}: {_told(mistake)}")
     if without_truth:
-        say(f"{without_truth} pictures have no truth.json and were left out")
+        say(msg("Left out, because they have no truth.json: {n} pictures", n=without_truth))
 
 
 def _read(case: Case, source: Path) -> ObservationDocument:

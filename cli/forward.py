@@ -12,7 +12,7 @@ import click
 from cli.options import complain
 from cli.paths import data_folder, log_path, ready_folder
 from cli.shutdown import stopped_by_one_signal
-from cli.terminal import draw_qr, in_language, say
+from cli.terminal import draw_qr, say
 from hub.client import HubClient, HubRefused
 from hub.enrolling import enrolled, forget_token, keep_token, kept_token
 from hub.forwarder import Forwarder
@@ -52,7 +52,8 @@ def forward(url: str, token: str | None, data: Path | None, ca_file: Path | None
             _enrol(hub, ready_folder(data), stopping)
         if stopping.is_set():
             return
-        say(f"Sending {log_path(folder)} to {hub.url} - Ctrl-C ends it.")
+        path = log_path(folder)
+        say(msg("{path} is sent to {raw} - Ctrl-C ends it.", path=path, raw=hub.url))
         with (
             _asking(HubClient(url, hub.token, ca_file), folder, stopping),
             closing(Forwarder(log_path(folder), hub, complain)) as forwarder,
@@ -84,10 +85,11 @@ def _enrol(hub: HubClient, folder: Path, stopping: Event) -> None:
         return
     keep_token(folder, token)
     hub.token = token.token
-    say(in_language(msg("This table is {raw} at the hub.", raw=token.table)))
+    say(msg("This table is {raw} at the hub.", raw=token.table))
 
 
 def _show(hub: HubClient, asked: Asked) -> None:
     link = f"{hub.url}/tables?code={asked.code}"
-    say(f"Enrol this table at {hub.url}/tables with the code {asked.code}")
+    page = f"{hub.url}/tables"
+    say(msg("Enrol this table at {raw} with the code {raw2}", raw=page, raw2=asked.code))
     draw_qr(link)

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from cli.device_report import SQUARE_MM, ask_board, connected, reach_broker
 from cli.dice import FEWEST, judge_rolls
-from cli.terminal import console, in_language, ring, say
+from cli.terminal import console, in_language, ring, say, say_written
 from hardware.cues import SIGNALS, TUNES, Cue, Mark, Signal
 from hardware.dice_display import picture, tumble
 from hardware.factory import Devices, open_devices
@@ -132,7 +132,7 @@ def take_picture(camera: str, out: Path) -> None:
     if not frames:
         raise InputError(msg("expected a picture from {raw}, got none", raw=camera))
     write_whole(out, encode_jpeg(frames[-1].image, PICTURE_QUALITY))
-    say(f"wrote {out}")
+    say_written(out)
 
 
 def _table(*headings: str) -> Table:
@@ -146,7 +146,7 @@ def _list_ports() -> None:
     from hardware.backends.serial_port import found_ports
 
     if not (ports := found_ports()):
-        say("There are no serial ports. Is everything plugged in?")
+        say(msg("There are no serial ports. Is everything plugged in?"))
         return
     table = _table("serial port", "description")
     for port in ports:
@@ -155,7 +155,7 @@ def _list_ports() -> None:
     # Not in the table, which breaks names at the width of the terminal: people copy them into their
     # settings.
     for port in (port for port in ports if port.lasting):
-        say(f"{port.device} is always {port.lasting}")
+        say(msg("{raw} is always {raw2}", raw=port.device, raw2=port.lasting))
 
 
 @hardware.command()
@@ -178,9 +178,11 @@ def firmware(board: str, folder: Path) -> None:
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, resources.files("hardware").joinpath("firmware", source).read_bytes())
+    say_written(path)
     say(
-        f"Written to {path}. docs/HARDWARE.md says how it gets on to the board, and what is"
-        " connected to which pin."
+        msg(
+            "docs/HARDWARE.md says how it gets on to the board, and what is connected to which pin."
+        )
     )
 
 
@@ -212,7 +214,7 @@ def check(path: Path, table_path: Path | None) -> None:
         raise InputError(
             msg("{path}: hardware: expected at least one part to test, got none", path=path)
         )
-    say(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
+    say(msg("Not working: {raw}", raw="; ".join(failed)) if failed else msg("Everything works."))
     if failed:
         raise SystemExit(1)
 
@@ -254,11 +256,7 @@ def _walk(
         yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
     if isinstance(settings.mqtt, MqttSettings):
         _, wrong = reach_broker(settings.mqtt, time.sleep)
-        say(
-            in_language(
-                wrong or msg("The broker at {raw} lets Rinkside in.", raw=settings.mqtt.url)
-            )
-        )
+        say(wrong or msg("The broker at {raw} lets Rinkside in.", raw=settings.mqtt.url))
         yield "mqtt", not wrong
     if devices.buttons:
         yield from _try_buttons(devices.buttons, names)
@@ -427,9 +425,9 @@ def test_dice(rolls: int) -> None:
         f" more in {fairness.probability:.1%} of such tests"
     )
     say(
-        "Nothing speaks against a fair die."
+        msg("Nothing speaks against a fair die.")
         if fairness
-        else "This die is not fair, or chance was most unkind: test again."
+        else msg("This die is not fair, or chance was most unkind: test again.")
     )
     if not fairness:
         raise SystemExit(1)

@@ -39,7 +39,7 @@ from engines.lessons import no_lessons
 from hub.next_match import kept_match
 from table.errors import InputError
 from table.games import usual_game
-from table.messages import msg
+from table.messages import msg, phrase
 from table.table_config import Setup, load_table
 from table.text import printable
 from vision.cameras.found import found_cameras
@@ -105,7 +105,7 @@ def open_home(options: HomeOptions) -> None:
         )
         others["/measure"] = partial(_measuring, hosts)
         app = create_home_app(home, access, hosts, others)
-        tell_codes("Rinkside is", listening, access)
+        tell_codes(phrase("Rinkside is"), listening, access)
         with suppress(KeyboardInterrupt):
             home.serve(app, access)
         manager.stopping()

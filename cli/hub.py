@@ -20,7 +20,7 @@ from cli.shutdown import stopped_by_one_signal
 from cli.terminal import language, say
 from table.errors import InputError
 from table.languages import CODES, Language
-from table.messages import msg
+from table.messages import msg, phrase
 from webui.server import listen, serve
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def hub(
         ]
         for thread in running:
             thread.start()
-        tell_address("The hub is", listening)
+        tell_address(phrase("The hub is"), listening)
         try:
             serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
         finally:
@@ -129,7 +129,7 @@ def organiser(name: str, club: str, role: str, new_password: bool, database: str
                 accounts.add(club, name, password, "admin" if role == "admin" else "organiser")
         except Refusal as refusal:
             raise InputError(refusal.message) from refusal
-    say(f"{name} logs in with the password {password}")
+    say(msg("{name} logs in with the password {raw}", name=name, raw=password))
 
 
 @hub.command("export-site")
@@ -176,7 +176,7 @@ def export_site(
         except Refusal as refusal:
             raise InputError(refusal.message) from refusal
         write_folder(folder, files)
-    say(f"{len(files)} files are in {folder}")
+    say(msg("{path}: {n} files are written.", path=folder, n=len(files)))
 
 
 def club_called(store: Store, name: str | None) -> tuple[int, str]:

@@ -154,7 +154,7 @@ def export(session: int, target: Path, path: Path | None) -> None:
     check_output(target)
     with LogReader(path or log_path()) as reader, progress(msg("Writing the session")):
         export_session(reader, session, target)
-    say(f"session {session} is in {target}")
+    say(msg("Session {n} is in {path}", n=session, path=target))
 
 
 @log.command("import")
@@ -169,7 +169,7 @@ def import_(source: Path, path: Path | None, max_mb: int) -> None:
     target = path or log_path(ready_folder())
     with Log(target) as opened, progress(msg("Reading the session")):
         taken = import_session(opened, source, most_bytes=max_mb * 10**6)
-    say(f"{source} is session {taken.session} in {target}")
+    say(msg("{path} is session {n} in {raw}", path=source, n=taken.session, raw=target))
     if taken.left_out:
         every = taken.frames + taken.left_out
         complain(
@@ -194,15 +194,17 @@ def check(path: Path | None) -> None:
         say(line)
     if checked.wrong:
         raise damaged(reader.path, phrase("{n} faults", n=len(checked.wrong)))
-    message = (
-        f"{reader.path}: {checked.sessions} sessions, {checked.records} records and"
-        f" {checked.frames} pictures are whole"
-    )
     say(
-        message
-        if checked.version > 1
-        else f"{message}; its records get checksums when it is next written to"
+        msg(
+            "{path}: {n} sessions, {n2} records and {n3} pictures are whole",
+            path=reader.path,
+            n=checked.sessions,
+            n2=checked.records,
+            n3=checked.frames,
+        )
     )
+    if checked.version <= 1:
+        say(msg("Its records get checksums when it is next written to."))
 
 
 @log.command()
@@ -216,10 +218,15 @@ def rescue(bad: Path, good: Path) -> None:
     with progress(msg("Reading the log")):
         saved = save_what_can_be_read(bad, good)
     for line in saved.lost:
-        say(f"lost: {line}")
+        say(msg("lost: {text}", text=line))
     say(
-        f"{saved.sessions} sessions, {saved.records} records and {saved.frames} pictures are in"
-        f" {good}"
+        msg(
+            "{path}: {n} sessions, {n2} records and {n3} pictures are saved",
+            path=good,
+            n=saved.sessions,
+            n2=saved.records,
+            n3=saved.frames,
+        )
     )
 
 
@@ -232,7 +239,7 @@ def rename(path: Path | None) -> None:
     """
     with Log(path or log_path()) as opened:
         log_id = opened.rename()
-    say(f"{path or log_path()} is now log {log_id}")
+    say(msg("{path} is now log {raw}", path=path or log_path(), raw=log_id))
 
 
 def _csv(command: Callable[..., None]) -> Callable[..., None]:
@@ -249,7 +256,7 @@ def scores(target: Path, path: Path | None) -> None:
     check_output(target)
     games = _played(path)
     write_scores(target, games)
-    say(f"{len(games)} games are in {target}")
+    say(msg("{path}: games written: {n}", path=target, n=len(games)))
 
 
 @log.command(
@@ -262,7 +269,7 @@ def gaps(target: Path, path: Path | None) -> None:
     """Throws whose distance counts."""
     check_output(target)
     count = write_gaps(target, _played(path))
-    say(f"{count} throws are in {target}")
+    say(msg("{path}: throws written: {n}", path=target, n=count))
 
 
 @log.command()
@@ -275,7 +282,7 @@ def games(target: Path, path: Path | None) -> None:
     for ledger in _ledgers(path):
         texts += [one for one in texts_of(ledger) if one.shares]
     write_whole(target, write_games(texts).encode(), OWNER_FILE)
-    say(f"{len(texts)} games are in {target}")
+    say(msg("{path}: games written: {n}", path=target, n=len(texts)))
 
 
 @log.command("check-games")
@@ -284,7 +291,7 @@ def check_games(source: Path) -> None:
     """Play the games of such a text again, and say whether they come to what it says."""
     read = read_games(read_text(source, phrase("games as text"), MOST_GAMES_BYTES), str(source))
     count = sum(1 for _ in replayed(read, GAMES, str(source)))
-    say(f"{count} games come to what they say")
+    say(msg("Games that come to what they say: {n}", n=count))
 
 
 @log.command()

@@ -13,7 +13,7 @@ from cli.photo import drawn_gaps, hand_warning, measured_gaps, read_mat, sample_
 from cli.serve_options import tell_address
 from referee.presentation.view_model import ranked
 from table.games import measuring
-from table.messages import sentences
+from table.messages import phrase, sentences
 from table.observation_document import Measurement
 from vision.cameras.image_files import encode_jpeg
 from vision.cameras.photographs import decode_photograph
@@ -49,6 +49,6 @@ def serve_measuring(scale: float, host: str, port: int, public_names: tuple[str,
     """Serve the page until Ctrl-C; raises InputError where the address cannot be had."""
     app = create_photo_app(photo_reader(scale), sample_photo, (socket.gethostname(), *public_names))
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
-        tell_address("Measure photos", listening)
+        tell_address(phrase("Measure photos"), listening)
         with suppress(KeyboardInterrupt):
             threading.Event().wait()

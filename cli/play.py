@@ -76,7 +76,7 @@ from simulation.tutor import Tutor, lessons_of
 from simulation.virtual_table import VirtualTable
 from table.errors import InputError, message_of
 from table.games import found_games, usual_game
-from table.messages import msg, phrase
+from table.messages import Message, msg, phrase
 from table.table_config import Setup, load_table
 from table.table_file import TableFile
 from vision.cameras.base import CameraPort, open_camera
@@ -468,7 +468,7 @@ def _chosen(table: TableWizard, panel: _Panel) -> SessionStarted:
     looking.start()
     try:
         app = create_set_up_app(setting, table, panel.access, panel.hosts)
-        panel.open("The game is set up", app)
+        panel.open(phrase("The game is set up"), app)
         with serving(app, panel.listening.dup(), bool(panel.public_names)):
             panel.manager.status = lambda: SET_UP
             panel.manager.ready()
@@ -507,7 +507,7 @@ class _Panel:
         """Names of this machine."""
         return (socket.gethostname(), *self.public_names)
 
-    def open(self, what: str, app: Flask) -> None:
+    def open(self, what: Message, app: Flask) -> None:
         """Say where it is, just before it is served; or take over from the home page."""
         if self.door is None:
             tell_codes(what, self.listening, self.access)
@@ -557,7 +557,7 @@ def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _
             companion.start()
             ComputerSeats(session, complain).start()
             app = panel.app(session, supervisor)
-            panel.open("The panel is", app)
+            panel.open(phrase("The panel is"), app)
             if panel.door is not None and panel.log == log_path(panel.door.data):
                 remember_running(session.id, panel.door.data)
             behind_proxy = bool(panel.public_names)

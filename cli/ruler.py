@@ -16,6 +16,7 @@ from cli.measure import aimed
 from cli.options import address_options, camera_option, complain, table_option
 from cli.serve_options import tell_address
 from referee.live.live_measurement import Ruler
+from table.messages import phrase
 from table.table_config import load_table
 from vision.cameras.base import open_camera
 from vision.cameras.image_files import read_image
@@ -54,7 +55,7 @@ def ruler(
         measuring = Ruler(camera, setup, Watch(), reference)
         app = create_ruler_app(measuring, (socket.gethostname(), *public_names))
         with serving(app, listening, bool(public_names)):
-            tell_address("The ruler is", listening)
+            tell_address(phrase("The ruler is"), listening)
             with suppress(KeyboardInterrupt):
                 measuring.run()
                 # The last picture of a recording stays to be looked at.

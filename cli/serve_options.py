@@ -13,6 +13,7 @@ from flask import Flask
 from cli.options import Options, address_options
 from cli.terminal import draw_qr, say
 from table.errors import InputError
+from table.messages import Message, msg, phrase
 from webui.addresses import ANY, reachable_urls, shown_url
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -36,32 +37,34 @@ def page_options(message: str) -> Callable[[Options], Options]:
     return add
 
 
-def tell_address(what: str, listening: socket.socket, err: bool = False) -> None:
+def tell_address(what: Message, listening: socket.socket, err: bool = False) -> None:
     """Say in the terminal where a page is, for phones with a QR code.
 
     The code is drawn only on a terminal; in a file or a journal it would be noise.
     """
-    say(f"{what} on {shown_url(listening)} - Ctrl-C ends it.", err=err)
+    say(msg("{text} on {raw} - Ctrl-C ends it.", text=what, raw=shown_url(listening)), err=err)
     reachable = reachable_urls(listening)
     if not reachable and listening.getsockname()[0] in ANY:
-        say("No network: phones cannot reach it. Connect to one, or start a hotspot.", err=err)
+        message = msg("No network: phones cannot reach it. Connect to one, or start a hotspot.")
+        say(message, err=err)
     tell_other_networks(reachable, err)
 
 
 def tell_other_networks(reachable: Sequence[str], err: bool = False) -> None:
     """Say the addresses after the best one, and draw that as a QR code."""
     for other in reachable[1:]:
-        say(f"In another network: {other}", err=err)
+        say(msg("In another network: {raw}", raw=other), err=err)
     if reachable:
         draw_qr(reachable[0], err=err)
 
 
-def tell_codes(what: str, listening: socket.socket, access: Access) -> None:
+def tell_codes(what: Message, listening: socket.socket, access: Access) -> None:
     """Say in the terminal where a page is, and how one becomes its host."""
     tell_address(what, listening)
-    say(f"Anyone can watch. Host code: {access.codes.now.host}")
+    say(msg("Anyone can watch. Host code: {raw}", raw=access.codes.now.host))
     if access.link:
-        say(f"Host link (one use): {shown_url(listening)}/join#{access.link}")
+        link = f"{shown_url(listening)}/join#{access.link}"
+        say(msg("Host link (one use): {raw}", raw=link))
 
 
 @contextmanager
@@ -80,12 +83,10 @@ def served(
     access = Access(Codes())
     app = create_app(guide, (socket.gethostname(), *public_names), access)
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
-        tell_address("The page is", listening, err=True)
-        say(f"This link works once: {shown_url(listening)}/join#{access.link}", err=True)
-        say(
-            f"On another device, open {shown_url(listening)} and enter {access.codes.now.host}.",
-            err=True,
-        )
+        url, code = shown_url(listening), access.codes.now.host
+        tell_address(phrase("The page is"), listening, err=True)
+        say(msg("This link works once: {raw}", raw=f"{url}/join#{access.link}"), err=True)
+        say(msg("On another device, open {raw} and enter {raw2}.", raw=url, raw2=code), err=True)
         try:
             yield
         except InputError as error:

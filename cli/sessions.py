@@ -15,6 +15,7 @@ from cli.serve_options import tell_codes
 from cli.shutdown import stopped_by_one_signal
 from referee.sessions.event_store import LogReader
 from referee.statistics.history import HistoryCache
+from table.messages import phrase
 from webui import create_history_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -37,6 +38,6 @@ def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, .
         stopping.watched(),
     ):
         access = Access(Codes(codes if codes.exists() else None))
-        tell_codes("The sessions are", listening, access)
+        tell_codes(phrase("The sessions are"), listening, access)
         app = create_history_app(HistoryCache(path), (socket.gethostname(), *public_names), access)
         serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))

@@ -18,8 +18,9 @@ from cli.options import address_options
 from cli.paths import codes_path, ready_folder
 from cli.serve_options import tell_codes
 from cli.shutdown import stopped_by_one_signal
-from cli.terminal import say
+from cli.terminal import say, say_written
 from table.errors import InputError
+from table.messages import msg, phrase
 from table.table_config import Lens
 from table.table_file import replace_table
 from vision.cameras.base import open_camera
@@ -86,14 +87,15 @@ def set_up(
                 add_door(app, door)
                 door.ready()
             else:
-                tell_codes("The table is set up", listening, access)
+                tell_codes(phrase("The table is set up"), listening, access)
             serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
         first.stop()
         watching.join(STOP_S)
     if done.is_set() and not door:
         table = folder / TABLE_NAME
         command = f"rinkside play --table {table} --camera {first.look().camera} --set-up"
-        say(f"{table}: written. To play: {command}")
+        say_written(table)
+        say(msg("To play: {raw}", raw=command))
 
 
 def _cameras(spec: str | None) -> tuple[CameraChoice, ...]:

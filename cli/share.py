@@ -103,9 +103,9 @@ def share(
     if _agreed(tables, target, preview, yes):
         _refuse_existing(target)
         write_corpus(target, tables)
-        say(f"{len(tables)} pictures are in {target}")
+        say(msg("{path}: pictures written: {n}", path=target, n=len(tables)))
     else:
-        say("nothing was written")
+        say(msg("Nothing was written."))
 
 
 def _photo(photo: Path, table_path: Path, truth_path: Path | None) -> SharedTable:
@@ -203,9 +203,14 @@ def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: 
     """Show people what would be written, and ask them; True if it is to be written."""
     for number, table in enumerate(tables, 1):
         lens = table.setup.camera
+        picture = f"{number:04d}: {table.name}, {lens.width} x {lens.height} px"
         say(
-            f"{number:04d}: {table.name}, {lens.width} x {lens.height} px,"
-            f" {len(table.reading.pieces)} pieces read, {table.put_right} put right"
+            msg(
+                "{raw}, pieces read: {n}, put right: {n2}",
+                raw=picture,
+                n=len(table.reading.pieces),
+                n2=table.put_right,
+            )
         )
     if yes and preview is None:
         return True
@@ -213,7 +218,7 @@ def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: 
         page = Path(folder) / PREVIEW
         create_folder(page.parent)
         write_whole(page, _page(tables).encode(), 0o600)
-        say(f"all that would be in it is on {page}")
+        say(msg("All that would be in it is on {path}", path=page))
         return yes or click.confirm(f"Write {target.name}?", False)
 
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
+from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -21,6 +22,7 @@ from rich.console import Console
 from rich.text import Text
 
 from table.languages import TRANSLATIONS, Language, translated
+from table.messages import msg, sentences
 from table.text import printable
 
 QR_BORDER = 3
@@ -59,9 +61,18 @@ def in_language(text: str) -> str:
 
 
 def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:
-    """Write lines to stdout, or stderr; each stays one line, whatever is in it."""
+    """Write lines to stdout, or stderr, messages in the language of the terminal.
+
+    Each stays one line, whatever is in it.
+    """
     for line in lines:
-        click.echo(printable(line), err=err, file=file)
+        click.echo(printable(in_language(line)), err=err, file=file)
+
+
+def say_written(path: Path, before: Path | None = None) -> None:
+    """Say that a file was written, and where the one is that it replaced."""
+    kept = msg("What was there before is in {path}.", path=before) if before else ""
+    say(sentences(msg("{path}: written.", path=path), kept))
 
 
 def say_json(text: str) -> None:

@@ -62,8 +62,8 @@ def backup(
     if empty:
         named[f"empty{empty.suffix.lower()}"] = empty
     manifest = pack(data or data_folder(), named, target)
-    say(f"{target} has {_listed(manifest)}.")
-    say("It contains the codes of this table and pictures of it: keep it to yourself.")
+    say(msg("{path} has {raw}.", path=target, raw=_listed(manifest)))
+    say(msg("It contains the codes of this table and pictures of it: keep it to yourself."))
 
 
 def _table_files(path: Path) -> dict[str, Path]:
@@ -87,9 +87,10 @@ def restore(source: Path, data: Path | None, max_mb: int) -> None:
     """
     folder = data or data_folder()
     manifest, old = unpack(source, folder, max_mb * 10**6)
-    say(f"{folder} has {_listed(manifest)} again, as of {manifest.made_utc}.")
+    listed, made = _listed(manifest), manifest.made_utc
+    say(msg("{path} has {raw} again, as of {raw2}.", path=folder, raw=listed, raw2=made))
     if old is not None:
-        say(f"What was there before is in {old}")
+        say(msg("What was there before is in {path}", path=old))
 
 
 def _listed(manifest: Manifest) -> str:

@@ -34,7 +34,7 @@ from calibration.quality.gap_error import GapsHere, gaps_here
 from calibration.quality.report import Report, Row, Tone, draw_map, page
 from calibration.table.placement import read_frames
 from cli.options import table_option
-from cli.terminal import console, progress, say
+from cli.terminal import console, progress, say, say_written
 from table.errors import InputError
 from table.files import check_output, write_whole
 from table.formatting import beside
@@ -161,10 +161,9 @@ def check(
     if picture:
         write_whole(picture, png.tobytes())
     _print(report)
-    say(
-        f"{out}: written, with the map of errors and what each figure rests on."
-        + (f" {picture}: written." if picture else "")
-    )
+    say(msg("{path}: written, with the map of errors and what each figure rests on.", path=out))
+    if picture:
+        say_written(picture)
 
 
 def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int], float] | None:

@@ -22,7 +22,7 @@ from calibration.colours import (
     shown_pieces,
 )
 from cli.options import table_option
-from cli.terminal import console, progress, say
+from cli.terminal import console, progress, say_written
 from table.errors import InputError
 from table.files import check_output
 from table.messages import msg
@@ -83,7 +83,7 @@ def colours(
     )
     kept = replace_table(setup, out)
     _print(learned, looks, pairs, names is None)
-    say(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
+    say_written(out, kept)
 
 
 def _order(order: str, setup: Setup) -> tuple[str, ...]:

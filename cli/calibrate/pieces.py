@@ -26,7 +26,7 @@ from calibration.own_pieces import (
     with_own_pieces,
 )
 from cli.options import table_option
-from cli.terminal import console, progress, say
+from cli.terminal import console, progress, say_written
 from table.errors import InputError
 from table.files import check_output
 from table.messages import msg
@@ -116,7 +116,7 @@ def pieces(
     )
     _print(measured, pairs, checked)
     for path, before in zip((out, table_path), kept, strict=True):
-        say(f"{path}: written." + (f" What was there before is {before}." if before else ""))
+        say_written(path, before)
 
 
 def _check_options(setup: Setup, names: tuple[str, ...], out: Path, table_path: Path) -> None:

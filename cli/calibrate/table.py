@@ -505,10 +505,8 @@ def printed(
     setup = read_draft(board_path, lens_for(lens_said, size), GameChoice(**wanted), scale)
     kept = replace_table(setup, out)
     if bar_mm != BAR_MM:
-        say(
-            f"All that is printed is taken to be {100 * (bar_mm / BAR_MM - 1):+.1f} % as long as it"
-            " was drawn."
-        )
+        longer = f"{100 * (bar_mm / BAR_MM - 1):+.1f} %"
+        say(msg("The print is off in size: {raw}. That is taken into account.", raw=longer))
     say(in_language(_written(out, kept)))
 
 
@@ -523,19 +521,27 @@ def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
     ):
         say(f"{name}: {fine_margin(value, first.sigma[name])}{unit}")
     marks, lines = first.edges
-    sources = f"{marks} edges of fiducials" + (f" and {lines} of the board" if lines else "")
     say(
-        f"From {sources}; the camera looks {first.tilt_deg:.0f}° from straight down,"
-        f" {camera.eye_mm[2]:.0f} mm above the table."
+        msg("Edges that were measured: {n} of markers, {n2} of the board.", n=marks, n2=lines),
+        msg(
+            "The camera looks {raw}° from straight down, {mm} mm above the table.",
+            raw=f"{first.tilt_deg:.0f}",
+            mm=f"{camera.eye_mm[2]:.0f}",
+        ),
     )
     low, high = (Z_95 * worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
     say(
-        f"On the table places are known to ± {low:.1f} mm, {HIGH_MM:g} mm above it to ± {high:.1f}"
-        " mm, at the worst corner of the board."
-    )
-    say(
-        "± holds 95 % of true values. This is a first estimate: a calibrated lens is better"
-        " (rinkside calibrate lens)."
+        msg(
+            "On the table places are known to ± {mm} mm, {mm2} mm above it to ± {mm3} mm, at the"
+            " worst corner of the board.",
+            mm=f"{low:.1f}",
+            mm2=f"{HIGH_MM:g}",
+            mm3=f"{high:.1f}",
+        ),
+        msg(
+            "± holds 95 of 100 true values. This is a first estimate: a calibrated lens is better"
+            " (rinkside calibrate lens)."
+        ),
     )
 
 
@@ -591,4 +597,6 @@ def restore(path: Path) -> None:
     if now is not None:
         write_whole(kept, now)
     os.replace(aside, path)
-    say(f"{path}: restored." + (f" What was there is {kept}." if now is not None else ""))
+    say(msg("{path}: restored.", path=path))
+    if now is not None:
+        say(msg("What was there is {path}", path=kept))

@@ -76,11 +76,15 @@ def install(user: bool, dry_run: bool, arguments: tuple[str, ...]) -> None:
         steps.copy_file(source, target, owner)
     changed = steps.write_unit(place, text)
     steps.start(place, steps.run)
-    say(f"{place.unit}: {'written' if changed else 'is as it should be'}; the service runs.")
+    say(
+        msg("{path}: written; the service runs.", path=place.unit)
+        if changed
+        else msg("{path}: is as it should be; the service runs.", path=place.unit)
+    )
     _say_where(wanted.host, wanted.port)
-    say(f"The host code and the log of the program: {steps.journal(place)}")
+    _say_journal(place)
     if user:
-        say("To start it without a login: loginctl enable-linger")
+        say(msg("To start it without a login: {raw}", raw="loginctl enable-linger"))
 
 
 @service.command()
@@ -89,21 +93,25 @@ def status(user: bool) -> None:
     """Say whether the service runs, what it does, and where it listens."""
     place = Place(user)
     if not place.unit.exists():
-        say("The service is not installed: rinkside service install")
+        say(msg("The service is not installed: {raw}", raw="rinkside service install"))
         raise SystemExit(NOT_RUNNING)
     found = steps.state(place, steps.run)
     running = found.get("ActiveState") == "active"
-    starts = "starts" if found.get("UnitFileState") == "enabled" else "does not start"
-    said = f"{found.get('ActiveState', 'unknown')} ({found.get('SubState', 'unknown')})"
-    say(f"The service is {said} and {starts} with the computer.")
+    state = f"{found.get('ActiveState', 'unknown')} ({found.get('SubState', 'unknown')})"
+    say(
+        msg("The service is {raw} and starts with the computer.", raw=state)
+        if found.get("UnitFileState") == "enabled"
+        else msg("The service is {raw} and does not start with the computer.", raw=state)
+    )
     if text := found.get("StatusText"):
         say(text)
     if found.get("NRestarts", "0") != "0":
-        say(f"systemd has restarted it {found['NRestarts']} times since it was started.")
+        restarts = found["NRestarts"]
+        say(msg("systemd has restarted it since it was started: {raw} times.", raw=restarts))
     if running:
         with suppress(ValueError):  # a unit that somebody edited
             _say_where(*_listens(place))
-    say(f"The host code and the log of the program: {steps.journal(place)}")
+    _say_journal(place)
     if not running:
         raise SystemExit(NOT_RUNNING)
 
@@ -114,13 +122,18 @@ def remove(user: bool) -> None:
     """Stop the service and remove it. Sessions, table and settings stay."""
     place = Place(user)
     if not place.unit.exists() and not place.wanted.is_symlink():
-        say("The service is not installed; nothing was done.")
+        say(msg("The service is not installed; nothing was done."))
         return
     steps.check_possible(place)
     steps.remove(place, steps.run)
-    say(f"The service is removed. {place.data} with all sessions is left.")
+    say(msg("The service is removed. {path} with all sessions is left.", path=place.data))
     if not user:
-        say(f"To delete that too: sudo rm -r {place.data} && sudo userdel {NAME}")
+        command = f"sudo rm -r {place.data} && sudo userdel {NAME}"
+        say(msg("To delete that too: {raw}", raw=command))
+
+
+def _say_journal(place: Place) -> None:
+    say(msg("The host code and the log of the program: {raw}", raw=steps.journal(place)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +321,10 @@ def _last(words: Sequence[str], option: str, otherwise: str) -> str:
 def _say_where(host: str, port: int) -> None:
     reachable = urls_on(host, port)
     if reachable:
-        say(f"It listens on {reachable[0]}")
+        say(msg("It listens on {raw}", raw=reachable[0]))
         tell_other_networks(reachable)
     elif host in LOCAL:
-        say(f"It listens on http://localhost:{port}, for this computer only.")
+        url = f"http://localhost:{port}"
+        say(msg("It listens on {raw}, for this computer only.", raw=url))
     else:
-        say("It listens, but there is no network. Connect to one, or start a hotspot.")
+        say(msg("It listens, but there is no network. Connect to one, or start a hotspot."))

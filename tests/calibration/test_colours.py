@@ -107,7 +107,7 @@ def test_colours_that_were_learned_are_read_and_the_table_before_is_kept(table: 
         "--picture", table.picture("one-of-each.png", in_a_row(ORDER)), "--order", ",".join(ORDER)
     )
     assert (code, err) == (0, "")
-    assert "table.json: written. The table before is" in out
+    assert "table.json: written. What was there before is in" in out
     assert (table.folder / "table.json.bak").read_bytes() == before
     learned = {
         one.colour: np.array(one.light)

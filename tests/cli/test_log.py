@@ -232,10 +232,10 @@ def test_games_are_written_as_text_and_played_again(tmp_path):
     written = rinkside("log", "games", str(out), "--log", str(tmp_path / "log.sqlite"))
     assert written.exit_code == 0, written.output
     text = out.read_text()
-    assert text.count("[Result ") == int(written.output.split()[0]) > 1
+    assert text.count("[Result ") == int(written.output.split()[-1]) > 1
     assert '[Red "Anna"]' in text
     checked = rinkside("log", "check-games", str(out))
-    assert checked.output == f"{text.count('[Result ')} games come to what they say\n"
+    assert checked.output == f"Games that come to what they say: {text.count('[Result ')}\n"
     out.write_text(text.replace('[Scores "', '[Scores "1', 1))
     wrong = rinkside("log", "check-games", str(out))
     assert (wrong.exit_code, wrong.output.count("\n")) == (2, 1)

@@ -215,7 +215,7 @@ def test_people_see_it_first_and_decide(log: Path, tmp_path: Path) -> None:
     words = ("share", tmp_path / "out.zip", "--anonymous", "--seq", RIGHT, "--log", log)
     no = rinkside(*words, "--preview", tmp_path / "look", answer="n\n")
     assert no.exit_code == 0
-    assert "nothing was written" in no.stdout
+    assert "Nothing was written" in no.stdout
     assert not (tmp_path / "out.zip").exists()
     page = (tmp_path / "look" / "preview.html").read_text()
     assert page.count("data:image/jpeg;base64,") == 1
@@ -231,8 +231,8 @@ def test_any_record_can_be_shared(log: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.zip"
     words = ("--anonymous", "--yes", "--log", log)
     result = rinkside("share", target, "--seq", f"{LATER},{PLAIN}", *words)
-    assert "px, 3 pieces read, 1 put right" in result.stdout
-    assert "px, 3 pieces read, 0 put right" in result.stdout
+    assert "px, pieces read: 3, put right: 1" in result.stdout
+    assert "px, pieces read: 3, put right: 0" in result.stdout
     files = contents(target)
     assert "0002/truth.json" not in files
     truth = json.loads(files["0001/truth.json"])
@@ -253,8 +253,8 @@ def test_a_photo_is_shared_with_the_truth_that_people_wrote(shared: Path, tmp_pa
     words = ("--anonymous", "--yes", "--photo", tmp_path / "photo.jpg")
     words += ("--table", tmp_path / "table.json")
     for out, more, read in (
-        ("with.zip", ("--truth", tmp_path / "truth.json"), "3 pieces read, 1 put right"),
-        ("without.zip", (), "3 pieces read, 0 put right"),
+        ("with.zip", ("--truth", tmp_path / "truth.json"), "pieces read: 3, put right: 1"),
+        ("without.zip", (), "pieces read: 3, put right: 0"),
     ):
         result = rinkside("share", tmp_path / out, *words, *more)
         assert (result.exit_code, result.stderr) == (0, "")

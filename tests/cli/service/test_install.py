@@ -247,7 +247,7 @@ def test_status_says_what_runs_and_where(computer: Computer) -> None:
     for part in (
         "active (running) and starts with the computer",
         "Waiting for the next throw",
-        "restarted it 2 times",
+        "restarted it since it was started: 2 times",
         "http://192.0.2.7:8123",
         "journalctl",
     ):

@@ -273,8 +273,8 @@ def test_what_can_be_read_is_saved_and_what_is_lost_is_said(path, records, tmp_p
         assert all(reader.frame(record.seq) == JPEG for record in saved if record.frame)
     assert not checked.wrong
     assert result.stdout.endswith(
-        f"{checked.sessions} sessions, {checked.records} records and {checked.frames} pictures are"
-        f" in {good}\n"
+        f"{good}: {checked.sessions} sessions, {checked.records} records and"
+        f" {checked.frames} pictures are saved\n"
     )
     pictures = {record.seq: record for record in records}
     assert all(record.event == pictures[record.seq].event for record in saved), (
@@ -378,7 +378,7 @@ def test_an_old_log_is_read_as_it_is(old, records):
         assert reader.records() == records
         assert [summary.records for summary in reader.sessions()] == [26, 26, 2]
     assert (
-        "its records get checksums when it is next written to"
+        "Its records get checksums when it is next written to"
         in rinkside("log", "check", "--log", old).stdout
     )
     assert old.read_bytes() == before
