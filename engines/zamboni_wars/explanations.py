@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from engines.occlusion import NOT_SO, mostly_seen, what_is_true
@@ -118,6 +118,11 @@ def who_has_not_told(state: State, found: TableMatch) -> str | None:
 def ways_in_doubt(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
     """Ends of the mover's drive where a doubtful nest may lie, whatever its facing."""
     mine = [nest for nest in found.nests if nest.is_of(state.to_move) and nest.doubtful]
+    return _ends_on(state, found, mine)
+
+
+def _ends_on(state: State, found: TableMatch, mine: Sequence[Nest]) -> list[tuple[Move, ...]]:
+    """Ends of the mover's drive where these nests are seen, whatever their facing."""
     if not isinstance(state.phase, Moving) or state.phase.early:
         return []
     there = replace(found.without(mine), held=found.held.union((state.to_move,)))
@@ -194,8 +199,8 @@ def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
 def ask_resized(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
     """The question whether the nest that drove only looks as if a piece had been taken off it.
 
-    A wrong reading is likelier than a drive and a forbidden act at once. None where no drive
-    explains the rest of the table.
+    A wrong reading is likelier than a drive and a forbidden act at once. Its facing is then not to
+    be trusted either. None where no drive explains the rest of the table.
     """
     looks = [
         pair.nest.piece.size
@@ -219,7 +224,8 @@ def ask_resized(state: State, found: TableMatch, wrong: Difference) -> Ambiguous
         size=LAYER_SIZES[state.mover.layers],
         size2=looks[0],
     )
-    return _ask(state, as_recorded, (), message, NOTHING)
+    mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
+    return _ask(state, as_recorded, (), message, NOTHING, _ends_on(state, found, mine))
 
 
 def _ask(
@@ -228,10 +234,12 @@ def _ask(
     more: Iterable[tuple[Move, ...]],
     message: Message,
     still: Message,
+    others: Iterable[tuple[Move, ...]] = (),
 ) -> Ambiguous | None:
     """The question which of several ways happened, or nothing yet.
 
     The ways are those that are seen `there` and `more`; a space with something unread comes first.
+    They are followed by `others`, which nothing has to confirm.
     About a nest that was hit and is surely seen whole nobody is asked whether a layer was taken.
     """
     if isinstance(state.phase, Hit) and not any(
@@ -243,7 +251,8 @@ def _ask(
     explained.sort(
         key=lambda way: not (isinstance(way[-1], Drive) and way[-1].space in there.unread)
     )
-    happened = [Choice(_what(state, way), tuple(map(str, way))) for way in explained]
+    every = dict.fromkeys((*explained, *others))
+    happened = [Choice(_what(state, way), tuple(map(str, way))) for way in every]
     if not (choices := what_is_true(happened, still if there.shows(state) else None)):
         return None
     return Ambiguous(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from engines import zamboni_wars as game
 from engines.verdict import Ambiguous, Waiting
 from engines.zamboni_wars.board import Space
@@ -217,6 +219,17 @@ def test_a_drive_in_which_a_piece_seems_to_have_been_taken_is_asked_about(at):
     asked = evening.judge()
     assert isinstance(asked, Ambiguous)
     assert asked.message == "Is yellow's Zamboni still large? It looks medium to the camera."
-    assert [choice.moves for choice in asked.choices] == [("c6 E",), ()]
+    assert asked.choices[0].moves == ("c6 E",)
+    assert asked.choices[-1].moves == ()
     table.strip("red")
     assert evening.judge().code != asked.code, "no drive takes a piece off another Zamboni"
+
+
+@pytest.mark.parametrize("seen", ["E", "S", "SW"])
+def test_where_the_size_is_misread_the_facing_may_be_misread_too(at, seen):
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    evening.table.drive("yellow", Space.parse("c6"), seen)
+    evening.table.strip("yellow", 1)
+    offered = [choice.moves for choice in evening.judge().choices]
+    assert ("c6 E",) in offered
+    assert all(moves[0].startswith("c6 ") for moves in offered if moves)
