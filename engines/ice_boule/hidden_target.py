@@ -27,6 +27,8 @@ ELSEWHERE_MM = 2.5
 """Displacement of the reading of a piece that stands on the target, 1 sigma."""
 LIFTS_MM = (3.0, 12.0)
 """How far a target lifts the piece on it, measured along the axis."""
+CARRIED_UNDER_MM = 40.0
+"""Farther than this no throw pushes the target that it then stands on."""
 ANYWHERE = np.diag([60.0, 60.0, 90.0]) ** 2
 """Covariance of a target that nobody sees and that may have been pushed."""
 NOWHERE_MM = np.array([-40_000.0, -40_000.0])
@@ -158,11 +160,25 @@ def _without(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenP
 
 
 def _impossible(seen: Observation, places: Sequence[int], before: Observation) -> bool:
-    """True if the guessed target is under pieces that stood there when it was elsewhere."""
+    """True if the guessed target is under pieces that cannot stand on it.
+
+    They stood there when it was elsewhere, or came to stand where it cannot have gone meanwhile:
+    no throw carries the target so far and stands on it.
+    """
     over = [piece for piece in seen.pieces if piece.on in places]
     bare = [was for was in before.pieces if was.on is None]
+    targets = {seen.pieces[k].colour for k in places}
+    away_mm = [
+        float(np.hypot(*(was.base_mm - seen.pieces[k].base_mm)))
+        for was in before.pieces
+        for k in places
+        if was.colour in targets
+    ]
+    far = bool(away_mm) and min(away_mm) > CARRIED_UNDER_MM
     return bool(over) and all(
-        any(was.colour == piece.colour and not moved(was, piece) for was in bare) for piece in over
+        any(was.colour == piece.colour and not moved(was, piece) for was in bare)
+        or (far and all(moved(was, piece) or was.colour != piece.colour for was in before.pieces))
+        for piece in over
     )
 
 

@@ -349,6 +349,30 @@ def test_a_target_that_is_guessed_under_a_piece_that_stood_there_all_along_is_no
     } <= {c.label for c in asked.choices}
 
 
+@pytest.mark.parametrize("sure", [0.5, 0.85])
+def test_a_target_that_is_guessed_far_away_under_a_piece_just_thrown_is_not_there(
+    tables, new_game, sure
+):
+    """No throw carries the target so far and then stands on it: it is hidden where it was."""
+    game = begun(tables, new_game)
+    beside = tables.beside("blue", 20.0, 90)
+    game.add(beside)
+    came = tables.piece("yellow", 80.0, 0.0, pose="upright")
+    guess = [tables.target(x_mm=80.0), replace(came, on=0, pose_probability=sure), beside]
+    asked = game.see(*guess)
+    assert asked.code == "boule.target.gone"
+    assert any(c.label.startswith("The target is still in play") for c in asked.choices)
+
+
+def test_a_target_that_is_guessed_nearby_under_a_piece_just_thrown_may_be_there(tables, new_game):
+    game = begun(tables, new_game)
+    beside = tables.beside("blue", 40.0, 90)
+    game.add(beside)
+    came = tables.piece("yellow", 15.0, 0.0, pose="upright")
+    guess = [tables.target(x_mm=15.0), replace(came, on=0, pose_probability=0.85), beside]
+    assert game.see(*guess).code == "boule.doubt"
+
+
 def test_by_lowest_all_above_the_lowest_touch_and_are_equally_near(tables, new_game):
     """However many they are, nobody is asked which of them is nearer: they count as touching by the
     ruling.
