@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-hub bench-fuzz bench-doubts bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
+.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-lessons bench-hub bench-fuzz bench-doubts bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -101,6 +101,9 @@ bench-camera: $(VENV)/ready-dev  ## time what a picture of the Raspberry Pi's ca
 
 bench-machines: $(VENV)/ready-dev  ## install and play on Debian trixie, also emulated for arm64, and write docs/MACHINES.md; needs root, debootstrap and qemu-user-static 8 or newer
 	@$(BIN)/python -m benchmarks machines
+
+bench-lessons: $(VENV)/ready-dev  ## do every lesson in Chromium, in every language, and write docs/LESSONS.md
+	@$(BIN)/python -m benchmarks lessons
 
 bench-by-hand: $(VENV)/ready-dev  ## play five whole games by hand on the virtual table, in Chromium, and write it into docs/PANEL.md
 	@$(BIN)/python -m benchmarks by_hand

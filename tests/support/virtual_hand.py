@@ -278,7 +278,7 @@ class VirtualHand:
 
 @contextmanager
 def virtual_hand(
-    chromium: playwright.sync_api.Browser, game: str, seed: int | None = None
+    chromium: playwright.sync_api.Browser, game: str, seed: int | None = None, locale: str = "en"
 ) -> Iterator[VirtualHand]:
     """The host's browser at the demo of a game, without a seed at its lessons.
 
@@ -291,7 +291,7 @@ def virtual_hand(
         try:
             assert process.stdout is not None
             link = [process.stdout.readline() for _ in range(3)][-1].split()[-1]
-            context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+            context = chromium.new_context(viewport={"width": 1280, "height": 1000}, locale=locale)
             page = context.new_page()
             page.goto(link)
             page.wait_for_selector("#virtual-controls button")
