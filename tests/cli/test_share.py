@@ -13,12 +13,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import main
-from referee.sessions.event_store import Log
+from referee.live.shared_tables import shared_tables
+from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import Corrected, SessionStarted, VerdictReached
 from referee.sessions.misreadings import KEY, Kind, Misread, plain
 from simulation.players.ice_boule_table import GROUND_MM, demo_setup, demo_stage
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, ScenePiece, look_at
+from table.errors import InputError
 from table.observation import Observation, observation_document
 from table.solids import lying, upright
 from table.table_config import Setup, save_table, table_document
@@ -352,3 +354,16 @@ def test_the_zip_says_nothing_of_the_machine(shared: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(shared.read_bytes())) as archive:
         assert {one.date_time for one in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert {(one.comment, one.extra) for one in archive.infolist()} == {(b"", b"")}
+
+
+def test_a_ruling_on_what_was_only_said_cannot_be_shared(log: Path) -> None:
+    with LogReader(log) as reader:
+        records = reader.records()
+        seen = next(one for one in records if getattr(one.event, "observation", None))
+        assert [table.name for table in shared_tables(reader, records, [seen.seq])]
+        heard = msgspec.structs.replace(seen.event, observation=None)
+        said = [
+            msgspec.structs.replace(one, event=heard) if one is seen else one for one in records
+        ]
+        with pytest.raises(InputError, match="whose picture is kept"):
+            list(shared_tables(reader, said, [seen.seq]))

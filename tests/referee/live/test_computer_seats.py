@@ -2,11 +2,14 @@
 referee rules on that by the rules alone.
 """
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
 
 from engines import GAMES
+from engines.game import facts
+from referee.live import computer_seats
 from referee.live.computer_seats import ComputerSeats
 from referee.sessions.commands import Declare, Hear, Pause, Resume, Undo
 from referee.sessions.event_store import Log, LogFailed
@@ -96,6 +99,39 @@ def test_another_legal_move_counts_as_well_and_the_wish_is_gone(table):
     assert view.next == "black"
     assert len(view.options) > 1
     assert at.think() == [], "it is a person's turn"
+
+
+def test_a_computer_may_think_for_four_seconds_and_no_longer(table, monkeypatch):
+    game, asked = GAMES["icebreaker"], []
+    clock = iter([0.0, 0.1, 3.9, 4.1, 9.0, 9.0])
+
+    def choose(state, _player, _strength, _chance, out_of_time):
+        asked.extend(out_of_time() for _ in range(4))
+        return next(iter(game.legal_moves(state)))
+
+    told = facts(game)
+    computer = replace(told.computer_player, choose=choose)
+    monkeypatch.setattr(
+        computer_seats, "facts", lambda _game: replace(told, computer_player=computer)
+    )
+    at = table("icebreaker", ("red", "black"), {"red": "club"})
+    assert ComputerSeats(at.session, at.told.append, lambda: next(clock)).act()
+    assert asked == [False, False, True, True]
+
+
+def test_a_computer_looks_again_within_two_seconds_though_nothing_happens(table, monkeypatch):
+    at = table("icebreaker", ("red", "black"), {"red": "club"})
+    waited = []
+
+    def wait(_after, timeout_s):
+        waited.append(timeout_s)
+        at.session.close()
+        return ()
+
+    monkeypatch.setattr(at.session, "wait", wait)
+    at.seats.run()
+    assert len(waited) == 1
+    assert 0.5 <= waited[0] <= 2
 
 
 def test_after_an_undo_it_wants_a_move_again(table):
