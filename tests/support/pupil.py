@@ -98,6 +98,7 @@ def do_on_page(hand, lesson):
     """Do a lesson on its page until that says that it is done."""
     until_open(hand)
     for _ in range(TRIES):
+        before = hand.view()["seq"]
         do(hand, lesson)
         for _ in range(RULED):
             hand.page.wait_for_timeout(STEP_MS)
@@ -106,6 +107,6 @@ def do_on_page(hand, lesson):
                 answer(hand, view["question"])
             if lesson_state(hand) == "done":
                 return
-            if lesson.times > 1 and view["phase"] == "playing":
+            if lesson.times > 1 and view["phase"] == "playing" and view["seq"] > before:
                 break
     raise AssertionError((lesson.title, hand.view()["verdicts"][:1], hand.view()["live"]["said"]))
