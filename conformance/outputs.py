@@ -4,9 +4,9 @@ from hardware.scoreboard import Score, Scoreboard
 
 SCORES = (Score("red", "Anna", 12), Score("blue", "Ben", 3.5))
 BOARDS = (
-    Scoreboard("Ice Boule", ()),
-    Scoreboard("Ice Boule", SCORES, "red", "RED +2"),
-    Scoreboard("Ice Boule", SCORES, outcome="Anna wins.", trouble="The camera is lost."),
+    Scoreboard("Pegs", ()),
+    Scoreboard("Pegs", SCORES, "red", "RED +2"),
+    Scoreboard("Pegs", SCORES, outcome="Anna wins.", trouble="The camera is lost."),
 )
 
 

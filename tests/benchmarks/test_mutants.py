@@ -61,9 +61,9 @@ def test_a_mistake_is_in_the_code_and_the_file_stays_as_it_is(tmp_path):
         ("hardware", "backends/mqtt.py", "hardware/test_mqtt.py", "hardware/test_mqtt.py"),
         (
             "referee/live",
-            "game_setup.py",
-            "referee/sessions/test_piece_fit.py",
-            "webui/pages/test_game_setup.py",
+            "judging.py",
+            "referee/live/test_referee.py",
+            "referee/live/test_boule_end.py",
         ),
         (
             "referee/sessions",

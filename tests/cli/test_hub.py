@@ -141,7 +141,7 @@ def test_a_table_is_enrolled_and_sends_and_both_end_when_they_are_told(tmp_path,
         code = table.hear(r"with the code (\S+)")
         _enter(port, made.split()[-1], code)
         table.hear("(This table is Table 1 at the hub)")
-        table.hear("(Sending )")
+        table.hear("(is sent to )")
         store = Store(database)
         until(lambda: _count(store) == count)
         _pair(store)
