@@ -108,7 +108,7 @@ def list_hardware(path: Path | None) -> None:
                 wrong.setdefault(part.wrong, []).append(part.part)
         console().print(table)
     for why, parts in wrong.items():
-        say(in_language(msg("{text}: {text2}", text=in_a_row(map(Word, parts)), text2=why)))
+        say(msg("{text}: {text2}", text=in_a_row(map(Word, parts)), text2=why))
     _list_ports()
     if wrong:
         raise SystemExit(1)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from cli.terminal import in_language, say
+from cli.terminal import say
 from table.errors import InputError
 from table.games import found_games
 from table.messages import msg
@@ -47,7 +47,7 @@ def game(name: str, out: Path | None) -> None:
             msg("{path}: expected a folder that is not there yet, got one that is", path=folder)
         )
     write_game(name, folder)
-    say(in_language(msg("{path} is written. It plays and passes its tests:", path=folder)))
+    say(msg("{path} is written. It plays and passes its tests:", path=folder))
     say(
         f"  cd {folder}",
         '  pip install -e ".[tests]"',

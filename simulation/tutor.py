@@ -26,8 +26,6 @@ from table.table_config import Setup
 
 TUTOR = "the tutor"
 """Who decided what the tutor declares."""
-
-
 LessonState = Literal["laying", "open", "other", "done"]
 
 
@@ -99,11 +97,11 @@ class Tutor:
                 )
             )
         with self._lock:
-            goes_on = self._lessons[number - 1].position is None
-            if not goes_on or self._look().state != "done" or number != self._number + 1:
+            if number != self._number + 1 or self._look().state != "done":
                 while self._lessons[number - 1].position is None:
                     number -= 1
-                self._lay(self._lessons[number - 1].position or ())
+            if (position := self._lessons[number - 1].position) is not None:
+                self._lay(position)
             self._number, self._since = number, self._session.ledger.seq
 
     def look(self) -> LessonNow:

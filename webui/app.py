@@ -44,10 +44,9 @@ def create_app(
     move the pieces on the page, and a `tutor` gives lessons there. `hosts` are names of this
     machine, beside its addresses and local names, that the panel answers to; `access` knows the
     codes, without it they are fresh ones that are kept nowhere (`app.extensions["access"]` has
-    them); `address` says
-    where phones find the panel now, empty where they do not; `devices` says what is connected, and
-    what is wrong with it. `app.extensions["streams"].limit` is how many may listen at once
-    (`webui.server` raises it).
+    them); `address` says where phones find the panel now, empty where they do not; `devices` says
+    what is connected, and what is wrong with it. `app.extensions["streams"].limit` is how many may
+    listen at once (`webui.server` raises it).
     """
     app = bare_app(hosts)
     access = access or Access(Codes())

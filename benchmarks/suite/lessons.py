@@ -10,7 +10,7 @@ import msgspec
 from benchmarks.games.playing import GAMES
 from benchmarks.harness import Benchmark, Pairs
 from simulation.tutor import lessons_of
-from tests.support.pupil import do_on_page
+from tests.support.pupil import until_done
 from tests.support.virtual_hand import virtual_hand
 from tools.chromium import chromium
 from webui.i18n import LANGUAGES
@@ -49,7 +49,7 @@ def run(case: Case) -> Taught:
         lessons = lessons_of(case.game, hand.setup)
         try:
             for lesson in lessons:
-                do_on_page(hand, lesson)
+                until_done(hand, lesson)
                 done += 1
                 if done < len(lessons):
                     hand.page.click("#lesson-next")

@@ -150,7 +150,7 @@ def lens(
         say_json(msgspec.json.encode(file, enc_hook=str).decode())
     else:
         _print(file)
-        say(in_language(written))
+        say(written)
 
 
 def _check_source(

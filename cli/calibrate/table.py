@@ -26,7 +26,7 @@ from calibration.table.printed import printed_scale, scaled, unknown_lens
 from calibration.table.single_image import HIGH_MM, FirstLens, first_lens, worst_sigma_mm
 from cli.options import GameName, table_option
 from cli.serve_options import page_options, served
-from cli.terminal import in_language, progress, say
+from cli.terminal import progress, say
 from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
@@ -249,7 +249,7 @@ def table(
         if guide:
             guide.finish(report[::-1])
     for sentence in report:
-        say(in_language(sentence))
+        say(sentence)
 
 
 def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, Image]:
@@ -281,7 +281,7 @@ def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, I
         except InputError as error:
             if str(error) != lacking:
                 lacking = error.message
-                say(in_language(msg("waiting: {text}", text=lacking)), err=True)
+                say(msg("waiting: {text}", text=lacking), err=True)
             return False
 
     images = take_pictures(str(spec), None, PICTURES, shows_all)
@@ -440,7 +440,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
         raise InputError(msg("{photo}: {text}", photo=photo, text=camera.reason))
     kept = replace_table(setup, out)
     _say_first(first, setup, camera)
-    say(in_language(_written(out, kept)))
+    say(_written(out, kept))
 
 
 def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -> Setup:
@@ -507,7 +507,7 @@ def printed(
     if bar_mm != BAR_MM:
         longer = f"{100 * (bar_mm / BAR_MM - 1):+.1f} %"
         say(msg("The print is off in size: {raw}. That is taken into account.", raw=longer))
-    say(in_language(_written(out, kept)))
+    say(_written(out, kept))
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
@@ -565,15 +565,13 @@ def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | No
         read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None
     ).message
     for sentence in moved:
-        say(in_language(sentence))
+        say(sentence)
     if moved:
         ctx.exit(1)
     say(
-        in_language(
-            msg("The corner cards and the board are where table.json says.")
-            if before is None
-            else msg("Nothing has moved: corner cards, board and camera are where they were.")
-        )
+        msg("The corner cards and the board are where table.json says.")
+        if before is None
+        else msg("Nothing has moved: corner cards, board and camera are where they were.")
     )
 
 

@@ -9,7 +9,7 @@ needs no question; otherwise people are asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -91,20 +91,13 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
         sure = 1.0
     elif others[place].on is not None:
         return seen
-    elif before is not None and all(
-        moved(was, upper) or was.colour != upper.colour for was in before.pieces
-    ):
+    elif before is not None and not _lay_there(upper, before.pieces):
         sure, target = min(sure, UNTOLD), _doubtful(target)
     bare[place] = replace(upper, on=len(bare), pose_probability=sure)
     whole = replace(seen, pieces=(*bare, replace(target, on=None)))
-    still = before is not None and any(
-        not moved(was, upper) and was.colour == upper.colour for was in before.pieces
-    )
-    return (
-        uncovered(whole, before, whole.pieces[-1], whole.pieces[place])
-        if before is not None and still
-        else whole
-    )
+    if before is None or not _lay_there(upper, before.pieces):
+        return whole
+    return uncovered(whole, before, whole.pieces[-1], whole.pieces[place])
 
 
 def guessed(state: State, seen: Observation, before: Observation | None) -> Observation | None:
@@ -176,10 +169,13 @@ def _impossible(seen: Observation, places: Sequence[int], before: Observation) -
     ]
     far = bool(away_mm) and min(away_mm) > CARRIED_UNDER_MM
     return bool(over) and all(
-        any(was.colour == piece.colour and not moved(was, piece) for was in bare)
-        or (far and all(moved(was, piece) or was.colour != piece.colour for was in before.pieces))
-        for piece in over
+        _lay_there(piece, bare) or (far and not _lay_there(piece, before.pieces)) for piece in over
     )
+
+
+def _lay_there(piece: SeenPiece, before: Iterable[SeenPiece]) -> bool:
+    """Whether a piece of its colour lay in its place before."""
+    return any(was.colour == piece.colour and not moved(was, piece) for was in before)
 
 
 def came_to_lie_outside(state: State, seen: Observation, before: Observation | None) -> bool:

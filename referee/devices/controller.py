@@ -100,7 +100,9 @@ class Companion:
         self._cached_document: Mapping[str, Any] = {}
         self._news: Record | None = None
         self._last_shown: tuple[object, ...] = ()
+        self._scored: tuple[object, ...] = ()
         self._board_shown: Scoreboard | None = None
+        """What the score that an output shows was made from, and that score."""
         self._chosen_before: AnswerSelection | None = None
         self._failure = ""
         self._used_ms = -1.0
@@ -188,10 +190,13 @@ class Companion:
             )
 
     def _show_score(self, output: Output) -> None:
-        board = scoreboard(self._session.view(), self._referee.latest, self._devices.language)
+        view, status = self._session.view(), self._referee.latest
+        if self._scored == (now := (view.seq, status.status, status.message, status.error)):
+            return
+        board = scoreboard(view, status, self._devices.language)
         if board != self._board_shown:
-            self._board_shown = board
             output.show(board)
+        self._scored, self._board_shown = now, board
 
     def _fail(self, error: Exception) -> None:
         """Report an unexpected error, once for several equal ones in a row.

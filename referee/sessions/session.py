@@ -81,11 +81,11 @@ from table.messages import Message, first_sentence, in_a_row, msg, quoted, sente
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
-MOST_QUOTED = 5
-"""Where more moves than this are declared, only their number is said."""
 """Newest records of a session that stay in memory, as those of a whole evening would take too much;
 older ones are read from the log.
 """
+MOST_QUOTED = 5
+"""Where more moves than this are declared, only their number is said."""
 
 
 class Session:

@@ -58,44 +58,20 @@ def _act_for_whoever_is_next(hand, chance):
             return
 
 
-def until_done(hand, lesson):
-    """Do a lesson until its tutor says that it is done."""
-    for _ in range(8):
-        if hand.tutor.look().state == "done":
-            return
-        before = hand.view()["seq"]
-        do(hand, lesson)
-        for _ in range(40):
-            hand.wait_for_timeout(300)
-            view = hand.view()
-            if view["phase"] == "asking":
-                answer(hand, view["question"])
-            if hand.tutor.look().state == "done" or view["seq"] > before:
-                break
-    raise AssertionError((hand.tutor.look(), hand.view()["live"]["said"], hand.pieces()))
-
-
-# ---- on the page
-
 STEP_MS, PATIENCE, RULED, TRIES = 500, 120, 20, 8
-
-
-def lesson_state(hand):
-    """What the page says of the lesson: `laying`, `open`, `other` or `done`."""
-    return hand.page.locator("#lesson").get_attribute("class").partition("is-")[2]
 
 
 def until_open(hand):
     """Wait until the table is set up for the lesson."""
     for _ in range(PATIENCE):
-        if lesson_state(hand) == "open":
+        if hand.lesson_state() == "open":
             return
         hand.page.wait_for_timeout(STEP_MS)
-    raise AssertionError((lesson_state(hand), hand.view()["live"]["said"]))
+    raise AssertionError((hand.lesson_state(), hand.view()["live"]["said"]))
 
 
-def do_on_page(hand, lesson):
-    """Do a lesson on its page until that says that it is done."""
+def until_done(hand, lesson):
+    """Do a lesson until its tutor says that it is done."""
     until_open(hand)
     for _ in range(TRIES):
         before = hand.view()["seq"]
@@ -105,7 +81,7 @@ def do_on_page(hand, lesson):
             view = hand.view()
             if view["phase"] == "asking":
                 answer(hand, view["question"])
-            if lesson_state(hand) == "done":
+            if hand.lesson_state() == "done":
                 return
             if lesson.times > 1 and view["phase"] == "playing" and view["seq"] > before:
                 break

@@ -87,6 +87,10 @@ class QuickHand:
         """The engine's, with all its secrets."""
         return self._session.ledger.state
 
+    def lesson_state(self):
+        """How far the lesson is: `laying`, `open`, `other` or `done`."""
+        return self.tutor.look().state
+
     def pieces(self, lies=True):
         """What lies on the table by name, or what is beside it."""
         look = self._virtual.look()

@@ -75,6 +75,11 @@ class VirtualHand:
         view = self.view()
         return GAMES[view["game"]].State.parse(view["state"]["state"])
 
+    def lesson_state(self) -> str:
+        """How far the page says that the lesson is: `laying`, `open`, `other` or `done`."""
+        names = self.page.locator("#lesson").get_attribute("class") or ""
+        return names.partition("is-")[2]
+
     def pieces(self, lies: bool = True) -> dict[str, dict[str, Any]]:
         """What lies on the table by name, or what is beside it."""
         return {one["name"]: one for one in self.page.evaluate(PIECES) if one["lies"] == lies}

@@ -42,15 +42,15 @@ function exchange(page) {
   const focused = document.activeElement;
   const [id, name] = [focused?.id, focused?.dataset?.name];
   room = Math.max(room, document.getElementById("reserve").offsetHeight);
-  for (const part of ["lying", "example", "lesson", "reserve", "virtual-controls"]) if (!unchanged(part, page)) document.getElementById(part).replaceWith(page.getElementById(part));
+  for (const part of ["lying", "example", "lesson", "reserve", "virtual-controls"]) {
+    const [old, fresh] = [document.getElementById(part), page.getElementById(part)];
+    if (!old.isEqualNode(fresh)) old.replaceWith(fresh); // the same stays: it may be read aloud, or under a finger
+  }
   document.getElementById("reserve").style.minHeight = `${room}px`;
   if (!document.activeElement || document.activeElement === document.body) (id ? document.getElementById(id) : name && named(name))?.focus();
   choose(chosen);
   showExample(shows);
 }
-
-// what is read aloud, or under a finger, is not exchanged for the same
-const unchanged = (part, page) => part === "lesson" && document.getElementById(part).innerHTML === page.getElementById(part).innerHTML;
 
 function showExample(wanted) {
   shows = wanted;
@@ -225,7 +225,7 @@ table.addEventListener("click", async (event) => {
   else if (lesson) {
     showExample(false);
     choose("");
-    await send(document.getElementById("lesson").dataset.url, { number: Number(lesson) });
+    await send(svg.dataset.lessonUrl, { number: Number(lesson) });
     mark = "";
     look();
   }

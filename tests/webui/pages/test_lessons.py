@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulation.tutor import lessons_of
-from tests.support.pupil import do_on_page, until_open
+from tests.support.pupil import until_done, until_open
 from tests.support.virtual_hand import virtual_hand
 from webui.i18n import LANGUAGES
 
@@ -31,5 +31,5 @@ def test_lessons_are_done_one_after_the_other_with_an_example_to_look_at(chromiu
             assert not example.is_visible()
             hand.page.click("#lesson-show")
             assert example.is_visible()
-            do_on_page(hand, lesson)
+            until_done(hand, lesson)
             hand.page.click("#lesson-next")
