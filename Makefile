@@ -20,7 +20,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo demo-hub environment test test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-lessons bench-hub bench-fuzz bench-doubts bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
+.PHONY: demo demo-hub environment test test-long test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-lessons bench-hub bench-fuzz bench-doubts bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -31,8 +31,11 @@ demo-hub: $(VENV)/ready-dev  ## start a database, a hub and four simulated table
 environment: $(VENV)/ready  ## only make .venv; with PI=1, on a Raspberry Pi, one that sees its packages: pins, picamera2
 	@echo "$(VENV) is ready: $(BIN)/rinkside --help"
 
-test: $(VENV)/ready-dev  ## run every test, on all cores; style and types are tests too
-	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+test: $(VENV)/ready-dev  ## run the tests, on all cores; style and types are tests too
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "not long"
+
+test-long: $(VENV)/ready-dev  ## run those that `make test` leaves out: the same promises with more games, seeds and widths
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m long
 
 test-quick: $(VENV)/ready-dev  ## run what is not slow, on all cores
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m "not slow"

@@ -7,6 +7,7 @@ is no mistake.  And a watch on the states of every referee that a test runs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import playwright.sync_api
 import pytest
@@ -18,15 +19,22 @@ from tools import chromium as installed
 pytest.register_assert_rewrite("tests.support")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever a browser is opened for is marked, and slow; what is slow comes first.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whatever a browser is opened for is marked, and slow; what long_tests.txt lists is long.
 
-    So no worker is left with a long test when the others have nothing to do any more.
+    What is slow comes first: so no worker is left with a long test when the others have nothing to
+    do any more.
     """
+    unseen = set(LONG)
     for item in items:
+        if named := {item.nodeid, item.nodeid.partition("[")[0]} & LONG:
+            item.add_marker(pytest.mark.long)
+            unseen -= named
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.slow)
+    if unseen and config.args == config.getini("testpaths"):
+        raise pytest.UsageError(f"tests/long_tests.txt: no such test: {', '.join(sorted(unseen))}")
     items.sort(key=_turn)
 
 
@@ -37,6 +45,12 @@ def _turn(item: pytest.Item) -> int:
     return 0 if item.path.name in LONGEST else 1
 
 
+LONG = frozenset(
+    line
+    for line in (Path(__file__).parent / "long_tests.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+)
+"""Tests, by their node ids, that `make test` leaves out."""
 LONGEST = {"test_virtual_table.py", "test_example_game.py", "test_new_game.py"}
 """Modules with the longest tests."""
 

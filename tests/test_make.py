@@ -110,7 +110,7 @@ def set_up(folder: Path) -> None:
     ("target", "runs"),
     [
         ("demo", "rinkside demo --port 8080\n"),
-        ("test", "python -m pytest --numprocesses=auto --dist=worksteal\n"),
+        ("test", "python -m pytest --numprocesses=auto --dist=worksteal -m not long\n"),
     ],
 )
 def test_a_second_run_installs_nothing(target: str, runs: str, tmp_path: Path) -> None:
