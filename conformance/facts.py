@@ -8,10 +8,12 @@ import msgspec
 import pytest
 
 from engines import GAMES, facts_of
+from engines.errors import InvalidNotation
 from engines.game import INTERFACE, facts
 from engines.game_document import GameDocument
 from engines.statistics import Step
 from simulation.players.policies import RandomPlayer, playout
+from simulation.tables import lessons_table
 from table.cells import cells_mm
 from table.games import played_on, table_facts
 from table.pieces import load_piece_set
@@ -60,6 +62,25 @@ def test_a_game_has_a_title_and_is_made_for_this_interface(name):
     assert facts(GAMES[name]) is facts_of(name)
     assert facts_of(name).title.strip()
     assert facts_of(name).interface == INTERFACE
+
+
+def test_lessons_begin_where_the_rules_lead_and_their_examples_do_what_they_ask(name):
+    table, game = lessons_table(name), GAMES[name]
+    setup = table.setup
+    state = first = game.set_up(setup.game.colours, table.rulings, setup.board)
+    for lesson in facts_of(name).lessons(setup.game.colours):
+        if lesson.position is not None:
+            state = first
+            for move in map(game.parse_move, lesson.position):
+                assert game.violation(state, move) is None, (lesson.title, str(move))
+                state = game.play(state, move)
+        try:
+            move = game.parse_move(lesson.example)
+        except InvalidNotation:
+            continue  # what is thrown is described, not written: where it comes to lie is chance
+        refused = game.violation(state, move) is not None
+        assert lesson.counts(refused, [str(move)]), (lesson.title, lesson.example)
+        state = state if refused else game.play(state, move)
 
 
 def test_pieces_stand_or_lie_with_chances_that_add_up(name):

@@ -18,6 +18,7 @@ from engines.rule_texts import explain
 from table.languages import translated
 from table.table_config import load_table
 from tests.support.installed_packages import ROOT, install, on_the_path, rinkside
+from tests.support.quick_hand import quick_hand
 from webui.pages.help import games_pages
 
 PLUGIN = ("-p", "conformance.plugin")
@@ -67,6 +68,23 @@ def test_its_rules_are_listed_and_its_board_is_printed(site: Path, tmp_path: Pat
     assert told.returncode == 0, told.stderr
     board = load_table(tmp_path / "table.json").board
     assert (board.files, board.ranks) == (5, 6)
+
+
+MOVED = (("b1 b2",), ("c4 c5", "c3 c4"), ("c4 c5", "c3 c4", "c2 c3"), ("c5 d6",))
+"""How a pupil moves pyramids in each lesson."""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("convoy")
+def test_its_lessons_are_done_on_the_virtual_table(tmp_path) -> None:
+    with quick_hand(tmp_path, "convoy") as hand:
+        for number, moved in enumerate(MOVED, 1):
+            hand.tutor.begin(number)
+            hand.until(lambda _: hand.lesson_state() == "open")
+            for origin, target in map(str.split, moved):
+                hand.drag(f"pyramid {origin}", *hand.cell(target))
+            hand.until(lambda _: hand.lesson_state() == "done")
+        assert "won" in str(hand.view()["live"]["said"])
 
 
 def test_no_file_of_the_project_names_it() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from convoy import rules
+from convoy.lessons import lessons
 from convoy.rules import Move, State, legal_moves, outcome, play, pushed, violation
 from engines.alternatives import instead
 from engines.board_marks import Mark, Option, mark
@@ -178,4 +179,5 @@ FACTS = GameFacts(
     first_player=Printed("lot", "Setup", rests_on_it=("lot",)),
     presentation=Presentation(marks=_marks, on_board=_on_board, sound=_sound, headline=_headline),
     statistics=Statistics(hits=_hits),
+    lessons=lessons,
 )
