@@ -23,9 +23,9 @@ from cli.photo import (
     checked_colours,
     checked_sizes,
     drawn_gaps,
-    hand_warning,
     load_photo_table,
     measured_gaps,
+    photo_warnings,
     read_calibrated,
     read_mat,
     read_table,
@@ -148,7 +148,7 @@ def measure(
         setup, calibrated = load_photo_table(table_path)
         where, reading = str(photo), _look(photo, aimed(setup, target), calibrated, files)
     measured = measured_gaps(reading, where, ruler)
-    if warning := hand_warning(reading.seen):
+    if warning := photo_warnings(reading):
         complain(warning)
     if picture:
         write_picture(picture, drawn_gaps(reading, measured, ruler))

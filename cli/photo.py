@@ -18,7 +18,7 @@ from table.errors import InputError
 from table.files import read_json
 from table.game_facts import Measuring, RankedGaps
 from table.measured_text import with_margin
-from table.messages import NOTHING, Message, msg
+from table.messages import NOTHING, Message, msg, sentences
 from table.observation import SURE, Observation
 from table.pieces import COLOURS
 from table.table_config import Setup, load_table, parse_table
@@ -27,6 +27,8 @@ from vision.annotate.photo import Note, Tone, annotate
 from vision.cameras.frame import Frame, Image
 from vision.cameras.image_files import read_image
 from vision.cameras.photographs import Photograph
+from vision.geometry.rectified_view import Photo
+from vision.observe import BURNT_OUT_SHARE, burnt_out_share
 from vision.observe import observe as observe_frame
 from vision.resolution import resized, resolved, scaled_setup
 
@@ -43,11 +45,23 @@ class Reading:
     seen: Observation
 
 
-def hand_warning(seen: Observation) -> Message:
-    """What people should know of a photograph with a hand in it; empty if there is none."""
-    if not seen.hand:
-        return NOTHING
-    return msg("What looks like a hand is in the photo; pieces under it may be missing.")
+def photo_warnings(reading: Reading) -> Message:
+    """Why pieces may be missing in a photograph: a hand, glare; empty if nothing hides any."""
+    seen, warnings = reading.seen, []
+    if seen.hand:
+        warnings.append(
+            msg("What looks like a hand is in the photo; pieces under it may be missing.")
+        )
+    share = burnt_out_share(Photo(reading.image, seen.camera, reading.setup))
+    if share >= BURNT_OUT_SHARE:
+        warnings.append(
+            msg(
+                "{n} percent of the play area is too bright to show anything; pieces there may be"
+                " missing.",
+                n=round(100 * share),
+            )
+        )
+    return sentences(*warnings) if warnings else NOTHING
 
 
 def sample_photo() -> bytes:

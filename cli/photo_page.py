@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 import msgspec
 
 from calibration.photo_table import InPlay, printed_mat
-from cli.photo import drawn_gaps, hand_warning, measured_gaps, read_mat, sample_photo
+from cli.photo import drawn_gaps, measured_gaps, photo_warnings, read_mat, sample_photo
 from cli.serve_options import tell_address
 from referee.presentation.view_model import ranked
 from table.games import measuring
@@ -35,7 +35,7 @@ def photo_reader(scale: float = 1.0) -> PhotoReader:
         measured = measured_gaps(reading, name, ruler)
         game = reading.setup.game
         return MeasuredPhoto(
-            sentences(ruler.sentence(measured), hand_warning(reading.seen)),
+            sentences(ruler.sentence(measured), photo_warnings(reading)),
             ranked(msgspec.convert(ruler.document(measured), Measurement)),
             encode_jpeg(drawn_gaps(reading, measured, ruler), QUALITY),
             InPhoto(game.target or "", game.colours),

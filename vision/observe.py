@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 
 from table.boards import within
@@ -20,8 +21,12 @@ GREY_LEVELS, COLOURED_SHARE = 6, 0.002
 """Difference between red, green and blue up to which a pixel is grey, and the least share of others
 in a picture with colours.
 """
+BURNT_OUT, BURNT_OUT_SHARE = 250, 0.05
+"""Level from which all three colours of a pixel are too bright to show anything, and the share of
+such pixels in the play area from which it is said.
+"""
 EVERY_PX = 8
-"""Every so many pixels, in both directions, are looked at for that."""
+"""Every so many pixels, in both directions, are looked at for these."""
 FIRST_ESTIMATE = phrase(
     "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 )
@@ -69,6 +74,14 @@ def observe(
         notes += (message,)
     if setup.camera.first_estimate:
         notes += (FIRST_ESTIMATE,)
+    if (share := burnt_out_share(photo)) >= BURNT_OUT_SHARE:
+        notes += (
+            phrase(
+                "{n} percent of the play area is too bright to show anything; lower the exposure or"
+                " move the lamp",
+                n=round(100 * share),
+            ),
+        )
     return Observation(
         frame.seq,
         frame.at_ms,
@@ -89,6 +102,15 @@ def _has_no_colours(image: Image) -> bool:
     pixels = image[::EVERY_PX, ::EVERY_PX]
     coloured = pixels.max(axis=2) - pixels.min(axis=2) > GREY_LEVELS
     return bool(coloured.mean() < COLOURED_SHARE)
+
+
+def burnt_out_share(photo: Photo) -> float:
+    """The share of the play area's pixels that are too bright to show anything."""
+    corners = photo.setup.outline_mm()
+    outline = photo.pixels(np.column_stack([corners, np.zeros(len(corners))])) / EVERY_PX
+    few = photo.image[::EVERY_PX, ::EVERY_PX]
+    inside = cv2.fillPoly(np.zeros(few.shape[:2], np.uint8), [outline.astype(np.int32)], 1) > 0
+    return float((few[inside].min(axis=1) >= BURNT_OUT).mean()) if inside.any() else 0.0
 
 
 def _inside(one: Reading, outline: Array) -> bool:

@@ -137,6 +137,20 @@ def test_a_hand_in_the_photo_is_said_by_command_and_page(
     assert (HAND in page.sentence) == there
 
 
+def test_a_photo_with_glare_on_the_mat_is_said_to_have_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read(*args: Any) -> Reading:
+        reading = read_mat(*args)
+        image, (h, w) = reading.image.copy(), reading.image.shape[:2]
+        cv2.circle(image, (w // 2, h // 2), h // 5, (255, 255, 255), -1)
+        return replace(reading, image=image)
+
+    assert "too bright" not in run("--sample").stderr
+    monkeypatch.setattr("cli.measure.read_mat", read)
+    assert "percent of the play area is too bright to show anything" in run("--sample").stderr
+
+
 COPIES: dict[str, Callable[[Image], bytes]] = {
     "a PNG": png,
     "turned by its EXIF data": lambda image: with_orientation(np.rot90(image, 1), 6),

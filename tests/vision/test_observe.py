@@ -364,6 +364,15 @@ def test_a_picture_without_colours_is_refused_and_not_read_in_wrong_ones(quality
     assert seen.reason.startswith("the picture has no colours")
 
 
+def test_a_play_area_that_is_burnt_out_is_said():
+    case, frame = drawn("boule", 9101)
+    seen = observe(frame, case.setup)
+    assert not any("too bright" in note for note in seen.notes)
+    lit = np.clip(frame.image * 4.0, 0, 255).astype(np.uint8)
+    (note,) = [note for note in observe(Frame(0, 0, lit), case.setup).notes if "too bright" in note]
+    assert "percent of the play area" in note
+
+
 def test_a_hardly_lit_picture_keeps_its_colours():
     case, frame = drawn("boule", 9101)
     seen = observe(Frame(0, 0, (frame.image * 0.3).astype(np.uint8)), case.setup)
