@@ -54,7 +54,7 @@ def observe(
                 raw2=got,
             ),
         )
-    reader = reader or TableReader()
+    reader = reader or TableReader(every_colour=True)
     camera = reader.camera(frame.image, setup)
     if not isinstance(camera, Camera):
         return Unusable(frame.seq, frame.at_ms, camera.reason)

@@ -15,7 +15,12 @@ from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
 from table.table_config import Setup
 from vision.assignment.colour import bare_ground, coloured
-from vision.assignment.inventory import apply_piece_inventory, put_surplus_last, with_one_target
+from vision.assignment.inventory import (
+    apply_piece_inventory,
+    doubted_where_a_colour_is_missing,
+    put_surplus_last,
+    with_one_target,
+)
 from vision.assignment.overlaps import split_overlaps
 from vision.background.background_model import (
     EmptyTable,
@@ -87,10 +92,14 @@ class TableReader:
     `reference` is the same table without pieces, if there is an image of it.  Unmoved pieces, seen
     by an unmoved camera, are not measured again; the result is what reading the photograph alone
     would give, up to image noise.  `camera` locates the camera of the photographs.
+
+    With `every_colour` each colour of the table is expected to show, as on a photograph of people
+    who play; a game that just began has colours that do not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, every_colour: bool = False) -> None:
         self.camera = StillCamera()
+        self._every_colour = every_colour
         self._last: _PreviousFrame | None = None
         self._empty: tuple[Frame, Setup, EmptyTable | None] | None = None
 
@@ -126,6 +135,8 @@ class TableReader:
         estimates, beyond = apply_piece_inventory(possible, photo)
         if setup.game.target is not None:
             estimates = with_one_target(estimates, photo)
+        if self._every_colour:
+            estimates = doubted_where_a_colour_is_missing(estimates, setup)
         foreign = [one for one in estimates if one.colour_distance > FOREIGN_COLOUR]
         estimates = [one for one in estimates if one.colour_distance <= FOREIGN_COLOUR]
         pieces = [estimate.best for estimate in estimates]

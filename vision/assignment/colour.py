@@ -155,7 +155,7 @@ def coloured(
         estimate,
         colours=np.asarray(weight / weight.sum()),
         over_target=over,
-        colour_distance=float(apart.min()),
+        colour_distances=apart,
     )
 
 

@@ -57,6 +57,10 @@ ONE_PLACE_BASES = 0.5
 """If a colour has one piece, readings of it no farther apart than this, in bases, are of the same
 object.
 """
+POOR_FIT, NEAR_FIT, MISSING_CHANCE = 3.0, 8.0, 0.1
+"""Where a colour in play seems to be missing: colour distance from which a piece fits its colour
+poorly, how much farther the missing colour may be, and the probability that it gets then.
+"""
 LEAST_CHANCE = 1e-6
 """Least probability of which a logarithm is taken."""
 LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
@@ -363,6 +367,35 @@ def _shares(score: Array) -> Array:
     return np.array([np.bincount(ways[:, piece], weights, sizes) for piece in range(pieces)])
 
 
+def doubted_where_a_colour_is_missing(
+    estimates: list[PieceEstimate], setup: Setup
+) -> list[PieceEstimate]:
+    """The estimates, those in doubt that fit their colour poorly and may be of a missing one.
+
+    Of a table in mid-game every colour shows.  Where one has no piece, and light fits another only
+    roughly, the two are easily confused.
+    """
+    shown = [
+        int(one.colours.argmax())
+        for estimate in estimates
+        for one in (estimate, estimate.under)
+        if one is not None
+    ]
+    missing = [k for k in range(len(setup.colours)) if k not in shown]
+    return [_may_be_one_of(missing, estimate) for estimate in estimates]
+
+
+def _may_be_one_of(missing: list[int], estimate: PieceEstimate) -> PieceEstimate:
+    apart = estimate.colour_distances
+    if not missing or apart is None or estimate.colour_distance < POOR_FIT:
+        return estimate
+    other = min(missing, key=lambda k: float(apart[k]))
+    if apart[other] > estimate.colour_distance + NEAR_FIT:
+        return estimate
+    chance = max(MISSING_CHANCE, float(estimate.colours[other]))
+    return replace(estimate, colours=_given(estimate.colours, other, chance))
+
+
 def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
     """The estimates with at most one of those in play the game's target, or standing over it.
 
@@ -431,11 +464,11 @@ def _target_odds(estimate: PieceEstimate, target: int) -> float:
     return COLOURS_TOLD * float(odds) + (0.0 if estimate.best.pose == "upright" else LYING)
 
 
-def _given(chances: Array, target: int, share: float) -> Array:
-    """Colour probabilities rescaled so that the target's colour has probability `share`."""
-    rest = np.delete(chances, target)
+def _given(chances: Array, colour: int, share: float) -> Array:
+    """Colour probabilities rescaled so that one colour has probability `share`."""
+    rest = np.delete(chances, colour)
     rest = rest / max(float(rest.sum()), LEAST_CHANCE) * (1 - share)
-    return np.insert(rest, target, share)
+    return np.insert(rest, colour, share)
 
 
 def _over_target(

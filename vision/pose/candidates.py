@@ -144,8 +144,8 @@ class PieceEstimate:
     `tried` are its readings, the most probable first; `colours` (c,) are the probabilities of the
     table's colours; `under` is the piece that it stands on.  `over_target` (c,) are log-likelihood
     ratios of its light: that each of the colours stands on the game's target here, against the
-    target alone; None if it does not look like the target.  `colour_distance` is the mean squared
-    distance, in sigmas, of its light from the nearest of the table's colours.
+    target alone; None if it does not look like the target.  `colour_distances` (c,) are the mean
+    squared distances, in sigmas, of its light from the table's colours; None if it does not show.
     """
 
     keypoints: KeypointEstimate
@@ -154,7 +154,12 @@ class PieceEstimate:
     chance: float = 1.0
     under: PieceEstimate | None = None
     over_target: Array | None = None
-    colour_distance: float = 0.0
+    colour_distances: Array | None = None
+
+    @property
+    def colour_distance(self) -> float:
+        """That from the nearest colour."""
+        return 0.0 if self.colour_distances is None else float(self.colour_distances.min())
 
     @property
     def best(self) -> Hypothesis:
