@@ -131,6 +131,9 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         return _wait(state, found)
     if len(explained) == 1 and not still and (moved := _left(state, explained[0], found)):
         return _accept(state, explained[0], moved)
+    if not explained and (ghosts := found.surplus(state)):
+        likely = found.without(ghosts)
+        explained = [move for move in legal_moves(state) if likely.shows(play(state, move))]
     if explained:
         return _ask(state, explained, still or len(explained) == 1)
     return _judge_difference(state, found)
@@ -330,13 +333,13 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
         return asked
     if wrong.gone and (asked := _ask_about_unread(state, found, wrong)) is not None:
         return asked
-    if wrong.doubtful:
-        piece = wrong.doubtful[0].piece
+    if doubtful := wrong.doubtful or (found.surplus(state) if wrong.strange else ()):
+        piece = doubtful[0].piece
         message = msg(
             "The camera is not sure about the {colour} ship on {cell}: move it a little, or"
             " show it more clearly.",
             colour=piece.colour,
-            cell=label(wrong.doubtful[0].cells[0]),
+            cell=label(doubtful[0].cells[0]),
         )
         asks = ask_unseen(state, found, wrong.gone) if wrong.gone else None
         return CannotSee(

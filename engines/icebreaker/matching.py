@@ -147,13 +147,25 @@ class TableMatch:
         in the record.
         """
         unsure = {ship.colour for ship in self.ships if not ship.sure}
-        recorded = {
-            player: cells.bit_count()
-            for player, cells in zip(state.players, state.ships, strict=True)
-        }
-        if len(unsure) != 1 or Counter(ship.colour for ship in self.ships) != recorded:
+        if len(unsure) != 1 or Counter(ship.colour for ship in self.ships) != _recorded(state):
             return self
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
+
+    def surplus(self, state: State) -> list[Ship]:
+        """Ships that may not be there: too many of a colour, the most doubtful ones first."""
+        most = _recorded(state)
+        found = []
+        for colour in {ship.colour for ship in self.ships}:
+            ships = [ship for ship in self.ships if ship.colour == colour]
+            doubtful = [ship for ship in ships if ship.piece.pose_probability < SURE]
+            doubtful.sort(key=lambda ship: ship.piece.pose_probability)
+            found += doubtful[: max(len(ships) - most[colour], 0)]
+        return found
+
+    def without(self, ships: Sequence[Ship]) -> TableMatch:
+        """The table without these ships."""
+        left = (ship for ship in self.ships if not any(ship is gone for gone in ships))
+        return replace(self, ships=tuple(left))
 
     def as_ruled(self, before: TableMatch, state: State) -> TableMatch:
         """The table with people's decisions against the picture since the last verdict applied.
@@ -251,6 +263,16 @@ def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
     if cell not in counter:
         return 1.0
     return FAR * (counter.index(cell) + 2 * (hidden >> cell & 1))
+
+
+def _recorded(state: State) -> Counter[str]:
+    """How many ships each player has."""
+    return Counter(
+        {
+            player: cells.bit_count()
+            for player, cells in zip(state.players, state.ships, strict=True)
+        }
+    )
 
 
 def match_table(seen: Observation, board: Hex) -> TableMatch:
