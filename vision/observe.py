@@ -69,19 +69,6 @@ def observe(
     outline = setup.outline_mm()
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
-    notes = camera.notes
-    if message := refocused(frame.focus_dpt, setup.camera):
-        notes += (message,)
-    if setup.camera.first_estimate:
-        notes += (FIRST_ESTIMATE,)
-    if (share := burnt_out_share(photo)) >= BURNT_OUT_SHARE:
-        notes += (
-            phrase(
-                "{n} percent of the play area is too bright to show anything; lower the exposure or"
-                " move the lamp",
-                n=round(100 * share),
-            ),
-        )
     return Observation(
         frame.seq,
         frame.at_ms,
@@ -93,8 +80,27 @@ def observe(
         unread_mm=read.unread_mm,
         tiles=read.tiles,
         dice=read.dice,
-        notes=notes,
+        notes=(*camera.notes, *_notes(frame, photo)),
     )
+
+
+def _notes(frame: Frame, photo: Photo) -> tuple[str, ...]:
+    """What people should know of the lens and the light."""
+    lens = photo.setup.camera
+    notes: list[str] = []
+    if message := refocused(frame.focus_dpt, lens):
+        notes.append(message)
+    if lens.first_estimate:
+        notes.append(FIRST_ESTIMATE)
+    if (share := burnt_out_share(photo)) >= BURNT_OUT_SHARE:
+        notes.append(
+            phrase(
+                "{n} percent of the play area is too bright to show anything; lower the exposure or"
+                " move the lamp",
+                n=round(100 * share),
+            )
+        )
+    return tuple(notes)
 
 
 def _has_no_colours(image: Image) -> bool:
