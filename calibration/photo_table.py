@@ -25,6 +25,7 @@ from table.table_config import Game, Setup, rows_of
 from vision.cameras.frame import Frame, Image
 from vision.cameras.photographs import Photograph
 from vision.observe import observe
+from vision.pipeline import TableReader
 from vision.resolution import resolved
 
 RARE_COLOURS = ("clear", "pink", "grey")
@@ -131,7 +132,7 @@ def read_photo(table: PhotoTable, named: InPlay, ruler: Measuring) -> tuple[Setu
     read, or it is not clear which piece is the target.
     """
     setup = _with_game(table.setup, named)
-    seen = observed(table.image, setup)
+    seen = observed(table.image, setup, every_colour=bool(named.colours))
     if not seen.pieces:
         raise InputError(msg("expected the target and pieces on the mat, but no piece was found"))
     target = named.target or _likely_target(seen, ruler)
@@ -160,9 +161,12 @@ def _with_game(setup: Setup, named: InPlay) -> Setup:
     )
 
 
-def observed(image: Image, setup: Setup) -> Observation:
-    """What lies on the table in a photograph; raises InputError if that cannot be seen."""
-    seen = observe(Frame(0, 0, image), setup)
+def observed(image: Image, setup: Setup, *, every_colour: bool = True) -> Observation:
+    """What lies on the table in a photograph; raises InputError if that cannot be seen.
+
+    `every_colour` as for `TableReader`.
+    """
+    seen = observe(Frame(0, 0, image), setup, reader=TableReader(every_colour=every_colour))
     if isinstance(seen, Observation):
         return seen
     raise InputError(seen.reason)

@@ -18,7 +18,7 @@ from table.errors import InputError
 from table.files import read_json
 from table.game_facts import Measuring, RankedGaps
 from table.measured_text import with_margin
-from table.messages import NOTHING, Message, msg, sentences
+from table.messages import Message, msg, sentences
 from table.observation import SURE, Observation
 from table.pieces import COLOURS
 from table.table_config import Setup, load_table, parse_table
@@ -28,7 +28,7 @@ from vision.cameras.frame import Frame, Image
 from vision.cameras.image_files import read_image
 from vision.cameras.photographs import Photograph
 from vision.geometry.rectified_view import Photo
-from vision.observe import BURNT_OUT_SHARE, burnt_out_share
+from vision.observe import burnt_out_percent
 from vision.observe import observe as observe_frame
 from vision.resolution import resized, resolved, scaled_setup
 
@@ -52,16 +52,15 @@ def photo_warnings(reading: Reading) -> Message:
         warnings.append(
             msg("What looks like a hand is in the photo; pieces under it may be missing.")
         )
-    share = burnt_out_share(Photo(reading.image, seen.camera, reading.setup))
-    if share >= BURNT_OUT_SHARE:
+    if percent := burnt_out_percent(Photo(reading.image, seen.camera, reading.setup)):
         warnings.append(
             msg(
                 "{n} percent of the play area is too bright to show anything; pieces there may be"
                 " missing.",
-                n=round(100 * share),
+                n=percent,
             )
         )
-    return sentences(*warnings) if warnings else NOTHING
+    return sentences(*warnings)
 
 
 def sample_photo() -> bytes:

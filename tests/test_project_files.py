@@ -89,9 +89,7 @@ def test_workflows_run_only_what_there_is(name: str, script: str) -> None:
 
 
 def test_every_kind_of_test_is_run_by_a_workflow() -> None:
-    """`make test` is the union: nothing that is left out by one choice of markers is left out by
-    all.
-    """
+    """What one choice of markers leaves out, another runs; so do `make test` and `test-long`."""
     calls = [words for _, script in SCRIPTS for words in commands(script) if "pytest" in words]
     chosen = {markers(words) for words in calls}
     for slow in (False, True):

@@ -38,7 +38,8 @@ def observe(
     """Read the pieces on the table, in the table frame.
 
     `reference` is the empty table from the same camera pose, if there is an image of it; `reader`
-    has read the camera's last frame and is faster if little has changed.  Returns Unusable, with
+    has read the camera's last frame and is faster if little has changed.  Without one, `frame` is a
+    photograph on which every colour in play should show (`TableReader`).  Returns Unusable, with
     the reason, if the camera cannot be located or the picture has no colours.  A camera's frames
     are read through `vision.change_gate.Watch`.
     """
@@ -92,12 +93,12 @@ def _notes(frame: Frame, photo: Photo) -> tuple[str, ...]:
         notes.append(message)
     if lens.first_estimate:
         notes.append(FIRST_ESTIMATE)
-    if (share := burnt_out_share(photo)) >= BURNT_OUT_SHARE:
+    if percent := burnt_out_percent(photo):
         notes.append(
             phrase(
                 "{n} percent of the play area is too bright to show anything; lower the exposure or"
                 " move the lamp",
-                n=round(100 * share),
+                n=percent,
             )
         )
     return tuple(notes)
@@ -110,13 +111,14 @@ def _has_no_colours(image: Image) -> bool:
     return bool(coloured.mean() < COLOURED_SHARE)
 
 
-def burnt_out_share(photo: Photo) -> float:
-    """The share of the play area's pixels that are too bright to show anything."""
+def burnt_out_percent(photo: Photo) -> int:
+    """Percent of the play area that is too bright to show anything; 0 if too little to be said."""
     corners = photo.setup.outline_mm()
     outline = photo.pixels(np.column_stack([corners, np.zeros(len(corners))])) / EVERY_PX
     few = photo.image[::EVERY_PX, ::EVERY_PX]
     inside = cv2.fillPoly(np.zeros(few.shape[:2], np.uint8), [outline.astype(np.int32)], 1) > 0
-    return float((few[inside].min(axis=1) >= BURNT_OUT).mean()) if inside.any() else 0.0
+    share = float((few[inside].min(axis=1) >= BURNT_OUT).mean()) if inside.any() else 0.0
+    return round(100 * share) if share >= BURNT_OUT_SHARE else 0
 
 
 def _inside(one: Reading, outline: Array) -> bool:

@@ -17,7 +17,7 @@ from table.table_config import Setup
 from vision.assignment.colour import bare_ground, coloured
 from vision.assignment.inventory import (
     apply_piece_inventory,
-    doubted_where_a_colour_is_missing,
+    doubt_for_missing_colours,
     put_surplus_last,
     with_one_target,
 )
@@ -136,7 +136,7 @@ class TableReader:
         if setup.game.target is not None:
             estimates = with_one_target(estimates, photo)
         if self._every_colour:
-            estimates = doubted_where_a_colour_is_missing(estimates, setup)
+            estimates = doubt_for_missing_colours(estimates, setup)
         foreign = [one for one in estimates if one.colour_distance > FOREIGN_COLOUR]
         estimates = [one for one in estimates if one.colour_distance <= FOREIGN_COLOUR]
         pieces = [estimate.best for estimate in estimates]

@@ -6,13 +6,13 @@ every ship and iceberg stands, so the table is compared with it, not with an ear
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
-from engines.icebreaker.matching import Difference, Shift, TableMatch, match_table
+from engines.icebreaker.matching import Difference, Shift, Ship, TableMatch, match_table
 from engines.icebreaker.moves import Move, parse_move
 from engines.icebreaker.occlusion import ask_unseen, ask_what_is_true, ships
 from engines.icebreaker.rules import (
@@ -131,12 +131,13 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         return _wait(state, found)
     if len(explained) == 1 and not still and (moved := _left(state, explained[0], found)):
         return _accept(state, explained[0], moved)
-    if not explained and (ghosts := found.surplus(state)):
+    ghosts = () if explained else found.surplus(state)
+    if ghosts:
         likely = found.without(ghosts)
         explained = [move for move in legal_moves(state) if likely.shows(play(state, move))]
     if explained:
         return _ask(state, explained, still or len(explained) == 1)
-    return _judge_difference(state, found)
+    return _judge_difference(state, found, ghosts)
 
 
 def _wait(state: State, found: TableMatch) -> Waiting | Accepted:
@@ -323,17 +324,18 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     )
 
 
-def _judge_difference(state: State, found: TableMatch) -> Verdict:
+def _judge_difference(state: State, found: TableMatch, ghosts: Sequence[Ship]) -> Verdict:
     """The verdict where no legal move explains the table.
 
-    Half of a move is done, a wrong one was made, or more than one.
+    Half of a move is done, a wrong one was made, or more than one. `ghosts` are ships that are too
+    many and may not be there.
     """
     wrong = found.differs(state)
     if wrong.extra and (asked := _ask_about_ice(state, found, wrong.extra)) is not None:
         return asked
     if wrong.gone and (asked := _ask_about_unread(state, found, wrong)) is not None:
         return asked
-    if doubtful := wrong.doubtful or (found.surplus(state) if wrong.strange else ()):
+    if doubtful := wrong.doubtful or (ghosts if wrong.strange else ()):
         piece = doubtful[0].piece
         message = msg(
             "The camera is not sure about the {colour} ship on {cell}: move it a little, or"

@@ -151,16 +151,19 @@ class TableMatch:
             return self
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
-    def surplus(self, state: State) -> list[Ship]:
-        """Ships that may not be there: too many of a colour, the most doubtful ones first."""
+    def surplus(self, state: State) -> tuple[Ship, ...]:
+        """Ships that are too many of their colour and may not be there.
+
+        Of each colour the most doubtful ones.
+        """
         most = _recorded(state)
-        found = []
-        for colour in {ship.colour for ship in self.ships}:
+        found: list[Ship] = []
+        for colour in dict.fromkeys(ship.colour for ship in self.ships):
             ships = [ship for ship in self.ships if ship.colour == colour]
             doubtful = [ship for ship in ships if ship.piece.pose_probability < SURE]
             doubtful.sort(key=lambda ship: ship.piece.pose_probability)
             found += doubtful[: max(len(ships) - most[colour], 0)]
-        return found
+        return tuple(found)
 
     def without(self, ships: Sequence[Ship]) -> TableMatch:
         """The table without these ships."""
@@ -267,12 +270,8 @@ def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
 
 def _recorded(state: State) -> Counter[str]:
     """How many ships each player has."""
-    return Counter(
-        {
-            player: cells.bit_count()
-            for player, cells in zip(state.players, state.ships, strict=True)
-        }
-    )
+    counts = (cells.bit_count() for cells in state.ships)
+    return Counter(dict(zip(state.players, counts, strict=True)))
 
 
 def match_table(seen: Observation, board: Hex) -> TableMatch:

@@ -367,13 +367,10 @@ def _shares(score: Array) -> Array:
     return np.array([np.bincount(ways[:, piece], weights, sizes) for piece in range(pieces)])
 
 
-def doubted_where_a_colour_is_missing(
-    estimates: list[PieceEstimate], setup: Setup
-) -> list[PieceEstimate]:
-    """The estimates, those in doubt that fit their colour poorly and may be of a missing one.
+def doubt_for_missing_colours(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
+    """The estimates, less certain of their colours where a colour of the table has no piece.
 
-    Of a table in mid-game every colour shows.  Where one has no piece, and light fits another only
-    roughly, the two are easily confused.
+    That concerns pieces that fit their colour poorly, and the missing colour nearly as well.
     """
     shown = [
         int(one.colours.argmax())
@@ -382,10 +379,10 @@ def doubted_where_a_colour_is_missing(
         if one is not None
     ]
     missing = [k for k in range(len(setup.colours)) if k not in shown]
-    return [_may_be_one_of(missing, estimate) for estimate in estimates]
+    return [_with_missing_colour(estimate, missing) for estimate in estimates]
 
 
-def _may_be_one_of(missing: list[int], estimate: PieceEstimate) -> PieceEstimate:
+def _with_missing_colour(estimate: PieceEstimate, missing: list[int]) -> PieceEstimate:
     apart = estimate.colour_distances
     if not missing or apart is None or estimate.colour_distance < POOR_FIT:
         return estimate

@@ -505,9 +505,11 @@ def test_a_colour_that_leaves_no_choice_is_no_doubt(tables, seed):
     assert not isinstance(judged(swapped), Refused), "there is one too many of that colour"
 
 
-def with_a_ghost(seen, ship):
-    """The observation with a doubtful second reading of a ship, where it stood before."""
-    ghost = dataclasses.replace(ship, pose_probability=0.6)
+def with_a_ghost(evening, table, cell):
+    """The table as seen, with a doubtful second reading of a ship in the cell that it left."""
+    at_mm = evening.table.ships[cell][1]
+    stood = min(evening.table.seen().pieces, key=lambda one: np.hypot(*(one.base_mm - at_mm)))
+    seen, ghost = table.seen(), dataclasses.replace(stood, pose_probability=0.6)
     return dataclasses.replace(seen, pieces=(*seen.pieces, ghost))
 
 
@@ -516,12 +518,9 @@ def test_a_doubtful_ship_where_the_one_that_moved_stood_makes_a_question_of_it(t
     evening = Evening(tables, seed, skip=4)
     move = str(evening.legal())
     here, there = move.split("-")
-    then = evening.table.seen().pieces
-    at_mm = evening.table.ships[here][1]
-    stood = min(then, key=lambda piece: np.hypot(*(piece.base_mm - at_mm)))
     table = evening.table.copy()
     table.move(here, there)
-    asked = game.judge(evening.state, with_a_ghost(table.seen(), stood), ANYTHING, BOARD)
+    asked = game.judge(evening.state, with_a_ghost(evening, table, here), ANYTHING, BOARD)
     assert isinstance(asked, Ambiguous)
     assert (move,) in [choice.moves for choice in asked.choices]
     assert () in [choice.moves for choice in asked.choices]
@@ -532,7 +531,6 @@ def test_no_call_rests_on_a_ship_too_many_that_may_not_be_there(tables, seed):
     evening = Evening(tables, seed, skip=4)
     table = evening.table.copy()
     _, _, (move,) = wrong_step(evening, table)
-    at_mm = evening.table.ships[move.partition("-")[0]][1]
-    stood = min(evening.table.seen().pieces, key=lambda one: np.hypot(*(one.base_mm - at_mm)))
-    told = game.judge(evening.state, with_a_ghost(table.seen(), stood), ANYTHING, BOARD)
+    here = move.partition("-")[0]
+    told = game.judge(evening.state, with_a_ghost(evening, table, here), ANYTHING, BOARD)
     assert isinstance(told, CannotSee | Ambiguous)

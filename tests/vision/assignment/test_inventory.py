@@ -17,7 +17,7 @@ from table.pieces import load_piece_set
 from table.solids import Solid
 from vision.assignment.inventory import (
     apply_piece_inventory,
-    doubted_where_a_colour_is_missing,
+    doubt_for_missing_colours,
     one_of_each_colour,
     one_of_each_colour_and_size,
     one_of_each_size,
@@ -100,14 +100,14 @@ def test_what_fits_its_colour_poorly_may_be_of_a_colour_that_seems_to_be_missing
         looks(in_colours(spot(x, 0, {"A": 0.0}), 1.0), *apart, 40.0, 40.0)
         for x, apart in ((0.0, (0.8, 5.0)), (30.0, (4.0, 7.0)), (60.0, (4.0, 20.0)))
     )
-    told = doubted_where_a_colour_is_missing([fits, poor, far], pond)
+    told = doubt_for_missing_colours([fits, poor, far], pond)
     assert told[0] is fits
     assert told[2] is far
     assert told[1].colours[0] < SURE
     assert told[1].colours.argmax() == 0, "it is still the likeliest"
     assert told[1].colours.sum() == pytest.approx(1)
     shown = [in_colours(spot(90.0 * k, 0, {"A": 0.0}), *np.eye(4)[k]) for k in range(4)]
-    assert doubted_where_a_colour_is_missing([*shown, poor], pond)[-1] is poor, "none is missing"
+    assert doubt_for_missing_colours([*shown, poor], pond)[-1] is poor, "none is missing"
 
 
 @pytest.fixture(scope="module")
