@@ -18,6 +18,7 @@ from hardware.interfaces import DeviceLost
 from hardware.mqtt_settings import MqttSettings
 from hardware.settings import (
     PARTS,
+    BluetoothButtonsSettings,
     BoardLampsSettings,
     BoardPartSettings,
     CountedDiceSettings,
@@ -33,6 +34,7 @@ from hardware.settings import (
     WledPresetsSettings,
     WledSettings,
     as_pins,
+    bluetooth_buttons,
     button_pins,
 )
 from table.errors import InputError
@@ -108,6 +110,8 @@ def _where(settings: HardwareSettings, part: str) -> str:
             return "; ".join(", ".join(map(str, pips)) for pips in dice)
         case GpioButtonsSettings():
             return "; ".join(f"{name}: {pin}" for name, pin in button_pins(held).items())
+        case BluetoothButtonsSettings():
+            return "; ".join(f"{name}: {getattr(held, name)}" for name in bluetooth_buttons(held))
         case GpioBuzzerSettings(pin=pin):
             return str(pin)
         case WledDiceSettings():

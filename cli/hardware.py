@@ -26,6 +26,7 @@ from hardware.factory import Devices, open_devices
 from hardware.interfaces import Buttons, Lamps, Press, Reading
 from hardware.mqtt_settings import MqttSettings
 from hardware.settings import (
+    BluetoothButtonsSettings,
     BoardLampsSettings,
     BoardPartSettings,
     GpioButtonsSettings,
@@ -33,6 +34,7 @@ from hardware.settings import (
     HardwareSettings,
     WledNetworkSettings,
     WledSettings,
+    bluetooth_buttons,
     button_pins,
     load_settings,
 )
@@ -45,6 +47,9 @@ from table.table_config import load_table
 
 WAIT_S = 20.0
 """Longest wait for a button or a calliper."""
+HEARD_S = 10
+"""How long Bluetooth devices are listened to: those that do not sleep broadcast every few seconds.
+"""
 TRIED = ("red", "blue", "green", "yellow", "black", "white")
 """Colours of players while lamps are tried."""
 
@@ -87,7 +92,12 @@ def hardware() -> None:
     type=click.Path(path_type=Path),
     help="TOML file with the table [hardware].",
 )
-def list_hardware(path: Path | None) -> None:
+@click.option(
+    "--bluetooth",
+    is_flag=True,
+    help="Also list Bluetooth devices that are heard within 10 s; press your buttons meanwhile.",
+)
+def list_hardware(path: Path | None, bluetooth: bool) -> None:
     """List the serial ports and, with settings, the parts that they name.
 
     Of each part: where it is, and what is wrong with it.
@@ -110,6 +120,8 @@ def list_hardware(path: Path | None) -> None:
     for why, parts in wrong.items():
         say(msg("{text}: {text2}", text=in_a_row(map(Word, parts)), text2=why))
     _list_ports()
+    if bluetooth:
+        _list_bluetooth()
     if wrong:
         raise SystemExit(1)
 
@@ -156,6 +168,19 @@ def _list_ports() -> None:
     # settings.
     for port in (port for port in ports if port.lasting):
         say(msg("{raw} is always {raw2}", raw=port.device, raw2=port.lasting))
+
+
+def _list_bluetooth() -> None:
+    from hardware.backends.bluetooth import hear
+
+    say(msg("Listening for {n} s. Press every Bluetooth button once.", n=HEARD_S))
+    if not (heard := hear(HEARD_S)):
+        say(msg("No Bluetooth device broadcast anything."))
+        return
+    table = _table("Bluetooth address", "name", "buttons")
+    for device in heard:
+        table.add_row(device.address, escape(device.name), str(device.buttons or ""))
+    console().print(table)
 
 
 @hardware.command()
@@ -227,6 +252,8 @@ def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
     match settings.buttons:
         case GpioButtonsSettings():
             return tuple(button_pins(settings.buttons))
+        case BluetoothButtonsSettings():
+            return tuple(bluetooth_buttons(settings.buttons))
         case BoardPartSettings():
             return ask_board(settings, time.sleep).buttons
         case _:

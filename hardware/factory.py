@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
+import msgspec
+
 from hardware.interfaces import (
     Broker,
     Buttons,
@@ -27,6 +29,8 @@ from hardware.interfaces import (
 from hardware.plugins import GuardedDevice, Place, open_plugin
 from hardware.settings import (
     PARTS,
+    BluetoothButtonsSettings,
+    BluetoothCalliperSettings,
     BoardLampsSettings,
     BoardPartSettings,
     CountedDiceSettings,
@@ -44,6 +48,7 @@ from hardware.settings import (
     WledPresetsSettings,
     WledSettings,
     as_pins,
+    bluetooth_buttons,
     button_pins,
 )
 from table.errors import InputError
@@ -54,6 +59,7 @@ from table.solids import Array
 if TYPE_CHECKING:
     from gpiozero.pins import Factory
 
+    from hardware.backends.bluetooth import Radio
     from hardware.backends.microcontroller import Link
     from hardware.lamp_thread import Device
 
@@ -112,6 +118,10 @@ class StripDice:
 
     def close(self) -> None:
         self.faces = (None,) * self.count
+
+
+def _tag(part: msgspec.Struct | None) -> str | None:
+    return None if part is None else str(part.__struct_config__.tag)
 
 
 def open_devices(
@@ -186,6 +196,16 @@ class _DeviceOpener:
         link = Link(lambda: open_port(device, BAUD, "hardware.board"))
         self._stack.callback(link.close)
         return link
+
+    @cached_property
+    def _radio(self) -> Radio:
+        from hardware.backends.bluetooth import Radio
+
+        parts = ("buttons", "calliper")
+        uses = next(part for part in parts if _tag(getattr(self._settings, part)) == "bluetooth")
+        radio = Radio(f"hardware.{uses}.kind")
+        self._stack.callback(radio.close)
+        return radio
 
     def _plugin(self, part: str, settings: PluginSettings) -> GuardedDevice:
         place = Place(self._outline_mm, self._language)
@@ -328,6 +348,10 @@ class _DeviceOpener:
                 from hardware.backends.gpio import GpioButtons
 
                 return GpioButtons(self._pins, button_pins(settings))
+            case BluetoothButtonsSettings():
+                from hardware.backends.bluetooth import BluetoothButtons
+
+                return BluetoothButtons(self._radio, bluetooth_buttons(settings))
             case BoardPartSettings():
                 from hardware.backends.microcontroller import BoardButtons
 
@@ -379,6 +403,12 @@ class _DeviceOpener:
                 from hardware.testing.fakes import FakeCalliper
 
                 return FakeCalliper()
+            case BluetoothCalliperSettings():
+                from hardware.backends.bluetooth import BluetoothCalliper
+
+                return BluetoothCalliper(
+                    self._radio, settings.device.upper(), settings.characteristic
+                )
             case _:
                 from hardware.backends.caliper import SerialCalliper
                 from hardware.backends.serial_port import open_port

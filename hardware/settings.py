@@ -8,6 +8,7 @@ Every mistake is one line that names the setting.  docs/HARDWARE.md has an examp
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -39,6 +40,8 @@ PLUGIN = "plugin"
 """The tag of what `_with_plugins` sets apart; no `kind` in a file."""
 MOST_DEVICE = 200
 """Characters of a port's name that a message quotes: those under /dev/serial/by-id are long."""
+_ADDRESS = re.compile(r"(?:[0-9A-F]{2}:){5}[0-9A-F]{2}", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
 PARTS = ("lamps", "dice", "buttons", "buzzer", "output", "calliper", "voice", "mqtt")
 """What may be connected: fields of `HardwareSettings`, and of `Devices`."""
@@ -162,6 +165,19 @@ class GpioButtonsSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
     die: int | None = None
 
 
+class BluetoothButtonsSettings(_Kind, frozen=True, kw_only=True, tag="bluetooth"):
+    """Buttons that broadcast each press in the format BTHome.
+
+    Each is the address of its device, such as `3C:2E:F5:00:12:34`; for a device with several
+    buttons with a number behind it: `3C:2E:F5:00:12:34/2`.
+    """
+
+    rule: str | None = None
+    appeal: str | None = None
+    next: str | None = None
+    die: str | None = None
+
+
 class BoardPartSettings(_Kind, frozen=True, kw_only=True, tag="board"):
     """A part of the microcontroller that needs no more words."""
 
@@ -182,6 +198,16 @@ class CalliperSettings(_Kind, frozen=True, kw_only=True, tag="serial"):
 
     device: str
     baud: int = 9600
+
+
+class BluetoothCalliperSettings(_Kind, frozen=True, kw_only=True, tag="bluetooth"):
+    """A calliper that sends text over Bluetooth; `device` is its address.
+
+    `characteristic` is the UUID of what it sends its text in; empty: one that is known.
+    """
+
+    device: str
+    characteristic: str = ""
 
 
 class EspeakSettings(_Kind, frozen=True, kw_only=True, tag="espeak-ng"):
@@ -221,7 +247,14 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         | PluginSettings
         | None
     ) = None
-    buttons: GpioButtonsSettings | BoardPartSettings | FakeSettings | PluginSettings | None = None
+    buttons: (
+        GpioButtonsSettings
+        | BluetoothButtonsSettings
+        | BoardPartSettings
+        | FakeSettings
+        | PluginSettings
+        | None
+    ) = None
     buzzer: (
         GpioBuzzerSettings
         | BoardPartSettings
@@ -231,7 +264,7 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         | None
     ) = None
     output: FakeSettings | PluginSettings | None = None
-    calliper: CalliperSettings | FakeSettings | None = None
+    calliper: CalliperSettings | BluetoothCalliperSettings | FakeSettings | None = None
     voice: EspeakSettings | FakeSettings | None = None
     mqtt: MqttSettings | FakeSettings | None = None
 
@@ -270,6 +303,7 @@ def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
     _check_pins(settings, where)
     _check_ports(settings, where)
     _check_signals(settings, where)
+    _check_bluetooth(settings, where)
     return settings
 
 
@@ -383,6 +417,16 @@ def used_pins(settings: HardwareSettings) -> Iterator[tuple[str, int]]:
 def as_pins(pins: Pins) -> tuple[int, ...]:
     """The pins of one lamp."""
     return (pins,) if isinstance(pins, int) else pins
+
+
+def bluetooth_buttons(buttons: BluetoothButtonsSettings) -> dict[str, tuple[str, int]]:
+    """Address in capitals and number, from 1 on, of the buttons that are there, by name."""
+    found = {}
+    for name in buttons.__struct_fields__:
+        if (text := getattr(buttons, name)) is not None:
+            address, _, number = text.partition("/")
+            found[name] = address.upper(), int(number or 1)
+    return found
 
 
 def button_pins(buttons: GpioButtonsSettings) -> dict[str, int]:
@@ -509,3 +553,59 @@ def _check_signals(settings: HardwareSettings, where: str) -> None:
                         raw2=quoted(name),
                     )
                 )
+
+
+def _check_bluetooth(settings: HardwareSettings, where: str) -> None:
+    if isinstance(settings.calliper, BluetoothCalliperSettings):
+        _check_address(settings.calliper.device, _ADDRESS, f"{where}: hardware.calliper.device")
+        if settings.calliper.characteristic and not _UUID.fullmatch(
+            settings.calliper.characteristic
+        ):
+            raise InputError(
+                msg(
+                    "{where}: hardware.calliper.characteristic: expected a UUID such as {raw}, got"
+                    " {raw2}",
+                    where=where,
+                    raw="6e400003-b5a3-f393-e0a9-e50e24dcca9e",
+                    raw2=quoted(settings.calliper.characteristic),
+                )
+            )
+    if not isinstance(settings.buttons, BluetoothButtonsSettings):
+        return
+    numbered = re.compile(rf"{_ADDRESS.pattern}(?:/[1-9])?", re.IGNORECASE)
+    first: dict[tuple[str, int], str] = {}
+    for name in settings.buttons.__struct_fields__:
+        if (text := getattr(settings.buttons, name)) is not None:
+            _check_address(text, numbered, f"{where}: hardware.buttons.{name}")
+    for name, button in bluetooth_buttons(settings.buttons).items():
+        if button in first:
+            raise InputError(
+                msg(
+                    "{where}: hardware.buttons.{raw}: expected a button of its own, got {raw2},"
+                    " which hardware.buttons.{raw3} already uses",
+                    where=where,
+                    raw=name,
+                    raw2="/".join(map(str, button)),
+                    raw3=first[button],
+                )
+            )
+        first[button] = name
+    if not first:
+        raise InputError(
+            msg(
+                "{where}: hardware.buttons: expected the address of at least one button, got none",
+                where=where,
+            )
+        )
+
+
+def _check_address(text: str, pattern: re.Pattern[str], where: str) -> None:
+    if not pattern.fullmatch(text):
+        raise InputError(
+            msg(
+                "{where}: expected a Bluetooth address such as {raw}, got {raw2}",
+                where=where,
+                raw="3C:2E:F5:00:12:34",
+                raw2=quoted(text),
+            )
+        )

@@ -18,8 +18,8 @@ HOME = ("--resume", "--host", "0.0.0.0")
 """What the service runs: the home page, before the arguments of `rinkside service install`."""
 PLAY = ("play", "--resume", "latest", "--host", "0.0.0.0")
 """What it runs if the arguments name a table: the games of that table, one after the other."""
-GROUPS = ("video", "gpio", "dialout", "audio")
-"""Groups whose devices Rinkside uses: camera; pins; serial ports; loudspeaker."""
+GROUPS = ("video", "gpio", "dialout", "audio", "bluetooth")
+"""Groups whose devices Rinkside uses: camera; pins; serial ports; loudspeaker; Bluetooth."""
 WATCHDOG_S = 120
 """Time without a round of a loop after which its process is restarted: the home page's by systemd,
 the referee's by the home page. A round takes seconds on a small board.
@@ -106,7 +106,7 @@ class Unit:
             f"# systemctl edit {NAME}\n"
             f"[Unit]\n"
             f"Description=Rinkside, a referee for games played with pyramids\n"
-            f"After=network.target sound.target\n"
+            f"After=network.target sound.target bluetooth.target\n"
             f"StartLimitIntervalSec=0\n"
             f"\n[Service]\n"
             f"Type=notify\n"

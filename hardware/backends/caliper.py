@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -45,6 +45,27 @@ def parse_reading(line: str) -> Reading | None:
     return Reading(round(mm, 4)) if 0 <= mm <= LONGEST_MM else None
 
 
+class ReadingFilter:
+    """Readings out of lines; one that was sent twice with one press is one."""
+
+    def __init__(self) -> None:
+        self._last: Reading | None = None
+        self._last_s = 0.0
+
+    def take(self, lines: Sequence[str]) -> tuple[list[Reading], str]:
+        """The new readings in these lines, and the first line that is no length; empty: none."""
+        readings, unread = [], ""
+        for line in lines:
+            reading = parse_reading(line)
+            if reading is None:
+                unread = unread or line
+                continue
+            if reading != self._last or monotonic() - self._last_s > AGAIN_S:
+                readings.append(reading)
+            self._last, self._last_s = reading, monotonic()
+        return readings, unread
+
+
 class SerialCalliper:
     """The port `Calliper` on a serial port, which may come and go."""
 
@@ -55,7 +76,7 @@ class SerialCalliper:
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
         self.error = ""
-        self._unread = False
+        self._filter, self._unread = ReadingFilter(), False
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
         self._thread = threading.Thread(
@@ -72,7 +93,6 @@ class SerialCalliper:
                 self._port.close()
 
     def _run(self, tell: Callable[[Reading], None]) -> None:
-        last, last_s = None, 0.0
         wait_s = 0.0
         while not self._closing.wait(wait_s):
             wait_s = POLL_S
@@ -89,9 +109,8 @@ class SerialCalliper:
                         self._port.close()
                     self._port = None
                 continue
-            readings = [(line, parse_reading(line)) for line in lines]
+            readings, unread = self._filter.take(lines)
             if lines or not self._unread:
-                unread = next((line for line, reading in readings if reading is None), "")
                 self._unread = bool(unread)
                 self.error = (
                     msg(
@@ -103,9 +122,5 @@ class SerialCalliper:
                     if unread
                     else ""
                 )
-            for _, reading in readings:
-                if reading is None:
-                    continue
-                if reading != last or monotonic() - last_s > AGAIN_S:
-                    tell(reading)
-                last, last_s = reading, monotonic()
+            for reading in readings:
+                tell(reading)

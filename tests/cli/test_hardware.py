@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +21,10 @@ from hardware.lamp_levels import lanterns
 from hardware.lamp_thread import LampThread
 from hardware.settings import PARTS
 from hardware.testing.fakes import FakeButtons, FakeCalliper
+from tests.support.bluez import bluez, bus, pressed
 from vision.cameras.jpeg import decode_jpeg
+
+__all__ = ["bluez", "bus"]
 
 
 @pytest.fixture
@@ -59,6 +64,49 @@ def test_the_list_says_what_is_there(rinkside):
         "calliper - not in the settings",
     ):
         assert row in rows
+
+
+BUTTON = "3C:2E:F5:00:12:34"
+BLUETOOTH = (
+    f'buttons = {{ kind = "bluetooth", rule = "{BUTTON}", next = "{BUTTON}/2" }}\n'
+    'calliper = { kind = "bluetooth", device = "c4:be:84:00:00:09" }'
+)
+
+
+def test_the_list_says_which_bluetooth_devices_are_used(rinkside):
+    _, output = rinkside("hardware", "list", settings=BLUETOOTH)
+    words = output.split()
+    assert f"buttons bluetooth rule: {BUTTON}; next: {BUTTON}/2 opened" in " ".join(words)
+    assert "calliper bluetooth c4:be:84:00:00:09 opened" in " ".join(words)
+
+
+def test_bluetooth_devices_are_listed_with_their_buttons(rinkside, bluez, monkeypatch):
+    monkeypatch.setattr(hardware, "HEARD_S", 0.5)
+    presses = threading.Thread(target=bluez.broadcast, args=(BUTTON, pressed(1, 1, 0), "BLU two"))
+    presses.start()
+    code, output = rinkside("hardware", "list", "--bluetooth")
+    presses.join()
+    assert code == 0
+    assert f"{BUTTON} BLU two 2" in " ".join(output.split())
+
+
+@pytest.mark.usefixtures("bus")
+def test_a_computer_without_bluetooth_lists_none(rinkside):
+    code, output = rinkside("hardware", "list", "--bluetooth")
+    assert code == 2
+    assert "has no Bluetooth, or its service bluetoothd does not run" in output
+
+
+@pytest.mark.parametrize("part", ["buttons", "calliper"])
+def test_bluetooth_without_bleak_says_what_to_install(rinkside, monkeypatch, part):
+    monkeypatch.setitem(sys.modules, "bleak", None)
+    settings = next(line for line in BLUETOOTH.splitlines() if line.startswith(part))
+    code, output = rinkside("hardware", "list", settings=settings)
+    assert code == 1
+    assert (
+        f"hardware.{part}.kind: expected bleak in this environment, but it is not installed; run:"
+        " pip install 'rinkside[bluetooth]'"
+    ) in output
 
 
 def test_the_list_says_what_is_wrong_with_each_part_once(rinkside):

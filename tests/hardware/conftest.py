@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
+from hardware.backends.bluetooth import Radio
 from hardware.backends.led_strip import Strip
+from tests.support.bluez import bluez, bus
 from tests.support.paths import ROOT
 from tests.support.serial_devices import opened, plugged, pump_until, wled
+from tests.support.threads import running
 
-__all__ = ["opened", "plugged", "pump_until", "wled"]
+__all__ = ["bluez", "bus", "opened", "plugged", "pump_until", "wled"]
 BOARDS = ROOT / "hardware" / "firmware"
 
 
@@ -36,6 +39,14 @@ def pins():
     factory = MockFactory(pin_class=MockPWMPin)
     yield factory
     factory.close()
+
+
+@pytest.fixture
+def radio():
+    radio = Radio("hardware.buttons.kind")
+    yield radio
+    radio.close()
+    assert not running("bluetooth")
 
 
 TICKS = 1 << 30

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import queue
 from pathlib import Path
@@ -15,6 +16,7 @@ from conformance.dice import *  # noqa: F403
 from conformance.lamps import *  # noqa: F403
 from conformance.outputs import *  # noqa: F403
 from conformance.sounds import *  # noqa: F403
+from hardware.backends.bluetooth import SYLVAC, BluetoothButtons, BluetoothCalliper
 from hardware.backends.caliper import SerialCalliper
 from hardware.backends.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
 from hardware.backends.led_strip import Strip
@@ -34,6 +36,7 @@ from hardware.testing.fakes import (
     FakeLamps,
     FakeOutput,
 )
+from tests.support.bluez import pressed
 from tests.support.threads import running
 
 PLAYERS = ("red", "blue")
@@ -128,6 +131,17 @@ def board_buttons(_request):
     return BoardButtons(link), lambda down: link.edge("die", down)
 
 
+def bluetooth_buttons(request):
+    bluez, numbers = request("bluez"), itertools.count()
+    buttons = BluetoothButtons(request("radio"), {"die": ("3C:2E:F5:00:12:34", 1)})
+    return (
+        buttons,
+        lambda down: (
+            bluez.broadcast("3C:2E:F5:00:12:34", pressed(next(numbers), 1)) if down else None
+        ),
+    )
+
+
 def fake_calliper(_request):
     calliper = FakeCalliper()
     return calliper, calliper.send
@@ -139,15 +153,24 @@ def serial_calliper(request):
     return calliper, lambda line: double.say(f"{line}\r".encode())
 
 
+def bluetooth_calliper(request):
+    bluez, address = request("bluez"), "C4:BE:84:00:00:09"
+    bluez.appear(address, "SY304", [SYLVAC])
+    calliper = BluetoothCalliper(request("radio"), address)
+    return calliper, lambda line: bluez.say(address, f"{line}\r".encode())
+
+
 BUTTONS = {
     "fake": fake_buttons,
     "gpio": gpio_buttons,
     "board": board_buttons,
+    "bluetooth": bluetooth_buttons,
     "real": lambda request: (part(request("real"), "buttons"), None),
 }
 CALLIPERS = {
     "fake": fake_calliper,
     "serial": serial_calliper,
+    "bluetooth": bluetooth_calliper,
     "real": lambda request: (part(request("real"), "calliper"), None),
 }
 """With what presses or sends; nobody does that to real ones here."""

@@ -440,6 +440,7 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
             running.press("die", False)
             rolled.append((record.event.moves[0], record.event.evidence["dice"]))
         beside.stop()
+        devices.buttons.close()
         assert rolled == [
             ("begin-roll 1 red 4", [4]),
             ("begin-roll 1 yellow 1", [1]),

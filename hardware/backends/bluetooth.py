@@ -1,0 +1,387 @@
+"""Bluetooth buttons and callipers, by bleak (`rinkside[bluetooth]`).
+
+Buttons are not connected: they broadcast each press in the format BTHome, version 2
+(bthome.io/format), several times.  Callipers are connected, and send text.  Sources of the numbers:
+BTHome's table of object ids; Nordic's UART service (nRF Connect SDK, "Nordic UART Service"); and
+for Sylvac's service the sample code that users of its callipers have published.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from hardware.backends.caliper import ReadingFilter
+from hardware.interfaces import DeviceLost, Press, PressKind, Reading
+from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
+from table.errors import InputError
+from table.messages import Message, msg
+
+if TYPE_CHECKING:
+    from bleak import BleakClient
+    from bleak.backends.device import BLEDevice
+    from bleak.backends.scanner import AdvertisementData
+
+logger = logging.getLogger(__name__)
+
+Work = Callable[[], Coroutine[None, None, None]]
+
+BTHOME = "0000fcd2-0000-1000-8000-00805f9b34fb"
+"""The service whose data are BTHome's."""
+_ENCRYPTED, _VERSION = 0x01, 2
+_PACKET, _BUTTON = 0x00, 0x3A
+_KINDS: dict[int, tuple[PressKind, ...]] = {
+    1: ("down", "short"),
+    2: ("down", "double"),
+    4: ("down", "long"),
+}
+"""What a wired button tells of the same press; triple presses and others mean nothing here."""
+_BYTES = (
+    (1, 1, 2, 2, 3, 3, 2, 2, 2, 1, 3, 3, 2, 2, 2, 1, 1, 1, 2, 2, 2)  # 0x00 to 0x14
+    + (1,) * 0x1B  # 0x15 to 0x2F: states that are on or off, and percentages
+)
+"""Bytes of each object below a button's; objects are sent in the order of their ids."""
+
+STARTED_S = 2.0
+"""For so long after the beginning a broadcast may be an old one, which BlueZ repeats."""
+REPEATED_S = 1.0
+"""A button without packet ids that says the same within this time is repeating itself."""
+SILENT_S = 30.0
+"""A scan in which nothing at all was heard for so long is begun again, as BlueZ may be gone."""
+FOUND_S = 20.0
+"""Longest search for a calliper, and longest wait for its connection."""
+
+SYLVAC = "c1b25010-caaf-6d0e-4c33-7dae30052840"
+NORDIC_UART = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
+TEXTS = (SYLVAC, NORDIC_UART)
+"""Characteristics in which callipers send text; the first one that a calliper has is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """What a BTHome device broadcast.
+
+    `packet` is the number of this broadcast, None where it sends none; `events` is one number a
+    button, in order, 0 for those that were not pressed.
+    """
+
+    packet: int | None
+    events: tuple[int, ...]
+    encrypted: bool = False
+
+
+def parse_bthome(data: bytes) -> Broadcast | None:
+    """Read the service data of one broadcast; None where they are not whole BTHome of version 2."""
+    if not data or data[0] >> 5 != _VERSION:
+        return None
+    if data[0] & _ENCRYPTED:
+        return Broadcast(None, (), encrypted=True)
+    packet, events, at = None, [], 1
+    while at < len(data) and (kind := data[at]) <= _BUTTON:
+        length = 1 if kind == _BUTTON else _BYTES[kind] if kind < len(_BYTES) else 0
+        value = data[at + 1 : at + 1 + length]
+        if not length or len(value) < length:
+            return None
+        if kind == _PACKET:
+            packet = value[0]
+        elif kind == _BUTTON:
+            events.append(value[0])
+        at += 1 + length
+    return Broadcast(packet, tuple(events))
+
+
+class Radio:
+    """The computer's Bluetooth: one event loop for all parts, in a thread of its own."""
+
+    def __init__(self, setting: str) -> None:
+        """Raises InputError that names `setting` where bleak is not installed."""
+        _check_bleak(setting)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="bluetooth", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop):
+            self._loop.run_forever()  # ends what still runs, and closes the loop
+
+    def begin(self, work: Work) -> Callable[[], None]:
+        """Begin a piece of work; what is returned ends it, and waits until it has ended."""
+        ended = threading.Event()
+
+        async def begun() -> None:
+            try:
+                await work()
+            finally:
+                ended.set()
+
+        future = asyncio.run_coroutine_threadsafe(begun(), self._loop)
+
+        def end() -> None:
+            future.cancel()
+            ended.wait(LEAVE_S)
+
+        return end
+
+    def close(self) -> None:
+        """End all work, and the thread."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(LEAVE_S)
+
+
+class _Part:
+    """What is done over Bluetooth, and tried again for as long as it fails."""
+
+    def __init__(self, radio: Radio) -> None:
+        self.error: str = ""
+        self._radio = radio
+        self._end: Callable[[], None] = lambda: None
+
+    def _begin(self, work: Work) -> None:
+        self._end = self._radio.begin(lambda: self._again(work))
+
+    def close(self) -> None:
+        self._end()
+
+    async def _again(self, work: Work) -> None:
+        while True:
+            try:
+                await work()
+            except Exception as error:  # whatever bleak or a driver raises, it is tried again
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    return  # what was raised while it was ended
+                why = _why(error)
+                if why != self.error:
+                    logger.info("bluetooth: %s", why)
+                self.error = why
+                await asyncio.sleep(RETRY_S)
+
+
+class BroadcastPresses:
+    """Presses out of broadcasts, each press once."""
+
+    def __init__(
+        self, buttons: Mapping[str, tuple[str, int]], clock: Callable[[], float] = monotonic
+    ) -> None:
+        """`buttons` has an address and a number from 1 on for each name; `clock` in seconds."""
+        self._buttons, self._clock = buttons, clock
+        self._addresses = {address for address, _ in buttons.values()}
+        self._last: dict[str, tuple[Broadcast, float]] = {}
+        self._begun_s = clock()
+
+    def take(self, address: str, data: bytes) -> list[Press]:
+        """The presses that are new in a broadcast.
+
+        Raises DeviceLost for a button that encrypts.
+        """
+        if address not in self._addresses or (broadcast := parse_bthome(data)) is None:
+            return []
+        if broadcast.encrypted:
+            raise DeviceLost(
+                msg(
+                    "{name}: it encrypts what it sends; switch encryption off in its maker's app",
+                    name=address,
+                )
+            )
+        now_s = self._clock()
+        last, last_s = self._last.get(address, (None, 0.0))
+        self._last[address] = broadcast, now_s
+        again = broadcast == last and (broadcast.packet is not None or now_s - last_s < REPEATED_S)
+        if again or now_s - self._begun_s < STARTED_S:
+            return []
+        return [
+            Press(name, kind, 1000 * now_s)
+            for name, (of, number) in self._buttons.items()
+            if of == address and number <= len(broadcast.events)
+            for kind in _KINDS.get(broadcast.events[number - 1], ())
+        ]
+
+
+class BluetoothButtons(_Part):
+    """The interface `Buttons` for devices that broadcast BTHome."""
+
+    def __init__(self, radio: Radio, buttons: Mapping[str, tuple[str, int]]) -> None:
+        """`buttons` has an address and a number from 1 on for each name."""
+        super().__init__(radio)
+        self._presses = BroadcastPresses(buttons)
+        self._tell: Callable[[Press], None] = lambda _press: None
+
+    def listen(self, tell: Callable[[Press], None]) -> None:
+        self._tell = tell
+        self._begin(self._scan)
+
+    async def _scan(self) -> None:
+        """Listen to broadcasts until none came for SILENT_S; raises what bleak raises."""
+        heard = asyncio.Event()
+
+        def found(device: BLEDevice, advertised: AdvertisementData) -> None:
+            heard.set()
+            self._take(device.address.upper(), advertised.service_data.get(BTHOME, b""))
+
+        async with _scanner(found):
+            self.error = ""
+            with suppress(TimeoutError):
+                while True:
+                    heard.clear()
+                    async with asyncio.timeout(SILENT_S):
+                        await heard.wait()
+
+    def _take(self, address: str, data: bytes) -> None:
+        try:
+            presses = self._presses.take(address, data)
+        except DeviceLost as lost:
+            self.error = lost.message
+        else:
+            for press in presses:
+                self._tell(press)
+
+
+class BluetoothCalliper(_Part):
+    """The interface `Calliper` for one that sends text; it may sleep, and come back."""
+
+    def __init__(self, radio: Radio, address: str, characteristic: str = "") -> None:
+        """`characteristic` is the UUID of what it sends its text in; empty: one of TEXTS."""
+        super().__init__(radio)
+        self._address, self._characteristic = address, characteristic
+        self._filter = ReadingFilter()
+        self._tell: Callable[[Reading], None] = lambda _reading: None
+
+    def listen(self, tell: Callable[[Reading], None]) -> None:
+        self._tell = tell
+        self._begin(self._connected)
+
+    async def _connected(self) -> None:
+        """Connect and take readings until the connection ends; raises what bleak raises."""
+        from bleak import BleakClient, BleakScanner
+
+        device = await BleakScanner.find_device_by_address(self._address, timeout=FOUND_S)
+        if device is None:
+            raise DeviceLost(msg("{name}: not in reach; is it switched on?", name=self._address))
+        ended = asyncio.Event()
+        async with BleakClient(device, lambda _client: ended.set(), timeout=FOUND_S) as client:
+            sends = self._sends(client)
+            self.error = ""  # before the first reading, which may say something else
+            await client.start_notify(sends, self._take)
+            await ended.wait()
+        raise DeviceLost(msg("{name}: connection lost", name=self._address))
+
+    def _sends(self, client: BleakClient) -> str:
+        """The characteristic that it sends text in; raises DeviceLost where it has none."""
+        wanted = (self._characteristic,) if self._characteristic else TEXTS
+        found = next((one for one in wanted if client.services.get_characteristic(one)), None)
+        if found is None:
+            raise DeviceLost(
+                msg(
+                    "{name}: expected a calliper with the characteristic {raw}, got a device"
+                    " without",
+                    name=self._address,
+                    raw=" or ".join(wanted),
+                )
+            )
+        return found
+
+    def _take(self, _characteristic: object, data: bytearray) -> None:
+        text = data.decode("latin-1").replace("\0", "")
+        readings, unread = self._filter.take([line for line in text.splitlines() if line.strip()])
+        self.error = (
+            msg(
+                "{name}: it sends something that is not a length, such as {raw}",
+                name=self._address,
+                raw=repr(unread[:20]),
+            )
+            if unread
+            else ""
+        )
+        for reading in readings:
+            self._tell(reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A device that was heard: what may be written into settings, and what else is known of it."""
+
+    address: str
+    name: str
+    buttons: int
+    """How many buttons it has; 0: it broadcasts none."""
+
+
+async def _listen(seconds: float) -> list[Heard]:
+    heard: dict[str, Heard] = {}
+
+    def found(device: BLEDevice, advertised: AdvertisementData) -> None:
+        broadcast = parse_bthome(advertised.service_data.get(BTHOME, b""))
+        known = heard.get(device.address)
+        buttons = max(len(broadcast.events) if broadcast else 0, known.buttons if known else 0)
+        name = advertised.local_name or device.name or (known.name if known else "")
+        heard[device.address] = Heard(device.address.upper(), name, buttons)
+
+    async with _scanner(found):
+        await asyncio.sleep(seconds)
+    return sorted(heard.values(), key=lambda one: (-one.buttons, not one.name, one.address))
+
+
+def hear(seconds: float) -> list[Heard]:
+    """Every device that broadcasts within so many seconds, buttons first; raises InputError."""
+    _check_bleak("--bluetooth")
+    try:
+        return asyncio.run(_listen(seconds))
+    except Exception as error:
+        raise InputError(_why(error)) from error
+
+
+def _check_bleak(setting: str) -> None:
+    """Raises InputError that names the setting where bleak is not installed."""
+    try:
+        import bleak  # noqa: F401 - asked for before anything begins
+    except ImportError as error:
+        raise InputError(
+            msg(
+                "{setting}: expected bleak in this environment, but it is not installed; run:"
+                " pip install '{program}'",
+                setting=setting,
+                program="rinkside[bluetooth]",
+            )
+        ) from error
+
+
+@asynccontextmanager
+async def _scanner(found: Callable[[BLEDevice, AdvertisementData], None]) -> AsyncIterator[None]:
+    from bleak import BleakScanner
+
+    async with BleakScanner(found):
+        yield
+
+
+def _why(error: Exception) -> Message:
+    """Why Bluetooth does not work, in a line."""
+    from bleak import exc
+
+    match error:
+        case exc.BleakBluetoothNotAvailableError(
+            reason=exc.BleakBluetoothNotAvailableReason.POWERED_OFF
+        ):
+            return msg("Bluetooth is switched off; run: bluetoothctl power on")
+        case exc.BleakBluetoothNotAvailableError(
+            reason=exc.BleakBluetoothNotAvailableReason.DENIED_BY_SYSTEM
+        ):
+            return msg(
+                "Rinkside may not use Bluetooth; add its user to the group bluetooth and log in"
+                " again"
+            )
+        case (
+            exc.BleakBluetoothNotAvailableError()
+            | exc.BleakDBusError(dbus_error="org.freedesktop.DBus.Error.ServiceUnknown")
+            | FileNotFoundError()
+            | ConnectionRefusedError()
+        ):
+            return msg("this computer has no Bluetooth, or its service bluetoothd does not run")
+        case _:
+            return why_lost(error)
