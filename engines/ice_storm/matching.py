@@ -84,7 +84,9 @@ class TableMatch:
         """
 
         def recall(piece: SeenPiece) -> SeenPiece:
-            were = [was for was in self._ruled if not moved(was, piece)]
+            were = [was for was in self._were if not moved(was, piece)] or [
+                was for was in self._ruled if not moved(was, piece)
+            ]
             known = len(were) == 1 and (
                 piece.colour_probability < SURE or were[0] in self._decided.values()
             )
@@ -421,7 +423,9 @@ class TableMatch:
             there = [
                 was
                 for was in then
-                if id(was) not in alive and _compatible(piece.place, self.touches(was).place)
+                if id(was) not in alive
+                and not _ghost(was)
+                and _compatible(piece.place, self.touches(was).place)
             ]
             if len(there) == 1:
                 decided[id(there[0])] = replace(

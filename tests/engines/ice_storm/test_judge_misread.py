@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engines import ice_storm as game
@@ -38,6 +39,23 @@ def test_the_colour_that_people_decided_holds_until_the_piece_moves(table, lie, 
     assert play(firing, before).moves == ("capture green1",)
     moved = replace(lie("red", 330, 60, pose="upright").piece(), colour_probability=chance)
     assert isinstance(play(firing, before, moved), OutOfSync)
+
+
+def test_a_ghost_beside_a_piece_does_not_make_its_colour_forgotten(table, lie, play):
+    """Something doubtful was read close by when the board was last ruled on.
+
+    It is no second piece that the record could mean.
+    """
+    table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    misread = lie("red", 178, 60, pose="upright").piece(colour_probability=0.7)
+    state = thrown("green1 d2^, black1 f6, red1 d8", 4)
+    ghost = replace(
+        lie("yellow", 180, 68, pose="upright").piece(pose_probability=0.24),
+        covariance=np.diag([9.0, 9.0, 400.0]),
+    )
+    before = table.seen(misread, ghost)
+    table.pieces["new"] = lie("black", 75, 320)
+    assert play(state, before, misread).moves == ("throw black b7",)
 
 
 def test_a_piece_that_is_surely_read_in_another_colour_can_be_claimed_by_who_throws(
