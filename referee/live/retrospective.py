@@ -261,9 +261,13 @@ class Retrospective:
     ) -> bool:
         """Put on record what must have happened before the table seen `now`; true if anything did.
 
-        `before` as in `infer`. Raises LogFailed.
+        `before` as in `infer`. Where all lies and can be read as it was then, everything since was
+        put back and is forgotten: what happens later does not follow from it. Raises LogFailed.
         """
         self._forget_what_counted(session)
+        if before is not None and not now.unread_mm and same_positions(before, now):
+            self._since = []
+            return False
         ledger = session.ledger
         events, seq = self.infer(ledger, before, now, board), ledger.seq
         for inferred in events:

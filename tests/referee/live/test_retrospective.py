@@ -29,6 +29,7 @@ from referee.live.retrospective import Retrospective
 from referee.sessions.commands import Answer, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import QuestionAsked, Undone, VerdictReached
+from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.session import Session
 from table.table_config import table_document
 from tests.support.observed_boule import SETUP
@@ -513,6 +514,20 @@ def guessed(log, started, seen, piece):
             ]
 
     return make
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_what_was_put_back_explains_nothing_later(log, started, games, seen, piece, back):
+    """Something was unread, then all lay as before: what comes next is another matter."""
+    choices = (Choice("one", ("red",)), Choice("nothing", ()))
+    game = Guessed(games["pegs"], choices)
+    with closing(Session.begin(log, started, games={"pegs": game})) as session:
+        kept, judged, board = Retrospective(), JudgedTables(), setup_of().board
+        kept.keep(replace(seen(1000), unread_mm=(np.array([50.0, 50.0]),)), b"", session)
+        if back:
+            assert not kept.record_inferred(session, seen(0), judged, seen(2000), board)
+        now = seen(3000, piece("red", 300, 300))
+        assert kept.record_inferred(session, seen(0), judged, now, board) is not back
 
 
 @pytest.mark.parametrize(("answers", "known"), [(7, True), (24, True), (25, False)])
