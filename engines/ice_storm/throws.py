@@ -201,6 +201,8 @@ def _before_the_round(match: TableMatch, player: str) -> Verdict:
 
     Where that throw went off the board only the piece beside the board shows it.
     """
+    if match.unread_mm and not (match.leftover or match.new):
+        return _unread_throw(match, player)
     beside = [piece.colour for piece in match.now_outside]
     if match.leftover or match.new or beside != [player]:
         clear = msg("Clear the board.") if match.leftover or match.new else NOTHING
@@ -586,8 +588,9 @@ def _unread_throw(match: TableMatch, player: str) -> CannotSee:
         return unread
     choices = []
     for text, changes in changes_of(match):
-        leans = phrases(messages.leaning(player), text)
-        choices.append(Choice(leans, (str(Void(player, changes)),)))
+        if match.pieces:
+            leans = phrases(messages.leaning(player), text)
+            choices.append(Choice(leans, (str(Void(player, changes)),)))
         throw = Throw(player, Place.parse(f"{cell}^"), changes)
         within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
         choices.append(Choice(phrases(within, text), (str(throw),)))

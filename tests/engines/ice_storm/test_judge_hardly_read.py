@@ -129,3 +129,15 @@ def test_a_knocked_piece_that_stands_or_lies_is_asked_about(table, lie, play):
         ("throw red b7",),
         (),
     ]
+
+
+def test_the_first_throw_of_a_round_is_asked_about_where_it_can_hardly_be_read(lie, play):
+    """Nothing was said of it before, and who threw waited.  It leans on nothing there."""
+    leans = replace(
+        lie("green", 185, 75).piece(pose_probability=0.9), covariance=np.diag([50.0, 1300.0, 400.0])
+    )
+    unread = play(thrown("nothing", 0), None, leans)
+    assert isinstance(unread, CannotSee)
+    assert unread.message == "Rinkside cannot read what is at (185, 75) mm. Show it more clearly."
+    moves = [move for choice in unread.asks.choices for move in choice.moves]
+    assert moves == ["throw green d2^"]
