@@ -134,8 +134,9 @@ class TableMatch:
     """An observed table in spaces.
 
     `nests` lie on the board; pieces that are `up` are not flat on a side; `unread` are spaces where
-    something new may lie that was not read. `dice` has for each cover die that was read the spaces
-    that it may be meant to be in, the likeliest first; None where nobody looks for any. `held` are
+    something new may lie that was not read, `hiding` those where anything unread lies, new or not.
+    `dice` has for each cover die that was read the spaces that it may be meant to be in, the
+    likeliest first; None where nobody looks for any. `held` are
     players whose nest lies where it is recorded, seen or not, on people's word; `unbelieved` are
     pieces left out by `believed`.
     """
@@ -146,6 +147,7 @@ class TableMatch:
     dice: tuple[tuple[Space, ...], ...] | None = None
     held: frozenset[str] = frozenset()
     unbelieved: tuple[SeenPiece, ...] = ()
+    hiding: frozenset[Space] = frozenset()
 
     def as_read(self) -> TableMatch:
         """The table with colours and sizes as they were read, whatever the doubt."""
@@ -264,8 +266,9 @@ class TableMatch:
         """Dice seen where none is recorded, and the spaces of recorded dice that are not seen.
 
         A nest may hide a die from the camera, and not every die is read: one that is not seen may
-        well be there. If more are read than the game has, those on recorded spaces count, and then
-        the likeliest; before play they lie anywhere.
+        well be there, and where something unread lies on its space it is. If more are read than the
+        game has, those on recorded spaces count, and then the likeliest; before play they lie
+        anywhere.
         """
         if self.dice is None or isinstance(state.phase, RollOff):
             return (), ()
@@ -279,12 +282,13 @@ class TableMatch:
             if not apart[row, column]
         ]
         others = [seen for row, seen in enumerate(dice) if row not in [found for found, _ in pairs]]
-        pushed = tuple(others[: state.cover_dice - len(pairs)])
-        return pushed, tuple(
+        unseen = tuple(
             space
             for column, space in enumerate(recorded)
             if column not in [found for _, found in pairs]
         )
+        hidden = sum(space in self.hiding for space in unseen)
+        return tuple(others[: state.cover_dice - len(pairs) - hidden]), unseen
 
 
 def match_table(seen: Observation, before: Observation | None, board: Coasters) -> TableMatch:
@@ -324,11 +328,13 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
         if not was_unread(place, before)
         for space in _spaces(place, board.cell_mm / 2, board)
     }
+    hiding = {space for place in seen.unread_mm for space in _spaces(place, 0.0, board)}
     return TableMatch(
         tuple(nests),
         tuple(up),
         frozenset(unread),
         None if seen.dice is None else tuple(filter(None, dice)),
+        hiding=frozenset(hiding),
     )
 
 

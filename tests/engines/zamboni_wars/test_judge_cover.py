@@ -71,6 +71,40 @@ def test_of_more_dice_than_there_are_those_lie_there_that_are_recorded(covered):
     )
 
 
+def test_a_die_that_is_read_elsewhere_is_none_while_something_unread_lies_in_the_dies_place(
+    covered,
+):
+    """A drive was refused for a die that was not there."""
+    recorded = covered.table.seen().dice[0]
+    unread = (np.array([recorded.x_mm, recorded.y_mm]),)
+    covered.table.push(B2, F6)
+    seen = replace(covered.table.seen(), unread_mm=unread)
+    waits = game.judge(covered.state, seen, covered.before, covered.table.BOARD)
+    assert (type(waits), waits.message) == (
+        Waiting,
+        "Yellow moves and spends 4 points. Not seen: the cover die on b2.",
+    )
+    driven = next(move for move in map(str, game.legal_moves(covered.state)) if "dice" not in move)
+    space, facing = driven.split()
+    there = covered.table.place(Space.parse(space), facing, mm=1, deg=1)
+    covered.table.nests["yellow"] = (*there, 1)
+    seen = replace(covered.table.seen(), unread_mm=unread)
+    accepted = game.judge(covered.state, seen, covered.before, covered.table.BOARD)
+    assert (type(accepted), accepted.moves) == (Accepted, (driven,))
+
+
+@pytest.mark.parametrize("there", [A2, B1])
+def test_a_drive_that_pushed_a_die_is_read_though_something_unread_lies_where_the_die_was(
+    covered, there
+):
+    recorded = covered.table.seen().dice[0]
+    covered.table.push(B2, there)
+    b2_south(covered)
+    seen = replace(covered.table.seen(), unread_mm=(np.array([recorded.x_mm, recorded.y_mm]),))
+    verdict = game.judge(covered.state, seen, covered.before, covered.table.BOARD)
+    assert (type(verdict), verdict.moves) == (Accepted, (f"b2 S dice {there}",))
+
+
 def test_a_cover_die_that_a_hand_carried_is_told(covered):
     covered.table.push(B2, F6)
     verdict = covered.judge()
