@@ -13,9 +13,9 @@ from vision.geometry.piece_pose import Hypothesis, project_to_table, silhouette
 from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import STRIDE, Detections
 
-HAND_BASES2 = 1.5
-"""Area of the board, in squares of the smallest base, that an arm must show over to count as over
-it.
+HAND_BASES2 = 2.5
+"""Area of the board, in squares of the smallest base, that one connected patch of an arm must show
+over to count as over it.
 """
 UNREAD_SHARE = 0.35
 """Least area of a leftover patch that counts as unread, as a share of the smallest piece's face."""
@@ -29,9 +29,11 @@ def hand_is_over(detections: Detections, setup: Setup) -> bool:
     """True if a hand or an arm is over the board."""
     board = np.zeros(detections.arms.shape, np.uint8)
     _fill(board, setup.outline_mm(), detections, 1)
+    over = (detections.arms & (board > 0)).astype(np.uint8)
+    _, _, stats, _ = cv2.connectedComponentsWithStats(over, connectivity=8)
     cell_mm = STRIDE * detections.view.step_mm
-    least = HAND_BASES2 * min(size.base_mm for size in setup.sizes) ** 2
-    return bool(np.count_nonzero(detections.arms & (board > 0)) * cell_mm**2 > least)
+    largest_mm2 = cell_mm**2 * max(stats[1:, cv2.CC_STAT_AREA], default=0)
+    return bool(largest_mm2 > HAND_BASES2 * min(size.base_mm for size in setup.sizes) ** 2)
 
 
 def unexplained_places(
