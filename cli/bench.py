@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
@@ -16,7 +15,7 @@ from cli.corpus import MOST_BYTES, Case, read_corpus
 from cli.log import json_option
 from cli.options import complain, max_mb_option
 from cli.photo import read_frame
-from cli.terminal import console, progress, say, say_json
+from cli.terminal import console, in_language, new_table, progress, say, say_json
 from table.errors import InputError
 from table.json_data import JsonObject
 from table.messages import msg
@@ -59,7 +58,7 @@ def bench(source: Path, max_mb: int, as_json: bool) -> None:
     console().print(_table(together))
     for name, one in scores.items():
         for mistake in one.mistakes:
-            say(f"{name}: {_told(mistake)}")
+            say(f"{name}: {in_language(_told(mistake))}")
     if without_truth:
         say(msg("Left out, because they have no truth.json: {n} pictures", n=without_truth))
 
@@ -86,40 +85,41 @@ def _document(
 
 
 def _table(together: Total) -> Table:
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("what")
-    table.add_column("result", justify="right")
+    table = new_table(msg("what"), msg("result"), right=(1,))
     found = together.found
     far_mm = together.base_mm
     rows = (
-        ("pictures without a mistake", _of(together.all_right, together.pictures)),
-        ("pieces found", _of(found, together.pieces)),
-        ("pieces invented", str(together.invented)),
-        ("colour right", _of(together.colour, found)),
-        ("size right", _of(together.size, found)),
-        ("pose right", _of(together.pose, found)),
-        ("confident mistakes", str(together.confident_mistakes)),
+        (msg("pictures without a mistake"), _of(together.all_right, together.pictures)),
+        (msg("pieces found"), _of(found, together.pieces)),
+        (msg("pieces invented"), str(together.invented)),
+        (msg("colour right"), _of(together.colour, found)),
+        (msg("size right"), _of(together.size, found)),
+        (msg("pose right"), _of(together.pose, found)),
+        (msg("confident mistakes"), str(together.confident_mistakes)),
         (
-            "place off, median and 95 %",
-            "not measured" if far_mm is None else f"{far_mm[0]:.2f} and {far_mm[1]:.2f} mm",
+            msg("place off, median and 95 %"),
+            msg("not measured")
+            if far_mm is None
+            else msg("{mm} and {mm2} mm", mm=f"{far_mm[0]:.2f}", mm2=f"{far_mm[1]:.2f}"),
         ),
     )
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(in_language(cell)) for cell in row))
     return table
 
 
 def _of(count: int, every: int) -> str:
-    return f"{count} of {every}" + (f" ({100 * count / every:.1f} %)" if every else "")
+    share = f" ({100 * count / every:.1f} %)" if every else ""
+    return in_language(msg("{n} of {n2}", n=count, n2=every)) + share
 
 
 def _told(mistake: Mistake) -> str:
     at = ", ".join(f"{value:.0f}" for value in mistake.at_mm)
     true, said = (" ".join(words or ()) for words in (mistake.true, mistake.said))
     words = {
-        "missed": f"missed {true}",
-        "invented": f"invented {said}",
-        "misread": f"read {true} as {said}",
+        "missed": msg("missed {raw} at ({raw2}) mm", raw=true, raw2=at),
+        "invented": msg("invented {raw} at ({raw2}) mm", raw=said, raw2=at),
+        "misread": msg("read {raw} as {raw3} at ({raw2}) mm", raw=true, raw2=at, raw3=said),
     }
-    sure = ", without a doubt" if mistake.confident else ""
-    return f"{words[mistake.what]} at ({at}) mm{sure}"
+    found = words[mistake.what]
+    return msg("{text}, without a doubt", text=found) if mistake.confident else found

@@ -60,7 +60,7 @@ class PartState(NamedTuple):
     part: str
     kind: str = "-"
     where: str = ""
-    says: str = "not in the settings"
+    says: str = msg("not in the settings")
     wrong: str = ""
 
 
@@ -121,7 +121,7 @@ def _where(settings: HardwareSettings, part: str) -> str:
     if held.__struct_config__.tag == "board":
         return settings.board or ""
     if isinstance(held, WledNetworkSettings | WledNetworkPresetsSettings):
-        return held.host or "found by mDNS"
+        return held.host or msg("found by mDNS")
     return getattr(held, "device", "")
 
 
@@ -136,7 +136,7 @@ def _answer(
         return _strip(settings, held, pause)
     if isinstance(held, WledNetworkSettings | WledNetworkPresetsSettings):
         return _network_strip(settings, held)
-    return "opened", ""
+    return msg("opened"), ""
 
 
 def reach_broker(settings: MqttSettings, pause: Callable[[float], object]) -> tuple[str, str]:
@@ -151,7 +151,7 @@ def reach_broker(settings: MqttSettings, pause: Callable[[float], object]) -> tu
             if broker.connected or broker.error:
                 break
             pause(LOOK_S)
-        return ("connected", "") if broker.connected else ("", broker.error)
+        return (msg("connected"), "") if broker.connected else ("", broker.error)
 
 
 def _strip(
@@ -166,9 +166,10 @@ def _strip(
         found = identify(port, pause)
     if found is None:
         return (
-            (
-                f"opened, but nothing answers: is hardware.lamps.baud, {lamps.baud}, what WLED's"
-                " sync settings say, and are GPIO 1 and 3 free?"
+            msg(
+                "opened, but nothing answers: is hardware.lamps.baud, {n}, what WLED's sync"
+                " settings say, and are GPIO 1 and 3 free?",
+                n=lamps.baud,
             ),
             "",
         )
@@ -193,7 +194,7 @@ def _strip_has(
     found: StripInfo,
 ) -> tuple[str, str]:
     """What is to be said of a strip that answered, and what is wrong with it."""
-    found_text = f"WLED {found.version} with {found.lamps} lamps"
+    found_text = msg("WLED {raw} with {n} lamps", raw=found.version, n=found.lamps)
     if isinstance(lamps, WledPresetsSettings | WledNetworkPresetsSettings):
         return found_text, ""
     wanted = lamps.leds + 7 * (
@@ -211,9 +212,11 @@ def _strip_has(
         )
     most_a = min(lamps.supply_ma, full_ma(wanted, lamps.brightness)) / 1000
     return (
-        (
-            f"{found_text}; draws {most_a:.1f} A at most, {full_ma(wanted) / 1000:.1f} A without"
-            " brightness and supply_ma"
+        msg(
+            "{text}; draws {raw} A at most, {raw2} A without brightness and supply_ma",
+            text=found_text,
+            raw=f"{most_a:.1f}",
+            raw2=f"{full_ma(wanted) / 1000:.1f}",
         ),
         "",
     )
@@ -265,11 +268,14 @@ def _board(
             )
         case BoardPartSettings() if part == "buzzer" and not found.buzzer:
             return "", msg("hardware.buzzer.kind: expected another kind: the board has no buzzer")
-    dice = "1 die" if found.dice == 1 else f"{found.dice} dice"
-    has = {
-        "lamps": f"{found.lamps} lamps",
-        "dice": dice,
-        "buttons": ", ".join(found.buttons),
-        "buzzer": "a buzzer",
-    }
-    return f"a board with {has[part]}", ""
+    match part:
+        case "lamps":
+            return msg("a board with {n} lamps", n=found.lamps), ""
+        case "dice":
+            if found.dice == 1:
+                return msg("a board with 1 die"), ""
+            return msg("a board with {n} dice", n=found.dice), ""
+        case "buttons":
+            return msg("a board with {raw}", raw=", ".join(found.buttons)), ""
+        case _:
+            return msg("a board with a buzzer"), ""

@@ -13,13 +13,11 @@ from typing import TypeVar
 
 import click
 import msgspec
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from cli.device_report import SQUARE_MM, ask_board, connected, reach_broker
 from cli.dice import FEWEST, judge_rolls
-from cli.terminal import console, in_language, ring, say, say_written
+from cli.terminal import confirmed, console, in_language, new_table, ring, say, say_written
 from hardware.cues import SIGNALS, TUNES, Cue, Mark, Signal
 from hardware.dice_display import picture, tumble
 from hardware.factory import Devices, open_devices
@@ -41,6 +39,7 @@ from hardware.settings import (
 from referee.sessions.drawn_dice import draw
 from table.errors import InputError
 from table.files import write_whole
+from table.languages import translated
 from table.messages import Word, in_a_row, msg
 from table.solids import Array
 from table.table_config import load_table
@@ -106,13 +105,13 @@ def list_hardware(path: Path | None, bluetooth: bool) -> None:
     """
     wrong: dict[str, list[str]] = {}
     if path is not None:
-        table = _table("part", "kind", "GPIO or port", "state")
+        table = new_table(msg("part"), msg("kind"), msg("GPIO or port"), msg("state"))
         for part in connected(load_settings(path), time.sleep):
             table.add_row(
                 part.part,
                 part.kind,
                 escape(part.where),
-                "wrong: see below" if part.wrong else escape(part.says),
+                escape(in_language(msg("wrong: see below") if part.wrong else part.says)),
             )
             if part.wrong:
                 wrong.setdefault(part.wrong, []).append(part.part)
@@ -147,20 +146,13 @@ def take_picture(camera: str, out: Path) -> None:
     say_written(out)
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=SIMPLE_HEAD)
-    for heading in headings:
-        table.add_column(heading)
-    return table
-
-
 def _list_ports() -> None:
     from hardware.backends.serial_port import found_ports
 
     if not (ports := found_ports()):
         say(msg("There are no serial ports. Is everything plugged in?"))
         return
-    table = _table("serial port", "description")
+    table = new_table(msg("serial port"), msg("description"))
     for port in ports:
         table.add_row(escape(port.device), escape(port.description))
     console().print(table)
@@ -177,7 +169,7 @@ def _list_bluetooth() -> None:
     if not (heard := hear(HEARD_S)):
         say(msg("No Bluetooth device broadcast anything."))
         return
-    table = _table("Bluetooth address", "name", "buttons")
+    table = new_table(msg("Bluetooth address"), msg("name"), msg("buttons"))
     for device in heard:
         table.add_row(device.address, escape(device.name), str(device.buttons or ""))
     console().print(table)
@@ -230,7 +222,7 @@ def check(path: Path, table_path: Path | None) -> None:
     others = msgspec.structs.replace(settings, mqtt=None)  # a game may have its connection
     with closing(open_devices(others, outline_mm, ring)) as devices:
         tried = list(_walk(devices, settings, names, outline_mm))
-        failed = [what for what, works in tried if not works]
+        failed = [in_language(what) for what, works in tried if not works]
         failed += [
             in_language(msg("{text}: {text2}", text=Word(part), text2=why))
             for part, why in devices.errors.items()
@@ -274,13 +266,15 @@ def _walk(
     if devices.dice:
         for value in range(1, 7):
             devices.dice.show((value,) * devices.dice.count)
-            yield f"a {value} on the dice", click.confirm(f"Does every die show a {value}?", True)
+            shows = confirmed(msg("Does every die show a {n}?", n=value))
+            yield msg("a {n} on the dice", n=value), shows
     if devices.buzzer:
         devices.buzzer.play(Cue("refused"))
-        yield "the buzzer", click.confirm("Were there three beeps?", True)
+        yield msg("the buzzer"), confirmed(msg("Were there three beeps?"))
     if devices.voice:
-        devices.voice.say("This is Rinkside.")
-        yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
+        words = msg("This is Rinkside.")
+        devices.voice.say(translated(words, devices.voice.language) or words)
+        yield msg("the voice"), confirmed(msg("Did a voice say: {text}", text=words))
     if isinstance(settings.mqtt, MqttSettings):
         _, wrong = reach_broker(settings.mqtt, time.sleep)
         say(wrong or msg("The broker at {raw} lets Rinkside in.", raw=settings.mqtt.url))
@@ -291,10 +285,10 @@ def _walk(
         readings: queue.Queue[Reading] = queue.Queue()
         devices.calliper.listen(readings.put)
         yield (
-            "the calliper",
+            msg("the calliper"),
             _hear(
                 readings,
-                "Send a reading from the calliper.",
+                msg("Send a reading from the calliper."),
                 lambda reading: f"{reading.mm:g} mm",
                 lambda _reading: True,
             ),
@@ -317,16 +311,29 @@ def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, 
     for seat, colour in enumerate(TRIED[:seats], 1):
         lamps.show(Cue("turn", TRIED, of=(colour,)))
         yield (
-            f"the lamp of player {seat}",
-            click.confirm(f"Does player {seat} ({colour}) breathe?", True),
+            msg("the lamp of player {n}", n=seat),
+            confirmed(
+                msg(
+                    "Does the lamp of player {n} ({colour}) slowly go bright and dim?",
+                    n=seat,
+                    colour=colour,
+                )
+            ),
         )
     if isinstance(settings.lamps, GpioLampsSettings):
         yield from _try_wires(lamps, settings.lamps)
     for signal in SIGNALS:
         lamps.show(Cue(signal, TRIED[:seats], of=TRIED[:2]))
         colour = VERDICT_COLOURS.get(signal, "") if _has_colours(settings) else ""
-        looks = f"{TUNES[signal].words}{colour and f', the verdict in {colour}'}"
-        yield f"the signal {signal!r}", click.confirm(f"Is this {signal!r}: {looks}?", True)
+        looks: dict[str, object] = {"raw": repr(signal), "text": TUNES[signal].words}
+        yield (
+            msg("the signal {raw}", raw=repr(signal)),
+            confirmed(
+                msg("Is this {raw}: {text}, and the lamp of the ruling {colour}?", **looks, colour=colour)
+                if colour
+                else msg("Is this {raw}: {text}?", **looks)
+            ),
+        )
 
 
 def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str, bool]]:
@@ -335,8 +342,8 @@ def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str,
         for colour in PRIMARIES if not isinstance(pins, int) else ():
             lamps.show(Cue("turn", ("",) * (seat - 1) + (colour,), of=(colour,)))
             yield (
-                f"the {colour} of player {seat}",
-                click.confirm(f"Is the lamp of player {seat} {colour}?", True),
+                msg("{colour} of the lamp of player {n}", colour=colour, n=seat),
+                confirmed(msg("Is the lamp of player {n} {colour}?", n=seat, colour=colour)),
             )
 
 
@@ -356,18 +363,16 @@ def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
     """
     (left, near), (right, far) = outline_mm.min(axis=0), outline_mm.max(axis=0)
     for corner, setting, point in (
-        ("near left", "starts", (left, near)),
-        ("near right", "clockwise", (right, near)),
-        ("far right", "leds", (right, far)),
+        (msg("near left"), "starts", (left, near)),
+        (msg("near right"), "clockwise", (right, near)),
+        (msg("far right"), "leds", (right, far)),
     ):
         lamps.show(Cue("turn", TRIED, marks=(Mark("line", (point, point)),)))
-        yield (
-            f"hardware.lamps.{setting}",
-            click.confirm(
-                f"Do lamps blink at the {corner} corner, as seen by the players, and nowhere else?",
-                True,
-            ),
+        question = msg(
+            "Do lamps blink at the {text} corner, as seen by the players, and nowhere else?",
+            text=corner,
         )
+        yield f"hardware.lamps.{setting}", confirmed(question)
 
 
 def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
@@ -376,8 +381,8 @@ def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str
     buttons.listen(presses.put)
     for name in names:
         yield (
-            f"the button {name!r}",
-            _hear(presses, f"Press {name}.", _pressed, partial(_is_down, name)),
+            msg("the button {raw}", raw=repr(name)),
+            _hear(presses, msg("Press {raw}.", raw=name), _pressed, partial(_is_down, name)),
         )
 
 
@@ -441,15 +446,17 @@ def test_dice(rolls: int) -> None:
     Exit code 1 for a result that a fair die gives less than once in a thousand tests.
     """
     fairness = judge_rolls(draw() for _ in range(rolls))
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("value", "came", "expected"):
-        table.add_column(heading, justify="right")
+    table = new_table(msg("value"), msg("came"), msg("expected"), right=range(3))
     for value, count in enumerate(fairness.counts, 1):
         table.add_row(str(value), str(count), f"{rolls / 6:.0f}")
     console().print(table)
     say(
-        f"chi-square {fairness.chi_square:.2f}, 5 degrees of freedom: a fair die gives as much or"
-        f" more in {fairness.probability:.1%} of such tests"
+        msg(
+            "chi-square {raw}, 5 degrees of freedom: a fair die gives as much or more in {raw2} of"
+            " such tests",
+            raw=f"{fairness.chi_square:.2f}",
+            raw2=f"{fairness.probability:.1%}",
+        )
     )
     say(
         msg("Nothing speaks against a fair die.")

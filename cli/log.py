@@ -8,13 +8,11 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from cli.options import complain, max_mb_option
 from cli.paths import log_path, ready_folder
-from cli.terminal import console, in_language, progress, say, say_json
+from cli.terminal import console, in_language, new_table, progress, say, say_json
 from engines import GAMES
 from engines.statistics import Thrown
 from referee.sessions.archive import MOST_BYTES, export_session, import_session
@@ -69,16 +67,22 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
     if as_json:
         say_json(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
         return
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("session", "begun", "game", "players", "length", "rulings", "remarks"):
-        table.add_column(
-            heading, justify="right" if heading in ("session", "length", "rulings") else "left"
-        )
+    table = new_table(
+        msg("session"),
+        msg("begun"),
+        msg("game"),
+        msg("players"),
+        msg("length"),
+        msg("rulings"),
+        msg("remarks"),
+        right=(0, 4, 5),
+    )
     for row in sessions:
         length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
         people = ", ".join(called(player, row.names) for player in row.players)
-        remarks = ", ".join(
-            filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended"))
+        remarks = (
+            *((in_language(msg("simulated")),) if row.simulated else ()),
+            *(() if row.ended else (in_language(msg("not ended")),)),
         )
         cells = (
             str(row.session),
@@ -87,10 +91,10 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
             people,
             length,
             str(row.rulings),
-            remarks,
+            ", ".join(remarks),
         )
         table.add_row(*map(escape, cells))
-    console().print(table if sessions else "No sessions yet.")
+    console().print(table if sessions else in_language(msg("No sessions yet.")))
 
 
 @log.command()
@@ -105,12 +109,9 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
     if as_json:
         say_json(json.dumps(documents, indent=1, ensure_ascii=False))
         return
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("record", justify="right")
-    table.add_column("time", justify="right")
-    table.add_column("what")
-    table.add_column("said")
-    table.add_column("based on")
+    table = new_table(
+        msg("record"), msg("time"), msg("what"), msg("said"), msg("based on"), right=(0, 1)
+    )
     for record, document in zip(records, documents, strict=True):
         what = " ".join(
             filter(
@@ -304,26 +305,25 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
     if as_json:
         say_json(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
         return
-    table = Table(box=SIMPLE_HEAD)
-    for heading in (
-        "game",
-        "player",
-        "games",
-        "won",
-        "drawn",
-        "points for",
-        "against",
-        "throws",
-        "median gap",
-        "nearest",
-    ):
-        table.add_column(heading, justify="left" if heading in ("game", "player") else "right")
+    headings = (
+        msg("game"),
+        msg("player"),
+        msg("games"),
+        msg("won"),
+        msg("drawn"),
+        msg("points for"),
+        msg("against"),
+        msg("throws"),
+        msg("median gap"),
+        msg("nearest"),
+    )
+    table = new_table(*headings, right=range(2, len(headings)))
     for row in rows:
         numbers = (row.games, row.won, row.drawn, f"{row.points_for:g}", f"{row.points_against:g}")
         gap = "" if row.median_gap_mm is None else f"{row.median_gap_mm:.1f} mm"
         cells = (row.game, row.player, *numbers, len(row.throws) or "", gap, _nearest(row.best))
         table.add_row(*(escape(str(cell)) for cell in cells))
-    console().print(table if rows else "No sessions yet.")
+    console().print(table if rows else in_language(msg("No sessions yet.")))
 
 
 def _played(path: Path | None) -> list[PlayedGame]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 import msgspec
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from cli.terminal import console, say_json
+from cli.terminal import console, in_language, new_table, say_json
 from engines import GAMES, unusable_games
 from engines.game import INTERFACE, facts
 from hardware.plugins import GROUPS, device_plugins
 from simulation.tables import find_players
 from table.games import found_games
+from table.messages import msg
 from table.plugins import Broken, Plugin
 from vision.cameras.plugins import camera_plugins
 
@@ -45,13 +44,13 @@ def list_plugins(as_json: bool) -> None:
     if as_json:
         say_json(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
         return
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("group", "name", "package", "interface", "state"):
-        table.add_column(heading, overflow="fold")
+    table = new_table(msg("group"), msg("name"), msg("package"), msg("interface"), msg("state"))
+    for column in table.columns:
+        column.overflow = "fold"
     for row in rows:
         made_for = "" if row.interface is None else str(row.interface)
         package = f"{row.package} {row.version}".strip()
-        table.add_row(row.group, row.name, package, made_for, row.wrong or "ok")
+        table.add_row(row.group, row.name, package, made_for, in_language(row.wrong or msg("ok")))
     console().print(table, highlight=False, markup=False)
 
 

@@ -52,11 +52,16 @@ def replay(session: int | None, path: Path | None, as_json: bool) -> None:
         say_json(json.dumps(document, indent=1, ensure_ascii=False))
         return
     say(
-        f"session {number}: {judged} verdicts judged again, {len(changed) or 'none'} changed;"
-        f" {left_out.total() or 'none'} could not be"
+        msg(
+            "session {n}: {n2} rulings judged again, {n3} changed; {n4} could not be judged",
+            n=number,
+            n2=judged,
+            n3=len(changed),
+            n4=left_out.total(),
+        )
     )
     for reason, count in left_out.most_common():
-        say(f"{count:6} {reason}")
+        say(f"{count:6} {in_language(reason)}")
 
 
 def _document(again: Rejudged) -> JsonObject:

@@ -6,13 +6,13 @@ import json
 
 import click
 import msgspec
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from cli.options import GameName
-from cli.terminal import console, say, say_json
+from cli.terminal import console, in_language, new_table, say, say_json
 from engines import GAMES
 from engines.game import facts
+from table.messages import msg
 
 
 @click.command()
@@ -29,14 +29,16 @@ def rules(game: str | None, as_json: bool) -> None:
         console().print(_options(game), highlight=False)
         return
     for name, played in GAMES.items():
-        say(f"{facts(played).title} ({name})")
+        say(f"{in_language(facts(played).title)} ({name})")
         console().print(_options(name), highlight=False)
 
 
 def _options(game: str) -> Table:
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("option", "values, default first", "stands for", "meaning"):
-        table.add_column(heading)
+    table = new_table(
+        msg("option"), msg("values, default first"), msg("stands for"), msg("meaning")
+    )
     for ruling in GAMES[game].RULINGS:
-        table.add_row(ruling.name, ", ".join(ruling.values), ruling.cites, ruling.description)
+        table.add_row(
+            ruling.name, ", ".join(ruling.values), ruling.cites, in_language(ruling.description)
+        )
     return table

@@ -16,7 +16,7 @@ from cli.log import latest, which_log
 from cli.options import complain
 from cli.paths import log_path
 from cli.photo import read_frame
-from cli.terminal import progress, say
+from cli.terminal import confirmed, progress, say
 from referee.live.shared_tables import SharedTable, corrected_records, shared_photo, shared_tables
 from referee.sessions.event_store import LogReader
 from table.errors import InputError
@@ -219,7 +219,7 @@ def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: 
         create_folder(page.parent)
         write_whole(page, _page(tables).encode(), 0o600)
         say(msg("All that would be in it is on {path}", path=page))
-        return yes or click.confirm(f"Write {target.name}?", False)
+        return yes or confirmed(msg("Write {path}?", path=target.name), False)
 
 
 def _page(tables: list[SharedTable]) -> str:

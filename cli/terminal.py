@@ -10,7 +10,7 @@ from __future__ import annotations
 import gettext
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
 from pathlib import Path
@@ -18,7 +18,9 @@ from typing import IO, Any
 
 import click
 import segno
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from table.languages import TRANSLATIONS, Language, translated
@@ -67,6 +69,24 @@ def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:
     """
     for line in lines:
         click.echo(printable(in_language(line)), err=err, file=file)
+
+
+def confirmed(question: str, default: bool = True) -> bool:
+    """Ask people in the language of the terminal whether something is so."""
+    return click.confirm(printable(in_language(question)), default)
+
+
+def new_table(*headings: str, right: Collection[int] = (), caption: str = "") -> Table:
+    """An empty table with headings in the language of the terminal.
+
+    `right` has the numbers of the columns that are aligned to the right, from 0 on.
+    """
+    table = Table(
+        box=SIMPLE_HEAD, caption=in_language(caption) if caption else None, caption_justify="left"
+    )
+    for number, heading in enumerate(headings):
+        table.add_column(in_language(heading), justify="right" if number in right else "left")
+    return table
 
 
 def say_written(path: Path, before: Path | None = None) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from table.messages import Message, msg
+
 Signal = Literal[
     "dark",
     "turn",
@@ -84,7 +86,7 @@ class Tune:
     No colour: that of the players it concerns.  No time: till the next.
     """
 
-    words: str
+    words: Message
     rhythm: Rhythm
     rgb: Rgb | None = None
     lasts_ms: int | None = None
@@ -92,43 +94,47 @@ class Tune:
 
 _SHORT, _GAP = (1.0, 170), (0.0, 170)
 TUNES: dict[Signal, Tune] = {
-    "dark": Tune("all dark", Rhythm(((0.0, 1000),)), (0, 0, 0)),
-    "turn": Tune("breathes slowly", Rhythm(((1.0, 1800), (0.4, 1800)), fade_ms=1800)),
+    "dark": Tune(msg("all dark"), Rhythm(((0.0, 1000),)), (0, 0, 0)),
+    "turn": Tune(msg("slowly bright and dim"), Rhythm(((1.0, 1800), (0.4, 1800)), fade_ms=1800)),
     "accepted": Tune(
-        "one long flash", Rhythm(((1.0, 900), (0.0, 300))), (0, 255, 60), lasts_ms=1200
+        msg("one long flash"), Rhythm(((1.0, 900), (0.0, 300))), (0, 255, 60), lasts_ms=1200
     ),
     "refused": Tune(
-        "three short flashes",
+        msg("three short flashes"),
         Rhythm((_SHORT, _GAP, _SHORT, _GAP, _SHORT, (0.0, 650))),
         (255, 0, 0),
         lasts_ms=6500,
     ),
-    "too close": Tune("the two take turns", Rhythm(((1.0, 700), (0.0, 700)))),
+    "too close": Tune(msg("the two take turns"), Rhythm(((1.0, 700), (0.0, 700)))),
     "asking": Tune(
-        "short, short, long",
+        msg("short, short, long"),
         Rhythm((_SHORT, _GAP, _SHORT, _GAP, (1.0, 520), (0.0, 650))),
         (255, 255, 255),
     ),
-    "choice": Tune("as many flashes as its place, then a rest", Rhythm(((1.0, 450), (0.0, 1650)))),
-    "measure": Tune("short ticks", Rhythm(((1.0, 90), (0.0, 410)))),
-    "cannot see": Tune("lit, with short gaps", Rhythm(((1.0, 1300), (0.0, 300))), (255, 120, 0)),
+    "choice": Tune(
+        msg("as many flashes as its place, then a rest"), Rhythm(((1.0, 450), (0.0, 1650)))
+    ),
+    "measure": Tune(msg("short ticks"), Rhythm(((1.0, 90), (0.0, 410)))),
+    "cannot see": Tune(
+        msg("lit, with short gaps"), Rhythm(((1.0, 1300), (0.0, 300))), (255, 120, 0)
+    ),
     "out of sync": Tune(
-        "long, short", Rhythm(((1.0, 520), (0.0, 130), _SHORT, (0.0, 500))), (255, 120, 0)
+        msg("long, short"), Rhythm(((1.0, 520), (0.0, 130), _SHORT, (0.0, 500))), (255, 120, 0)
     ),
     "camera lost": Tune(
-        "three short, two long",
+        msg("three short, two long"),
         Rhythm(
             (_SHORT, _GAP, _SHORT, _GAP, _SHORT, _GAP, (1.0, 400), _GAP, (1.0, 400), (0.0, 900))
         ),
         (255, 0, 160),
     ),
-    "hand": Tune("dim, steady", Rhythm(((0.15, 1000),)), (255, 255, 255)),
-    "settling": Tune("quick dim shimmer", Rhythm(((0.3, 220), (0.08, 220))), (120, 160, 255)),
+    "hand": Tune(msg("dim, steady"), Rhythm(((0.15, 1000),)), (255, 255, 255)),
+    "settling": Tune(msg("quick dim shimmer"), Rhythm(((0.3, 220), (0.08, 220))), (120, 160, 255)),
     "paused": Tune(
-        "very slow, dim", Rhythm(((0.25, 2600), (0.0, 1400)), fade_ms=1000), (120, 120, 255)
+        msg("very slow, dim"), Rhythm(((0.25, 2600), (0.0, 1400)), fade_ms=1000), (120, 120, 255)
     ),
     "over": Tune(
-        "two flashes, over and over", Rhythm(((1.0, 260), (0.2, 160), (1.0, 260), (0.2, 900)))
+        msg("two flashes, over and over"), Rhythm(((1.0, 260), (0.2, 160), (1.0, 260), (0.2, 900)))
     ),
 }
 """Every signal's look; that of `choice` is the first answer's (`Cue.rhythm`).

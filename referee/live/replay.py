@@ -34,6 +34,7 @@ from referee.sessions.state import Games, SessionState, apply, begin, recorded
 from referee.sessions.verdict_events import event_from_verdict, full_message, noticed
 from table.errors import InputError
 from table.json_data import JsonObject
+from table.messages import msg
 from table.motion import STILL_MM
 from table.observation import Observation
 from table.table_config import Setup, parse_table
@@ -41,9 +42,10 @@ from vision.cameras.frame import Frame
 from vision.cameras.image_files import decode_image
 from vision.pipeline import TableReader
 
-PEOPLE, HEARD, GONE = "decided by people", "heard, not seen", "its picture is no longer kept"
-MISREAD = "asked whether pieces were misread"
-LATER = "made out from what was seen later"
+PEOPLE, HEARD = msg("decided by people"), msg("heard, not seen")
+GONE = msg("its picture is no longer kept")
+MISREAD = msg("asked whether pieces were misread")
+LATER = msg("made out from what was seen later")
 _NUMBER = re.compile(r"\d+\.\d+")
 
 
@@ -136,14 +138,16 @@ class _Replay:
             )
         if frame is None:
             return self.leave_out(
-                record, GONE, "the picture of the table before it is no longer kept"
+                record, GONE, msg("the picture of the table before it is no longer kept")
             )
         seen = self._observe(frame, self._setup, self._empty)
         if not isinstance(seen, Observation) or seen.hand:
             message = (
-                "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
+                msg("a hand is seen over the board")
+                if isinstance(seen, Observation)
+                else seen.reason
             )
-            self._ruled_on.keep(record.seq, "the table before it is not read any more")
+            self._ruled_on.keep(record.seq, msg("the table before it is not read any more"))
             return Rejudged(
                 record, None, message, differences(was, None, facts(ledger.engine).comparable)
             )

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from cli import hardware
+from cli import hardware, terminal
 from cli.main import main
 from hardware.backends import serial_port
 from hardware.backends.gpio import GpioButtons
@@ -254,7 +254,7 @@ def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
     code, message = rinkside("hardware", "check", settings=FAKES, keys="y\n" * 40)
     assert code == 0, message
     for what in (
-        "player 6 (white) breathe",
+        "player 6 (white) slowly go bright",
         "'camera lost': three short, two long?",
         "show a 6",
         "three beeps",
@@ -326,7 +326,7 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
     )
     code, message = rinkside("hardware", "check", settings=settings, keys="y\n" * 30)
     assert code == 1
-    assert message.count("breathe?") == 3
+    assert message.count("slowly go bright and dim?") == 3
     assert [line for line in message.splitlines() if line.startswith(("Press", "  "))] == [
         "Press appeal.",
         "  rule: down",
@@ -346,7 +346,7 @@ def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
     lit, asked = [], []
     monkeypatch.setattr(LampThread, "show", lambda _self, scene: lit.append(scene))
     monkeypatch.setattr(
-        hardware.click,
+        terminal.click,
         "confirm",
         lambda text, _default: asked.append((text, lit[-1])) or "player 3 green" not in text,
     )
@@ -355,7 +355,7 @@ def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
         " [12, 13, 16] }"
     )
     code, message = rinkside("hardware", "check", settings=settings)
-    assert (code, message.splitlines()[-1]) == (1, "Not working: the green of player 3")
+    assert (code, message.splitlines()[-1]) == (1, "Not working: Green of the lamp of player 3")
     for seat in (1, 3):
         for colour in ("red", "green", "blue"):
             (scene,) = [
@@ -365,7 +365,7 @@ def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
             assert shown[seat - 1] == pytest.approx(LAMP_RGB[colour], abs=1)
             assert {rgb for at, rgb in enumerate(shown) if at != seat - 1} == {(0, 0, 0)}
     assert not any("player 2 red" in text for text, _ in asked)
-    assert "Is this 'refused': three short flashes, the verdict in red?" in [
+    assert "Is this 'refused': three short flashes, and the lamp of the ruling red?" in [
         text for text, _ in asked
     ]
 
@@ -383,7 +383,7 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
     lit, asked = [], []
     monkeypatch.setattr(LampThread, "show", lambda _self, scene: lit.append(scene))
     monkeypatch.setattr(
-        hardware.click,
+        terminal.click,
         "confirm",
         lambda text, _default: asked.append((text, lit[-1])) or "near right" not in text,
     )

@@ -213,7 +213,7 @@ def test_rulings_are_told_in_the_language_that_is_set(tmp_path, arguments, envir
         ruled = VerdictReached(verdict="accepted", code="boule.throw", message=throws)
         log.append(ruled, 1000, session)
     shown = CliRunner().invoke(
-        main, [*arguments, "log", "show", "--log", str(path)], env=environment
+        main, [*arguments, "log", "show", "--log", str(path)], env=environment | {"COLUMNS": "160"}
     )
     assert "Blau wirft als Nächstes." in shown.output
     documents = CliRunner().invoke(

@@ -347,7 +347,7 @@ def test_the_command_lists_what_changes(log, recorded, monkeypatch):
     assert (result.exit_code, result.stderr) == (0, "")
     assert "record 4 at 3.50 s, boule.throw\n  moves: was throw green large 30." in result.stdout
     assert result.stdout.endswith(
-        "session 1: 4 verdicts judged again, 2 changed; 2 could not be\n     1 heard, not seen\n   "
+        "session 1: 4 rulings judged again, 2 changed; 2 could not be judged\n     1 heard, not seen\n   "
         "  1 decided by people\n"
     )
     document = json.loads(rinkside("replay", "--log", log.path, "--json").stdout)
@@ -368,6 +368,6 @@ def test_the_command_says_that_nothing_changed_and_writes_nothing(log, recorded,
     result = rinkside("replay", recorded, "--log", log.path)
     assert (result.exit_code, result.stdout.splitlines()[0]) == (
         0,
-        "session 1: 4 verdicts judged again, none changed; 2 could not be",
+        "session 1: 4 rulings judged again, 0 changed; 2 could not be judged",
     )
     assert log.records() == before
