@@ -156,7 +156,7 @@ def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
         f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 93, brightness = 1.0 }}\ndice ='
         ' { kind = "wled" }'
     )
-    monkeypatch.setattr(hardware.time, "sleep", lambda _: wled.pump())
+    monkeypatch.setattr(hardware.time, "sleep", wled.pump)
     assert (
         "WLED 0.15.0 with 100 lamps; draws 2.0 A at most, 6.1 A without brightness and supply_ma"
         in rinkside("hardware", "list", settings=settings)[1]
@@ -232,7 +232,7 @@ HELLO = {
 )
 def test_the_list_asks_a_board_what_it_has(rinkside, plugged, monkeypatch, part, hello, says):
     double = plugged(Board(HELLO | hello))
-    monkeypatch.setattr(hardware.time, "sleep", lambda _: double.pump())
+    monkeypatch.setattr(hardware.time, "sleep", double.pump)
     code, message = rinkside("hardware", "list", settings=f'board = "{double.path}"\n{part}')
     assert says in message
     assert code == (": expected" in says)
@@ -296,7 +296,7 @@ def test_what_does_not_work_is_listed(rinkside, monkeypatch):
 
 def test_every_button_that_a_board_says_it_has_is_tried(rinkside, plugged, monkeypatch):
     double = plugged(Board(HELLO))
-    monkeypatch.setattr(hardware.time, "sleep", lambda _: double.pump())
+    monkeypatch.setattr(hardware.time, "sleep", double.pump)
     monkeypatch.setattr(BoardButtons, "listen", lambda _self, tell: tell(Press("die", "down", 0.0)))
     monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = f'board = "{double.path}"\nbuttons = {{ kind = "board" }}'

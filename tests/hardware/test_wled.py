@@ -209,7 +209,7 @@ def test_half_an_answer_is_no_answer(wled, presets):
 
 def test_what_answers_is_told(wled, opened):
     port = opened(wled)
-    assert identify(port, lambda _: wled.pump()) == StripInfo("0.15.0", 100)
+    assert identify(port, wled.pump) == StripInfo("0.15.0", 100)
     assert identify(port, lambda _: None) is None
 
 
