@@ -329,7 +329,11 @@ def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, 
         yield (
             msg("the signal {raw}", raw=repr(signal)),
             confirmed(
-                msg("Is this {raw}: {text}, and the lamp of the ruling {colour}?", **looks, colour=colour)
+                msg(
+                    "Is this {raw}: {text}, and the lamp of the ruling {colour}?",
+                    **looks,
+                    colour=colour,
+                )
                 if colour
                 else msg("Is this {raw}: {text}?", **looks)
             ),

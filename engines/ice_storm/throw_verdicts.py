@@ -16,10 +16,12 @@ from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
 from engines.ice_storm.sizes import new_of_another_size, of_another_size
 from engines.ice_storm.state import State
 from engines.ice_storm.throw_readings import counted
+from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Verdict, refusal
 from table.json_data import Evidence, JsonValue
 from table.listing import cannot_be_read
 from table.messages import Message, msg, sentences
+from table.motion import CARRIED_MM
 from table.observation import SURE, SeenPiece
 
 UNREAD_MM = 40.0
@@ -170,3 +172,48 @@ def not_seen_outside(match: TableMatch, thrown: Counter[str]) -> list[Piece]:
         else:
             lost.append(piece)
     return lost
+
+
+def leans_where_one_lay(match: TableMatch, player: str) -> Ambiguous | None:
+    """The question whether a piece is a throw that leans on the recorded one, and hides it.
+
+    A recorded piece of the thrower's colour surely did not lean, and one that surely leans is read
+    a little way off its place now.  None where there is no such piece.
+    """
+    leaning = [
+        (piece, now)
+        for piece in match.pieces
+        if piece.colour == player
+        and (was := match.lay.get(piece.name)) is not None
+        and (now := match.found.get(piece.name)) is not None
+        and was.pose != "leaning" == now.pose
+        and min(was.pose_probability, now.pose_probability) >= SURE
+        and np.hypot(*(now.base_mm - was.base_mm)) > CARRIED_MM
+    ]
+    if len(leaning) != 1:
+        return None
+    piece, now = leaning[0]
+    x_mm, y_mm = now.base_mm
+    return Ambiguous(
+        code="storm.unread",
+        message=msg(
+            "Does {player}'s throw lean on {piece}, at ({n}, {n2}) mm?",
+            player=player,
+            piece=piece.name,
+            n=f"{x_mm:.0f}",
+            n2=f"{y_mm:.0f}",
+        ),
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=(
+            Choice(messages.leaning(player), (str(Void(player)),)),
+            Choice(
+                msg("No: nothing was thrown, it is {piece}", piece=piece.name),
+                (),
+                confirms_record=True,
+            ),
+            NOT_SO,
+        ),
+        evidence=evidence_of(match),
+        withdrawn_if_table_changes=True,
+    )

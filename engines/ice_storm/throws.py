@@ -42,6 +42,7 @@ from engines.ice_storm.throw_verdicts import (
     ask_colour,
     cannot_read,
     evidence_of,
+    leans_where_one_lay,
     not_seen_outside,
     out_of_sync,
     rule,
@@ -551,6 +552,8 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
         return _unread_throw(match, player)
     if match.hidden and not match.only_one_unseen:
         return cannot_read(match)
+    if (leans := leans_where_one_lay(match, player)) is not None:
+        return leans
     if match.only_one_unseen:
         message = sentences(
             msg(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engines.verdict import Ambiguous, CannotSee, OutOfSync
+from engines.verdict import Ambiguous, CannotSee, OutOfSync, Waiting
 from tests.support.ice_storm import thrown
 
 
@@ -141,3 +141,22 @@ def test_the_first_throw_of_a_round_is_asked_about_where_it_can_hardly_be_read(l
     assert unread.message == "Rinkside cannot read what is at (185, 75) mm. Show it more clearly."
     moves = [move for choice in unread.asks.choices for move in choice.moves]
     assert moves == ["throw green d2^"]
+
+
+@pytest.mark.parametrize(("off_mm", "asked"), [(15, True), (1, False)])
+def test_a_throw_that_leans_on_a_piece_of_its_own_and_hides_it_is_asked_about(
+    table, lie, play, off_mm, asked
+):
+    """One piece is seen where one lay; it leans now, and lies a little farther on."""
+    table.pieces = {"red1": lie("red", 175, 60), "black1": lie("black", 320, 320)}
+    before, state = table.seen(), thrown("black1 g7, red1 d2", 5)
+    del table.pieces["red1"]
+    leans = lie("red", 175 + off_mm, 60, pose="leaning").piece()
+    now = play(state, before, leans)
+    if not asked:
+        assert isinstance(now, Waiting)
+        return
+    assert isinstance(now, Ambiguous)
+    assert now.message == "Does red's throw lean on red1, at (190, 60) mm?"
+    assert [choice.moves for choice in now.choices] == [("void red",), (), ()]
+    assert [choice.confirms_record for choice in now.choices] == [False, True, False]

@@ -347,8 +347,8 @@ def test_the_command_lists_what_changes(log, recorded, monkeypatch):
     assert (result.exit_code, result.stderr) == (0, "")
     assert "record 4 at 3.50 s, boule.throw\n  moves: was throw green large 30." in result.stdout
     assert result.stdout.endswith(
-        "session 1: 4 rulings judged again, 2 changed; 2 could not be judged\n     1 heard, not seen\n   "
-        "  1 decided by people\n"
+        "session 1: 4 rulings judged again, 2 changed; 2 could not be judged\n"
+        "     1 heard, not seen\n     1 decided by people\n"
     )
     document = json.loads(rinkside("replay", "--log", log.path, "--json").stdout)
     assert (document["judged"], len(document["changed"]), document["not_judged"]) == (
