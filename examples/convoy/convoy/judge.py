@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, islice, product
 from typing import Any, NoReturn
 
 import numpy as np
@@ -71,6 +71,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     found = readings(seen, board, state.players)
     if not found:
         return CannotSee(code=MOVE, message=msg("Put every pyramid clearly on one square."))
+    found += _with_unseen(state, found, before, board)
     if before is None and not any(state.lost) and _is_fresh(state):
         return _judge_start(state, found)
     record = state.pieces
@@ -93,6 +94,22 @@ def readings(seen: Observation, board: Board, players: tuple[str, ...]) -> list[
         return []
     found = (dict(way) for way in product(*ways) if len(dict(way)) == len(ways))
     return [dict(one) for one in dict.fromkeys(tuple(sorted(one.items())) for one in found)]
+
+
+def _with_unseen(
+    state: State, found: list[Standing], before: Observation | None, board: Board
+) -> list[Standing]:
+    """The readings with the pyramids that were not seen at the last verdict either, still there."""
+    then = readings(before, board, state.players) if before is not None else []
+    unseen = [cell for cell in state.pieces if then and cell not in then[0]]
+    several = (some for n in range(len(unseen), 0, -1) for some in combinations(unseen, n))
+    filled = (
+        {**{cell: state.pieces[cell] for cell in some}, **reading}
+        for some in several
+        for reading in found
+        if not reading.keys() & set(some)
+    )
+    return list(islice(filled, MOST_READINGS))
 
 
 def _ways(piece: SeenPiece, board: Board, players: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -190,6 +207,8 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
         choices = what_is_true((), msg("Everything stands as it did"))
         asks = _question(state, message, choices)
         return CannotSee(code=MOVE, message=message, player=state.next, asks=asks)
+    if missing and (hidden := _ask_hidden(state, stands)) is not None:
+        return hidden
     unsure = len(found) > 1 or any(
         min(one.colour_probability, one.pose_probability) < SURE for one in seen.pieces
     )
@@ -204,6 +223,31 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
         return CannotSee(code=MOVE, message=message, player=state.next)
     told = {"differences": [str(one) for one in differences]}
     return OutOfSync(code=SYNC, message=message, differences=differences, evidence=told)
+
+
+def _ask_hidden(state: State, stands: Standing) -> CannotSee | None:
+    """The question what was moved where a pyramid that did not move is not seen.
+
+    None where no move explains all that is seen.
+    """
+    ways = {
+        move: after
+        for move in legal_moves(state)
+        if stands.items() <= (after := play(state, move).pieces).items()
+        and not stands.items() <= state.pieces.items()
+    }
+    if not ways:
+        return None
+    unseen = [
+        msg("{player}'s pyramid on {cell}", player=after[cell], cell=cell)
+        for after in ways.values()
+        for cell in after
+        if cell not in stands
+    ]
+    message = msg("The camera cannot see {text}.", text=list(dict.fromkeys(unseen)))
+    choices = tuple(Choice(went(state, move), (str(move),)) for move in ways)
+    asks = _question(state, message, (*choices, NOT_SO))
+    return CannotSee(code=MOVE, message=message, player=state.next, asks=asks)
 
 
 def _tried(state: State, stands: Standing) -> Move | None:

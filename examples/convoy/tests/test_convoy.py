@@ -2,10 +2,17 @@
 
 from random import Random
 
-from convoy import legal_moves, outcome, play, start
+import numpy as np
+from convoy import judge, legal_moves, outcome, parse_move, play, start
 from convoy.players import SearchPlayer
 
 from conformance.test_game import *  # noqa: F403
+from engines.verdict import Accepted, CannotSee, OutOfSync
+from table.boards import Chessboard
+from table.cells import cell_middle_mm
+from table.observation import Camera, Observation, SeenPiece
+from table.pieces import load_piece_set
+from table.solids import upright
 
 
 def steps(state):
@@ -39,3 +46,42 @@ def test_who_looks_ahead_beats_chance():
             state = play(state, move)
         won += outcome(state).winner == state.players[seat]
     assert won >= 5
+
+
+BOARD = Chessboard(square_mm=32.0, files=5, ranks=6)
+CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
+
+
+def table(state, *unseen):
+    """The pyramids of a state as they stand, without those on these squares."""
+    size = load_piece_set("looney")["medium"]
+    pieces = []
+    for cell, colour in state.pieces.items():
+        if cell not in unseen:
+            x_mm, y_mm = cell_middle_mm(BOARD, cell)
+            solid, covariance = upright(size, x_mm, y_mm, 0.0), np.diag([0.1, 0.1, 1.0])
+            at = np.array([x_mm, y_mm])
+            pieces.append(SeenPiece(colour, "medium", "upright", at, 0.0, solid, covariance))
+    return Observation(0, 0, CAMERA, tuple(pieces))
+
+
+def test_a_pyramid_that_is_not_seen_costs_one_question_and_no_game():
+    """It is the colour of its square."""
+    state = start(("red", "blue"), {})
+    before = table(state)
+    moved = play(state, parse_move("c1-c2"))
+    asked = judge(state, table(moved, "e6"), before, BOARD)
+    assert isinstance(asked, CannotSee)
+    assert asked.message == "The camera cannot see blue's pyramid on e6."
+    assert [choice.moves for choice in asked.asks.choices] == [("c1-c2",), ()]
+    again = play(moved, parse_move("a6-a5"))
+    ruled = judge(moved, table(again, "e6"), table(moved, "e6"), BOARD)
+    assert (type(ruled), ruled.moves) == (Accepted, ("a6-a5",))
+    itself = play(moved, parse_move("e6-e5"))
+    ruled = judge(moved, table(itself), table(moved, "e6"), BOARD)
+    assert (type(ruled), ruled.moves) == (Accepted, ("e6-e5",))
+
+
+def test_a_pyramid_that_was_taken_away_is_told():
+    state = start(("red", "blue"), {})
+    assert isinstance(judge(state, table(state, "e6"), table(state), BOARD), OutOfSync)
