@@ -21,6 +21,7 @@ from convoy.rules import (
     State,
     legal_moves,
     outcome,
+    parse_move,
     play,
     pushed,
     standing,
@@ -196,19 +197,22 @@ def _unsure(piece: SeenPiece, board: Board) -> Message:
 def _judge_difference(state: State, seen: Observation, found: list[Standing]) -> Verdict:
     """No legal move explains the table: a move is half done, a wrong one was made, or more."""
     record, stands = state.pieces, found[0]
+    still = msg("Everything stands as it did") if stands.items() <= record.items() else None
+    choices = what_is_true(_while_unseen(state, stands), still)
     for move in legal_moves(state):
         after = play(state, move).pieces
         if all(stands.get(cell) in (record.get(cell), after.get(cell)) for cell in state.cells):
             message = msg("Finish the move, or put it back: {text}.", text=went(state, move))
-            return Waiting(code=MOVE, message=message, rests_on=PUSH, player=state.next)
+            did = msg("What did {player} do?", player=state.next)
+            asks = _question(state, did, choices) if choices else None
+            return Waiting(code=MOVE, message=message, rests_on=PUSH, player=state.next, asks=asks)
     missing = len(record) > len(stands)
     if missing and len(seen.unread_mm):
         message = msg("The camera cannot read a pyramid: move it a little.")
-        choices = what_is_true((), msg("Everything stands as it did"))
-        asks = _question(state, message, choices)
+        asks = _question(state, message, choices) if choices else None
         return CannotSee(code=MOVE, message=message, player=state.next, asks=asks)
-    if missing and (hidden := _ask_hidden(state, stands)) is not None:
-        return hidden
+    if missing and choices and still is None:
+        return _ask_unseen(state, stands, choices)
     unsure = len(found) > 1 or any(
         min(one.colour_probability, one.pose_probability) < SURE for one in seen.pieces
     )
@@ -225,28 +229,26 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
     return OutOfSync(code=SYNC, message=message, differences=differences, evidence=told)
 
 
-def _ask_hidden(state: State, stands: Standing) -> CannotSee | None:
-    """The question what was moved where a pyramid that did not move is not seen.
-
-    None where no move explains all that is seen.
-    """
-    ways = {
-        move: after
+def _while_unseen(state: State, stands: Standing) -> list[Choice]:
+    """The moves after which all that is seen stands so; some pyramids are not seen."""
+    return [
+        Choice(went(state, move), (str(move),))
         for move in legal_moves(state)
-        if stands.items() <= (after := play(state, move).pieces).items()
-        and not stands.items() <= state.pieces.items()
-    }
-    if not ways:
-        return None
+        if stands.items() <= play(state, move).pieces.items()
+    ]
+
+
+def _ask_unseen(state: State, stands: Standing, choices: tuple[Choice, ...]) -> CannotSee:
+    """The question what was moved where a pyramid that did not move is not seen."""
+    moves = [parse_move(move) for choice in choices for move in choice.moves]
     unseen = [
-        msg("{player}'s pyramid on {cell}", player=after[cell], cell=cell)
-        for after in ways.values()
-        for cell in after
+        msg("{player}'s pyramid on {cell}", player=player, cell=cell)
+        for move in moves
+        for cell, player in play(state, move).pieces.items()
         if cell not in stands
     ]
     message = msg("The camera cannot see {text}.", text=list(dict.fromkeys(unseen)))
-    choices = tuple(Choice(went(state, move), (str(move),)) for move in ways)
-    asks = _question(state, message, (*choices, NOT_SO))
+    asks = _question(state, message, choices)
     return CannotSee(code=MOVE, message=message, player=state.next, asks=asks)
 
 

@@ -7,7 +7,7 @@ from convoy import judge, legal_moves, outcome, parse_move, play, start
 from convoy.players import SearchPlayer
 
 from conformance.test_game import *  # noqa: F403
-from engines.verdict import Accepted, CannotSee, OutOfSync
+from engines.verdict import Accepted, CannotSee, OutOfSync, Waiting
 from table.boards import Chessboard
 from table.cells import cell_middle_mm
 from table.observation import Camera, Observation, SeenPiece
@@ -74,6 +74,16 @@ def test_a_pyramid_that_is_not_seen_costs_one_question_and_no_game():
     assert isinstance(asked, CannotSee)
     assert asked.message == "The camera cannot see blue's pyramid on e6."
     assert [choice.moves for choice in asked.asks.choices] == [("c1-c2",), ()]
+    half = judge(state, table(state, "c1"), before, BOARD)
+    assert isinstance(half, Waiting)
+    assert half.message == "Finish the move, or put it back: red goes from c1 to b2."
+    assert [choice.moves for choice in half.asks.choices] == [
+        (),
+        ("c1-b2",),
+        ("c1-c2",),
+        ("c1-d2",),
+        (),
+    ]
     again = play(moved, parse_move("a6-a5"))
     ruled = judge(moved, table(again, "e6"), table(moved, "e6"), BOARD)
     assert (type(ruled), ruled.moves) == (Accepted, ("a6-a5",))
