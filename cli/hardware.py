@@ -163,8 +163,9 @@ def _list_ports() -> None:
 
 
 def _list_bluetooth() -> None:
-    from hardware.backends.bluetooth import hear
+    from hardware.backends.bluetooth import check_bleak, hear
 
+    check_bleak("--bluetooth")
     say(msg("Listening for {n} s. Press every Bluetooth button once.", n=HEARD_S))
     if not (heard := hear(HEARD_S)):
         say(msg("No Bluetooth device broadcast anything."))

@@ -101,7 +101,7 @@ class Radio:
 
     def __init__(self, setting: str) -> None:
         """Raises InputError that names `setting` where bleak is not installed."""
-        _check_bleak(setting)
+        check_bleak(setting)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="bluetooth", daemon=True)
         self._thread.start()
@@ -330,14 +330,13 @@ async def _listen(seconds: float) -> list[Heard]:
 
 def hear(seconds: float) -> list[Heard]:
     """Every device that broadcasts within so many seconds, buttons first; raises InputError."""
-    _check_bleak("--bluetooth")
     try:
         return asyncio.run(_listen(seconds))
     except Exception as error:
         raise InputError(_why(error)) from error
 
 
-def _check_bleak(setting: str) -> None:
+def check_bleak(setting: str) -> None:
     """Raises InputError that names the setting where bleak is not installed."""
     try:
         import bleak  # noqa: F401 - asked for before anything begins

@@ -97,6 +97,14 @@ def test_a_computer_without_bluetooth_lists_none(rinkside):
     assert "has no Bluetooth, or its service bluetoothd does not run" in output
 
 
+def test_a_search_without_bleak_says_what_to_install_and_does_not_begin(rinkside, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bleak", None)
+    code, output = rinkside("hardware", "list", "--bluetooth")
+    assert code == 2
+    assert "run: pip install 'rinkside[bluetooth]'" in output
+    assert "Listening" not in output
+
+
 @pytest.mark.parametrize("part", ["buttons", "calliper"])
 def test_bluetooth_without_bleak_says_what_to_install(rinkside, monkeypatch, part):
     monkeypatch.setitem(sys.modules, "bleak", None)
