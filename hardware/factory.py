@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
-import msgspec
-
 from hardware.interfaces import (
     Broker,
     Buttons,
@@ -120,10 +118,6 @@ class StripDice:
         self.faces = (None,) * self.count
 
 
-def _tag(part: msgspec.Struct | None) -> str | None:
-    return None if part is None else str(part.__struct_config__.tag)
-
-
 def open_devices(
     settings: HardwareSettings,
     outline_mm: Array,
@@ -201,9 +195,7 @@ class _DeviceOpener:
     def _radio(self) -> Radio:
         from hardware.backends.bluetooth import Radio
 
-        parts = ("buttons", "calliper")
-        uses = next(part for part in parts if _tag(getattr(self._settings, part)) == "bluetooth")
-        radio = Radio(f"hardware.{uses}.kind")
+        radio = Radio()
         self._stack.callback(radio.close)
         return radio
 
@@ -349,8 +341,9 @@ class _DeviceOpener:
 
                 return GpioButtons(self._pins, button_pins(settings))
             case BluetoothButtonsSettings():
-                from hardware.backends.bluetooth import BluetoothButtons
+                from hardware.backends.bluetooth import BluetoothButtons, check_bleak
 
+                check_bleak("hardware.buttons.kind")
                 return BluetoothButtons(self._radio, bluetooth_buttons(settings))
             case BoardPartSettings():
                 from hardware.backends.microcontroller import BoardButtons
@@ -404,8 +397,9 @@ class _DeviceOpener:
 
                 return FakeCalliper()
             case BluetoothCalliperSettings():
-                from hardware.backends.bluetooth import BluetoothCalliper
+                from hardware.backends.bluetooth import BluetoothCalliper, check_bleak
 
+                check_bleak("hardware.calliper.kind")
                 return BluetoothCalliper(
                     self._radio, settings.device.upper(), settings.characteristic
                 )

@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -49,7 +49,7 @@ _BYTES = (
 """Bytes of each object below a button's; objects are sent in the order of their ids."""
 
 STARTED_S = 2.0
-"""For so long after the beginning a broadcast may be an old one, which BlueZ repeats."""
+"""For so long after the first scan begins a broadcast may be an old one, which BlueZ repeats."""
 REPEATED_S = 1.0
 """A button without packet ids that says the same within this time is repeating itself."""
 SILENT_S = 30.0
@@ -99,9 +99,8 @@ def parse_bthome(data: bytes) -> Broadcast | None:
 class Radio:
     """The computer's Bluetooth: one event loop for all parts, in a thread of its own."""
 
-    def __init__(self, setting: str) -> None:
-        """Raises InputError that names `setting` where bleak is not installed."""
-        check_bleak(setting)
+    def __init__(self) -> None:
+        """Needs bleak: see `check_bleak`."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="bluetooth", daemon=True)
         self._thread.start()
@@ -174,7 +173,11 @@ class BroadcastPresses:
         self._buttons, self._clock = buttons, clock
         self._addresses = {address for address, _ in buttons.values()}
         self._last: dict[str, tuple[Broadcast, float]] = {}
-        self._begun_s = clock()
+        self.begin()
+
+    def begin(self) -> None:
+        """Broadcasts are listened to from now on."""
+        self._begun_s = self._clock()
 
     def take(self, address: str, data: bytes) -> list[Press]:
         """The presses that are new in a broadcast.
@@ -210,7 +213,7 @@ class BluetoothButtons(_Part):
     def __init__(self, radio: Radio, buttons: Mapping[str, tuple[str, int]]) -> None:
         """`buttons` has an address and a number from 1 on for each name."""
         super().__init__(radio)
-        self._presses = BroadcastPresses(buttons)
+        self._presses, self._has_scanned = BroadcastPresses(buttons), False
         self._tell: Callable[[Press], None] = lambda _press: None
 
     def listen(self, tell: Callable[[Press], None]) -> None:
@@ -219,13 +222,18 @@ class BluetoothButtons(_Part):
 
     async def _scan(self) -> None:
         """Listen to broadcasts until none came for SILENT_S; raises what bleak raises."""
+        from bleak import BleakScanner
+
         heard = asyncio.Event()
 
         def found(device: BLEDevice, advertised: AdvertisementData) -> None:
             heard.set()
             self._take(device.address.upper(), advertised.service_data.get(BTHOME, b""))
 
-        async with _scanner(found):
+        if not self._has_scanned:
+            self._presses.begin()
+        async with BleakScanner(found):
+            self._has_scanned = True
             self.error = ""
             with suppress(TimeoutError):
                 while True:
@@ -314,6 +322,8 @@ class Heard:
 
 
 async def _listen(seconds: float) -> list[Heard]:
+    from bleak import BleakScanner
+
     heard: dict[str, Heard] = {}
 
     def found(device: BLEDevice, advertised: AdvertisementData) -> None:
@@ -323,7 +333,7 @@ async def _listen(seconds: float) -> list[Heard]:
         name = advertised.local_name or device.name or (known.name if known else "")
         heard[device.address] = Heard(device.address.upper(), name, buttons)
 
-    async with _scanner(found):
+    async with BleakScanner(found):
         await asyncio.sleep(seconds)
     return sorted(heard.values(), key=lambda one: (-one.buttons, not one.name, one.address))
 
@@ -349,14 +359,6 @@ def check_bleak(setting: str) -> None:
                 program="rinkside[bluetooth]",
             )
         ) from error
-
-
-@asynccontextmanager
-async def _scanner(found: Callable[[BLEDevice, AdvertisementData], None]) -> AsyncIterator[None]:
-    from bleak import BleakScanner
-
-    async with BleakScanner(found):
-        yield
 
 
 def _why(error: Exception) -> Message:

@@ -43,7 +43,7 @@ def pins():
 
 @pytest.fixture
 def radio():
-    radio = Radio("hardware.buttons.kind")
+    radio = Radio()
     yield radio
     radio.close()
     assert not running("bluetooth")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import given
@@ -114,6 +115,8 @@ def test_without_numbers_the_same_again_is_a_press_after_a_moment(presses, clock
 
 def test_an_old_broadcast_that_is_repeated_at_the_start_is_no_press(clock):
     presses = BroadcastPresses(NAMES, clock)
+    clock.now_s += 60  # Bluetooth was off until now
+    presses.begin()
     clock.now_s += 0.5
     assert not presses.take(BUTTON, pressed(9, 1))
     clock.now_s += 60
@@ -132,20 +135,25 @@ def until(device, error):
         assert running("bluetooth")
 
 
-@pytest.fixture
-def buttons(radio):
-    device, told = BluetoothButtons(radio, NAMES), queue.Queue()
+@contextmanager
+def listening(device):
+    """The device and what it tells."""
+    told = queue.Queue()
     device.listen(told.put)
     yield device, told
     device.close()
+
+
+@pytest.fixture
+def buttons(radio):
+    with listening(BluetoothButtons(radio, NAMES)) as listened:
+        yield listened
 
 
 @pytest.fixture
 def calliper(radio):
-    device, told = BluetoothCalliper(radio, CALLIPER), queue.Queue()
-    device.listen(told.put)
-    yield device, told
-    device.close()
+    with listening(BluetoothCalliper(radio, CALLIPER)) as listened:
+        yield listened
 
 
 def test_a_press_comes_through_the_air(bluez, buttons):

@@ -94,10 +94,10 @@ class BlueZ:
         self._thread.join(PATIENCE_S)
         self._loop.close()
 
-    def broadcast(self, address, data, name="", uuid=BTHOME):
+    def broadcast(self, address, data, name=""):
         """A device broadcasts service data; waits until somebody scans."""
         assert self._scanned.wait(PATIENCE_S)
-        sent = {"ServiceData": Variant("a{sv}", {uuid: Variant("ay", data)})}
+        sent = {"ServiceData": Variant("a{sv}", {BTHOME: Variant("ay", data)})}
         self._do(self._change(address, name, sent))
 
     def appear(self, address, name="", characteristics=()):
