@@ -110,7 +110,7 @@ def list_hardware(path: Path | None, bluetooth: bool) -> None:
             table.add_row(
                 part.part,
                 part.kind,
-                escape(part.where),
+                escape(in_language(part.where)),
                 escape(in_language(msg("wrong: see below") if part.wrong else part.says)),
             )
             if part.wrong:

@@ -80,10 +80,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
     for row in sessions:
         length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
         people = ", ".join(called(player, row.names) for player in row.players)
-        remarks = (
-            *((in_language(msg("simulated")),) if row.simulated else ()),
-            *(() if row.ended else (in_language(msg("not ended")),)),
-        )
+        remarks = [msg("simulated")] * row.simulated + [msg("not ended")] * (not row.ended)
         cells = (
             str(row.session),
             shown_date(row.started_utc),
@@ -91,7 +88,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
             people,
             length,
             str(row.rulings),
-            ", ".join(remarks),
+            ", ".join(map(in_language, remarks)),
         )
         table.add_row(*map(escape, cells))
     console().print(table if sessions else in_language(msg("No sessions yet.")))

@@ -76,14 +76,12 @@ def confirmed(question: str, default: bool = True) -> bool:
     return click.confirm(printable(in_language(question)), default)
 
 
-def new_table(*headings: str, right: Collection[int] = (), caption: str = "") -> Table:
+def new_table(*headings: str, right: Collection[int] = ()) -> Table:
     """An empty table with headings in the language of the terminal.
 
     `right` has the numbers of the columns that are aligned to the right, from 0 on.
     """
-    table = Table(
-        box=SIMPLE_HEAD, caption=in_language(caption) if caption else None, caption_justify="left"
-    )
+    table = Table(box=SIMPLE_HEAD)
     for number, heading in enumerate(headings):
         table.add_column(in_language(heading), justify="right" if number in right else "left")
     return table

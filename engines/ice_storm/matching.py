@@ -84,9 +84,8 @@ class TableMatch:
         """
 
         def recall(piece: SeenPiece) -> SeenPiece:
-            were = [was for was in self._were if not moved(was, piece)] or [
-                was for was in self._ruled if not moved(was, piece)
-            ]
+            same = [was for was in self._ruled if not moved(was, piece)]
+            were = [was for was in same if not _ghost(was)] or same
             known = len(were) == 1 and (
                 piece.colour_probability < SURE or were[0] in self._decided.values()
             )

@@ -202,17 +202,18 @@ def _before_the_round(match: TableMatch, player: str) -> Verdict:
 
     Where that throw went off the board only the piece beside the board shows it.
     """
-    if match.unread_mm and not (match.leftover or match.new):
+    clear = not (match.leftover or match.new)
+    if clear and match.unread_mm:
         return _unread_throw(match, player)
     beside = [piece.colour for piece in match.now_outside]
-    if match.leftover or match.new or beside != [player]:
-        clear = msg("Clear the board.") if match.leftover or match.new else NOTHING
+    if not clear or beside != [player]:
         differences = tuple(map(partial(_lies_there, match), match.new))
-        message = sentences(clear, *differences, turn(match.state))
+        asked = NOTHING if clear else msg("Clear the board.")
+        message = sentences(asked, *differences, turn(match.state))
         return Waiting(
             code="storm.throw",
             message=message,
-            as_recorded=not (match.leftover or match.new),
+            as_recorded=clear,
             rests_on=DEPLOYMENT,
             player=player,
             differences=differences,
@@ -597,6 +598,8 @@ def _unread_throw(match: TableMatch, player: str) -> CannotSee:
         throw = Throw(player, Place.parse(f"{cell}^"), changes)
         within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
         choices.append(Choice(phrases(within, text), (str(throw),)))
+    if match.before is None:  # it may have lain there from the start
+        choices.append(Choice(msg("No: it has not been thrown yet"), (), confirms_record=True))
     choices.append(Choice(msg("It lies otherwise: correct this and enter how"), ()))
     message = msg(
         "Is what lies at ({n}, {n2}) mm {player}'s throw?",

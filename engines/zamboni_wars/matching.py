@@ -134,11 +134,10 @@ class TableMatch:
     """An observed table in spaces.
 
     `nests` lie on the board; pieces that are `up` are not flat on a side; `unread` are spaces where
-    something new may lie that was not read, `hiding` those where anything unread lies, new or not.
-    `dice` has for each cover die that was read the spaces that it may be meant to be in, the
-    likeliest first; None where nobody looks for any. `held` are
-    players whose nest lies where it is recorded, seen or not, on people's word; `unbelieved` are
-    pieces left out by `believed`.
+    something new may lie that was not read, `obscured` those where anything unread lies, new or
+    not. `dice` has for each cover die that was read the spaces that it may be meant to be in, the
+    likeliest first; None where nobody looks for any. `held` are players whose nest lies where it is
+    recorded, seen or not, on people's word; `unbelieved` are pieces left out by `believed`.
     """
 
     nests: tuple[Nest, ...]
@@ -147,7 +146,7 @@ class TableMatch:
     dice: tuple[tuple[Space, ...], ...] | None = None
     held: frozenset[str] = frozenset()
     unbelieved: tuple[SeenPiece, ...] = ()
-    hiding: frozenset[Space] = frozenset()
+    obscured: frozenset[Space] = frozenset()
 
     def as_read(self) -> TableMatch:
         """The table with colours and sizes as they were read, whatever the doubt."""
@@ -287,7 +286,7 @@ class TableMatch:
             for column, space in enumerate(recorded)
             if column not in [found for _, found in pairs]
         )
-        hidden = sum(space in self.hiding for space in unseen)
+        hidden = sum(space in self.obscured for space in unseen)
         return tuple(others[: state.cover_dice - len(pairs) - hidden]), unseen
 
 
@@ -328,13 +327,13 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
         if not was_unread(place, before)
         for space in _spaces(place, board.cell_mm / 2, board)
     }
-    hiding = {space for place in seen.unread_mm for space in _spaces(place, 0.0, board)}
+    obscured = {space for place in seen.unread_mm for space in _spaces(place, 0.0, board)}
     return TableMatch(
         tuple(nests),
         tuple(up),
         frozenset(unread),
         None if seen.dice is None else tuple(filter(None, dice)),
-        hiding=frozenset(hiding),
+        obscured=frozenset(obscured),
     )
 
 

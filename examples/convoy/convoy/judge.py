@@ -6,7 +6,7 @@ line between two squares, or of an unsure colour, leaves several readings of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, islice, product
 from typing import Any, NoReturn
@@ -21,7 +21,6 @@ from convoy.rules import (
     State,
     legal_moves,
     outcome,
-    parse_move,
     play,
     pushed,
     standing,
@@ -139,7 +138,7 @@ def _judge_start(state: State, found: list[Standing]) -> Verdict:
     begun = [move for move in legal_moves(state) if play(state, move).pieces in found]
     asks = None
     if begun:
-        choices = (*(Choice(went(state, move), (str(move),)) for move in begun), NOT_SO)
+        choices = (*_choices(state, begun), NOT_SO)
         asks = _question(state, msg("Has play begun already?"), choices)
     return Waiting(
         code=SETUP, message=message, rests_on="Setup", differences=differences, asks=asks
@@ -168,8 +167,13 @@ def _question(state: State, message: Message, choices: tuple[Choice, ...]) -> Am
     )
 
 
+def _choices(state: State, moves: Iterable[Move]) -> list[Choice]:
+    """Each of these moves as an answer."""
+    return [Choice(went(state, move), (str(move),)) for move in moves]
+
+
 def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
-    choices = [Choice(went(state, move), (str(move),)) for move in explained]
+    choices = _choices(state, explained)
     if still:
         choices.append(Choice(msg("No pyramid has moved yet"), ()))
     question = msg("What did {player} do?", player=state.next)
@@ -197,8 +201,9 @@ def _unsure(piece: SeenPiece, board: Board) -> Message:
 def _judge_difference(state: State, seen: Observation, found: list[Standing]) -> Verdict:
     """No legal move explains the table: a move is half done, a wrong one was made, or more."""
     record, stands = state.pieces, found[0]
-    still = msg("Everything stands as it did") if stands.items() <= record.items() else None
-    choices = what_is_true(_while_unseen(state, stands), still)
+    still = msg("Everything stands as it did") if _shows(stands, state) else None
+    fits = [move for move in legal_moves(state) if _shows(stands, play(state, move))]
+    choices = what_is_true(_choices(state, fits), still)
     for move in legal_moves(state):
         after = play(state, move).pieces
         if all(stands.get(cell) in (record.get(cell), after.get(cell)) for cell in state.cells):
@@ -212,7 +217,7 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
         asks = _question(state, message, choices) if choices else None
         return CannotSee(code=MOVE, message=message, player=state.next, asks=asks)
     if missing and choices and still is None:
-        return _ask_unseen(state, stands, choices)
+        return _ask_unseen(state, stands, fits)
     unsure = len(found) > 1 or any(
         min(one.colour_probability, one.pose_probability) < SURE for one in seen.pieces
     )
@@ -229,18 +234,13 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
     return OutOfSync(code=SYNC, message=message, differences=differences, evidence=told)
 
 
-def _while_unseen(state: State, stands: Standing) -> list[Choice]:
-    """The moves after which all that is seen stands so; some pyramids are not seen."""
-    return [
-        Choice(went(state, move), (str(move),))
-        for move in legal_moves(state)
-        if stands.items() <= play(state, move).pieces.items()
-    ]
+def _shows(stands: Standing, state: State) -> bool:
+    """True if all that is seen stands as in a state; some pyramids may not be seen."""
+    return stands.items() <= state.pieces.items()
 
 
-def _ask_unseen(state: State, stands: Standing, choices: tuple[Choice, ...]) -> CannotSee:
-    """The question what was moved where a pyramid that did not move is not seen."""
-    moves = [parse_move(move) for choice in choices for move in choice.moves]
+def _ask_unseen(state: State, stands: Standing, moves: list[Move]) -> CannotSee:
+    """The question which of these moves was made where a pyramid that did not move is not seen."""
     unseen = [
         msg("{player}'s pyramid on {cell}", player=player, cell=cell)
         for move in moves
@@ -248,7 +248,7 @@ def _ask_unseen(state: State, stands: Standing, choices: tuple[Choice, ...]) -> 
         if cell not in stands
     ]
     message = msg("The camera cannot see {text}.", text=list(dict.fromkeys(unseen)))
-    asks = _question(state, message, choices)
+    asks = _question(state, message, what_is_true(_choices(state, moves), None))
     return CannotSee(code=MOVE, message=message, player=state.next, asks=asks)
 
 

@@ -141,6 +141,9 @@ def test_the_first_throw_of_a_round_is_asked_about_where_it_can_hardly_be_read(l
     assert unread.message == "Rinkside cannot read what is at (185, 75) mm. Show it more clearly."
     moves = [move for choice in unread.asks.choices for move in choice.moves]
     assert moves == ["throw green d2^"]
+    assert [choice.label for choice in unread.asks.choices if choice.confirms_record] == [
+        "No: it has not been thrown yet"
+    ]
 
 
 @pytest.mark.parametrize(("off_mm", "asked"), [(15, True), (1, False)])
