@@ -20,6 +20,7 @@ from calibration.quality.error_model import EDGE_PX, Errors
 from calibration.quality.gap_error import gaps_here
 from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck
+from calibration.table.ground_colours import hard_to_see
 from calibration.table.marker_edges import refuse_mirrored
 from calibration.table.printed import LEAST_BAR_MM, MOST_BAR_MM, scaled, unknown_lens
 from calibration.table.single_image import HIGH_MM, first_lens, worst_sigma_mm
@@ -350,8 +351,9 @@ class FirstSetUp:
             )
         self._setup = setup
         self._checked = encode_jpeg(drawn(image, setup, camera), PICTURE_QUALITY)
+        outcome = (*quality(setup, camera), *hard_to_see(image, camera, setup))
         with self._changed:
-            self._become(step="check", measuring=False, outcome=quality(setup, camera))
+            self._become(step="check", measuring=False, outcome=outcome)
 
 
 def guide(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:

@@ -25,6 +25,7 @@ import numpy as np
 from flask import Flask
 
 from calibration.table.drift import recheck
+from calibration.table.ground_colours import hard_to_see
 from calibration.table.remeasure import redo
 from calibration.wizard import TableWizard
 from cli.devices import open_configured_devices
@@ -409,7 +410,7 @@ def _session(
 
 def _monitor(table_path: Path, setup: Setup) -> TableMonitor:
     """What watches whether the table is still where its file has it."""
-    return TableMonitor(TableFile(table_path, setup), recheck, redo)
+    return TableMonitor(TableFile(table_path, setup), recheck, redo, hard_to_see)
 
 
 def _check_together(set_up: bool, resume: int | str | None, new_lens: bool, begins: str) -> None:

@@ -20,10 +20,12 @@ from table.observation import SURE, Observation, SeenPiece
 from table.pieces import PieceSet
 from table.solids import lying, upright
 
-Doubt = Literal["pose", "size", "colour"]
+Doubt = Literal["pose", "size", "colour", "place"]
 Outcome = Literal["true", "open", "another reason", "presumed", "wrong"]
 LEAST, MOST = 0.45, SURE - 0.01
 """How probable the likelier reading is."""
+SHIFT_MM = (5.0, 25.0)
+"""How far off a piece is read whose place is in doubt."""
 CHANGED = 0.8
 """How often the piece in doubt is one that was moved or is new."""
 
@@ -100,6 +102,7 @@ def _misreadings(
             if size.name != piece.size
         ]
         found["pose"] = [_otherwise(piece, sizes, chance)]
+        found["place"] = [_elsewhere(piece, sizes, chance)]
     return {doubt: readings for doubt, readings in found.items() if readings}
 
 
@@ -115,12 +118,22 @@ def _otherwise(piece: SeenPiece, sizes: PieceSet, chance: Random) -> SeenPiece:
     return replace(piece, pose=pose, base_mm=middle, heading_deg=turn, solid=solid)
 
 
+def _elsewhere(piece: SeenPiece, sizes: PieceSet, chance: Random) -> SeenPiece:
+    """A piece read beside where it is, turned as it may be."""
+    way, turn = chance.uniform(0, 2 * np.pi), chance.uniform(0, 360)
+    place = piece.base_mm + chance.uniform(*SHIFT_MM) * np.array([np.cos(way), np.sin(way)])
+    make = upright if piece.pose == "upright" else lying
+    solid = make(sizes[piece.size], float(place[0]), float(place[1]), turn)
+    return replace(piece, base_mm=place, heading_deg=turn, solid=solid)
+
+
 def _in_doubt(best: SeenPiece, rival: SeenPiece, doubt: Doubt, p: float) -> SeenPiece:
     """The likelier reading as vision reports it: its rivals, and the ± that these add."""
-    chances: dict[str, Any] = {f"{doubt}_probability": p}
+    unsure = "pose" if doubt == "place" else doubt
+    chances: dict[str, Any] = {f"{unsure}_probability": p}
     if doubt == "colour":
         return replace(best, **chances)
-    other = replace(rival, **{f"{doubt}_probability": 1 - p})
+    other = replace(rival, **{f"{unsure}_probability": 1 - p})
     away = np.append(best.base_mm - rival.base_mm, 0.0)
     covariance = best.covariance + (1 - p) * np.outer(away, away)
     return replace(

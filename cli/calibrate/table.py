@@ -21,6 +21,7 @@ from calibration.progress import CornersGuide
 from calibration.sheets.cards import CARD_MARKER_MM
 from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck as recheck_table
+from calibration.table.ground_colours import hard_to_see
 from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
 from calibration.table.printed import printed_scale, scaled, unknown_lens
 from calibration.table.single_image import HIGH_MM, FirstLens, first_lens, worst_sigma_mm
@@ -440,6 +441,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
         raise InputError(msg("{photo}: {text}", photo=photo, text=camera.reason))
     kept = replace_table(setup, out)
     _say_first(first, setup, camera)
+    say(*hard_to_see(image, camera, setup))
     say(_written(out, kept))
 
 

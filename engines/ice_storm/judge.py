@@ -320,6 +320,8 @@ def _capture(match: TableMatch, target: Piece) -> Verdict:
     attacker = str(state.attacker)
     move = Capture(target.colour, target.number)
     wrong = violation(state, move)
+    if wrong is None and (elsewhere := match.hardly_read_elsewhere(target)) is not None:
+        return _taken_or_moved(attacker, target, move, elsewhere)
     if wrong is None:
         return _accept(state, target, move)
     explained = list(_settled(state, move))
@@ -342,6 +344,28 @@ def _capture(match: TableMatch, target: Piece) -> Verdict:
         player=attacker,
         choices=tuple(choices),
         evidence=evidence,
+    )
+
+
+def _taken_or_moved(attacker: str, target: Piece, move: Capture, elsewhere: SeenPiece) -> Ambiguous:
+    """The question where a piece is gone and what may be that piece is hardly read elsewhere."""
+    x_mm, y_mm = elsewhere.base_mm
+    message = sentences(
+        msg("Has {player} taken {piece}?", player=attacker, piece=target.name),
+        msg(
+            "The camera is not sure what lies at ({n}, {n2}) mm.", n=f"{x_mm:.0f}", n2=f"{y_mm:.0f}"
+        ),
+    )
+    return Ambiguous(
+        code="storm.attack",
+        message=message,
+        rests_on=ATTACK,
+        player=attacker,
+        choices=(
+            Choice(msg("{player} takes {piece}", player=attacker, piece=target.name), (str(move),)),
+            Choice(msg("No: put {piece} back", piece=target.name), ()),
+        ),
+        withdrawn_if_table_changes=True,
     )
 
 

@@ -262,6 +262,20 @@ class TableMatch:
             and all(clearance(piece.solid, other.solid).mm > 0.0 for other in self.there)
         )
 
+    def hardly_read_elsewhere(self, gone: Piece) -> SeenPiece | None:
+        """A doubtful new piece on the board that may be one of the state's that is gone."""
+        return next(
+            (
+                piece
+                for piece in self.seen
+                if _ghost(piece)
+                and (piece.colour == gone.colour or piece.colour_probability < SURE)
+                and self.touches(piece).on_board is not False
+                and not self._lingers(piece)
+            ),
+            None,
+        )
+
     def _lingers(self, piece: SeenPiece) -> bool:
         """True for a doubtful or impossible piece that matches a doubtful earlier reading.
 

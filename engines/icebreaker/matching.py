@@ -165,6 +165,11 @@ class TableMatch:
             found += doubtful[: max(len(ships) - most[colour], 0)]
         return tuple(found)
 
+    @property
+    def anywhere(self) -> tuple[Ship, ...]:
+        """Ships that are not surely read and may be in several cells, so that any may have moved."""
+        return tuple(ship for ship in self.ships if ship.doubtful and len(ship.cells) > 1)
+
     def without(self, ships: Sequence[Ship]) -> TableMatch:
         """The table without these ships."""
         left = (ship for ship in self.ships if not any(ship is gone for gone in ships))

@@ -441,8 +441,10 @@ class Referee:
         monitor = self._table_monitor
         if monitor is None:
             return False
-        event = monitor.look(frame.image, seen)
-        if event is not None:
+        events = [monitor.look(frame.image, seen)]
+        if isinstance(seen, Observation) and not self._session.ledger.begun:
+            events.append(monitor.look_for_hidden_colours(frame.image, seen.camera))
+        for event in filter(None, events):
             self._session.append(event, frame_jpeg(frame))
         self._tell_table(monitor)
         if monitor.setup is self._table.setup:

@@ -43,6 +43,13 @@ class Remeasure(Protocol):
         """As `calibration.table.remeasure.redo`."""
 
 
+class HardToSee(Protocol):
+    """`calibration.table.ground_colours.hard_to_see`."""
+
+    def __call__(self, image: Image, camera: Camera, setup: Setup) -> tuple[str, ...]:
+        """As `calibration.table.ground_colours.hard_to_see`."""
+
+
 class TableMonitor:
     """Checks the table whenever the camera's pose was estimated anew.
 
@@ -50,9 +57,13 @@ class TableMonitor:
     next table at rest. `look` belongs to one thread; everything else may be called from any.
     """
 
-    def __init__(self, file: TableFile, check: Check, remeasure: Remeasure) -> None:
+    def __init__(
+        self, file: TableFile, check: Check, remeasure: Remeasure, hard_to_see: HardToSee
+    ) -> None:
         """A table that is measured anew replaces that of `file`."""
         self._file, self._check, self._remeasure = file, check, remeasure
+        self._hard_to_see: HardToSee | None = hard_to_see
+        """None once it was asked."""
         self._checked_at: Camera | str | None = None
         """The camera's pose at the last check, or why the table could not be read."""
         self._last = Checked()
@@ -111,6 +122,12 @@ class TableMonitor:
             return self._play_on()
         event = self._compare(image)
         return (self._measure_anew(image) or event) if request == "redo" else event
+
+    def look_for_hidden_colours(self, image: Image, camera: Camera) -> TableChecked | None:
+        """The first time: an event where the board has colours in play, and hides their pieces."""
+        ask, self._hard_to_see = self._hard_to_see, None
+        message = ask(image, camera, self.setup) if ask is not None else ()
+        return TableChecked(message=sentences(*message)) if message else None
 
     def _compare(self, image: Image) -> TableChecked | None:
         """Check the places; an event where something else lies elsewhere than before."""

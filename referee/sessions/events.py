@@ -304,9 +304,10 @@ class Resumed(Fact, frozen=True, kw_only=True, tag="resumed"):
 class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
     """Cards or board lie elsewhere, or in their places again, or people reacted to that.
 
-    People had the table measured anew, or played on as it is. `table` is the `rinkside-table/1`
-    document by which the table is read from here on, and no picture shows that one empty; without
-    it, it is read as before. `decided_by` is empty for what the referee saw by itself.
+    People had the table measured anew, or played on as it is. Before play also: the board has a
+    colour in play, and hides its pieces. `table` is the `rinkside-table/1` document by which the
+    table is read from here on, and no picture shows that one empty; without it, it is read as
+    before. `decided_by` is empty for what the referee saw by itself.
     """
 
     message: Message

@@ -16,11 +16,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from table.observation import Camera
 from table.solids import Array
 from table.table_config import Setup
+from vision.cameras.frame import Image
 from vision.geometry.piece_pose import Hypothesis, silhouette
 from vision.geometry.rectified_view import SUB_BITS, Photo
-from vision.networks.detector import STRIDE, Detections, light_of
+from vision.networks.detector import STRIDE, Detections, light_of, view_of
 from vision.pose.candidates import PieceEstimate
 
 PALETTE: dict[str, tuple[float, float, float]] = {
@@ -69,6 +71,10 @@ least number of ground pixels.
 """
 EVERY_PX = 8
 """Subsampling step for the light of a whole table."""
+GROUND_ALIKE, GROUND_SHARE = 1.0, 0.3
+"""Squared distance, in sigmas, up to which ground has the colour of pieces, and the least share of
+the play area with such ground that makes them hard to see.
+"""
 
 
 class BareGround(NamedTuple):
@@ -183,6 +189,25 @@ def piece_light(
         return None
     ground = np.median(light[ring], axis=0) if ring.sum() > LEAST_RING else np.ones(3)
     return body[:: len(body) // PIXELS + 1], np.array([ground, bare.light])
+
+
+def colours_of_ground(image: Image, camera: Camera, setup: Setup) -> dict[str, int]:
+    """Colours in play that the board has too, with the percent of the play area that has them.
+
+    Pieces of these colours are hard to see.  A few pieces on the board make no difference.
+    """
+    view = view_of(Photo(image, camera, setup))
+    inside = view.inside(setup.outline_mm())[::EVERY_PX, ::EVERY_PX]
+    light = light_of(np.ascontiguousarray(view.code[::EVERY_PX, ::EVERY_PX]))[inside]
+    if not len(light):
+        return {}
+    usual = np.median(light, axis=0)
+    opaque = tuple(
+        body._replace(opaque=True) for body in bodies_of(setup)
+    )  # ground lies on nothing
+    alike = colour_distances(light, np.array([usual, usual]), opaque) < GROUND_ALIKE
+    shares = zip(setup.colours, alike.mean(axis=0), strict=True)
+    return {colour: round(100 * share) for colour, share in shares if share >= GROUND_SHARE}
 
 
 def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from calibration.table.drift import recheck
+from calibration.table.ground_colours import hard_to_see
 from calibration.table.remeasure import redo
 from referee.live.referee import Referee
 from referee.live.replay import rejudge
@@ -161,7 +162,7 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
                 assert client.post("/table", data={"wish": "redo"}, headers=SAME).status_code == 303
             return Frame(at, 250 * at, shown[at]) if at < len(shown) else None
 
-        watch = TableMonitor(TableFile(path, load_table(path)), recheck, redo)
+        watch = TableMonitor(TableFile(path, load_table(path)), recheck, redo, hard_to_see)
         referee = Referee(
             SimpleNamespace(read=read, close=lambda: None),
             watch.setup,

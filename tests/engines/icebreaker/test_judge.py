@@ -534,3 +534,20 @@ def test_no_call_rests_on_a_ship_too_many_that_may_not_be_there(tables, seed):
     here = move.partition("-")[0]
     told = game.judge(evening.state, with_a_ghost(evening, table, here), ANYTHING, BOARD)
     assert isinstance(told, CannotSee | Ambiguous)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nobody_is_accused_while_a_ship_may_stand_anywhere(tables, seed):
+    """Its player may have moved it, lawfully, before the other one moved."""
+    evening = Evening(tables, seed, skip=4)
+    table = evening.table.copy()
+    _, _, (move,) = wrong_step(evening, table)
+    moved_to = table.ships[move.partition("-")[2]][1]
+    seen = table.seen()
+    k = max(range(len(seen.pieces)), key=lambda k: np.hypot(*(seen.pieces[k].base_mm - moved_to)))
+    hardly_read = dataclasses.replace(
+        seen.pieces[k], pose_probability=0.6, covariance=np.diag([150.0, 150.0, 400.0])
+    )
+    pieces = (*seen.pieces[:k], hardly_read, *seen.pieces[k + 1 :])
+    told = game.judge(evening.state, dataclasses.replace(seen, pieces=pieces), ANYTHING, BOARD)
+    assert isinstance(told, CannotSee | Ambiguous), told

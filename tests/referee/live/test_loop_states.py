@@ -80,7 +80,7 @@ class Evening:
             shots += self.step()
         self.camera = film_of(*shots)
         table = TableFile(path, setup_of())
-        self.monitor = TableMonitor(table, self.check, self.redo)
+        self.monitor = TableMonitor(table, self.check, self.redo, lambda *_: ())
 
     def step(self):
         """The next frame, or something that happens before it."""

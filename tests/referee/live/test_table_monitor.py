@@ -36,7 +36,7 @@ class Table:
     def __init__(self, session, path, before=None):
         self.setup, self.path, self.session = before or demo_setup(), path, session
         self.shown, self.checks, self.wishes, self.looked, self.told = [], {}, {}, [], []
-        self.anew = None
+        self.anew, self.hidden = None, ()
 
     def show(self, seen, check=None, wish=None):
         """One more frame."""
@@ -54,7 +54,9 @@ class Table:
             wish = None
 
     def run(self):
-        watch = TableMonitor(TableFile(self.path, self.setup), self.check, self.redo)
+        watch = TableMonitor(
+            TableFile(self.path, self.setup), self.check, self.redo, lambda *_: self.hidden
+        )
         referee = Referee(
             SimpleNamespace(read=self.read, close=lambda: None),
             self.setup,
@@ -135,6 +137,26 @@ def test_it_is_looked_at_when_the_camera_was_found_anew_and_only_then(table, see
     assert before is None
     assert base is cameras[0]
     assert table.events(TableChecked) == []
+
+
+def test_a_board_of_a_colour_in_play_is_said_once_before_play(table, seen, piece, cameras):
+    table.hidden = ("About 50 percent of the play area is red.",)
+    table.rest(by(seen(0), cameras[0]))
+    table.rest(by(seen(0, piece("red", 50, 50)), cameras[1]))
+    table.run()
+    assert [event.message for event in table.events(TableChecked)] == [*table.hidden]
+    assert [len(event.moves) for event in table.events(VerdictReached)] == [1], "play goes on"
+    assert table.told[-1].moved == ()
+
+
+def test_a_game_that_goes_on_is_not_told_again_of_its_board(table, seen, piece, cameras):
+    table.rest(by(seen(0, piece("red", 50, 50)), cameras[0]))
+    table.run()
+    again = Table(table.session, table.path, table.setup)
+    again.hidden = ("About 50 percent of the play area is red.",)
+    again.rest(by(seen(0, piece("red", 50, 50)), cameras[1]))
+    again.run()
+    assert again.events(TableChecked) == []
 
 
 def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
