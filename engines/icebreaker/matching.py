@@ -167,7 +167,7 @@ class TableMatch:
 
     @property
     def anywhere(self) -> tuple[Ship, ...]:
-        """Ships that are not surely read and may be in several cells, so that any may have moved."""
+        """Ships that are not surely read and may be in several cells: any may have moved."""
         return tuple(ship for ship in self.ships if ship.doubtful and len(ship.cells) > 1)
 
     def without(self, ships: Sequence[Ship]) -> TableMatch:
