@@ -12,10 +12,10 @@ from calibration.sheets.catalogue import make_sheet
 from calibration.sheets.layout import PAPERS, Layout, lay_out
 from calibration.sheets.pdf import preview, write_pdf
 from calibration.sheets.sheet import Sheet
-from cli.terminal import say, say_json
+from cli.terminal import language, say, say_json
 from table.errors import InputError
 from table.files import check_output, write_whole
-from table.messages import msg
+from table.messages import Message, as_sentence, msg, sentences
 from vision.annotate.photo import check_picture_path, write_picture
 
 
@@ -81,27 +81,32 @@ def print(
         )
     sheet = make_sheet(name, paper, cell_mm)
     layout = lay_out(sheet, paper)
-    pdf = write_pdf(sheet, layout)
+    pdf = write_pdf(sheet, layout, language())
     write_whole(out, pdf)
     if picture:
         write_picture(picture, preview(pdf, layout))
     if as_json:
         say_json(json.dumps(_document(sheet, layout)))
     else:
-        say(f"{out}: {layout.description}. {_markers_said(sheet)}")
+        written = msg("{path}: {text}", path=out, text=layout.description)
+        say(sentences(written, _markers_said(sheet)))
 
 
-def _markers_said(sheet: Sheet) -> str:
+def _markers_said(sheet: Sheet) -> Message:
     if sheet.board is None:
-        return f"{sheet.sizes}."
+        return as_sentence(sheet.sizes)
     tops = ", ".join(
         f"{marker.id} ({marker.corners_mm[0][0]:.1f}, {marker.corners_mm[0][1]:.1f})"
         for marker in sheet.markers
     )
     side = sheet.markers[0].corners_mm[1][0] - sheet.markers[0].corners_mm[0][0]
-    return (
-        f"Its fiducials are {side:g} mm a side, their left tops at (x, y) mm: {tops}. --json prints"
-        " them and the board as table.json has them."
+    return sentences(
+        msg(
+            "Its markers are {mm} mm a side, their left tops at (x, y) mm: {raw}.",
+            mm=f"{side:g}",
+            raw=tops,
+        ),
+        msg("--json prints them and the board as table.json has them."),
     )
 
 

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from table.languages import TRANSLATIONS, Language, translated
+from table.languages import TRANSLATIONS, Language, decimals, translated
 from table.messages import msg, sentences
 from table.text import printable
 
@@ -76,15 +76,28 @@ def confirmed(question: str, default: bool = True) -> bool:
     return click.confirm(printable(in_language(question)), default)
 
 
-def new_table(*headings: str, right: Collection[int] = ()) -> Table:
-    """An empty table with headings in the language of the terminal.
+def new_table(
+    *headings: str, right: Collection[int] = (), whole: Collection[int] = (), caption: str = ""
+) -> Table:
+    """An empty table with headings and caption in the language of the terminal.
 
-    `right` has the numbers of the columns that are aligned to the right, from 0 on.
+    `right` has the numbers of the columns that are aligned to the right, from 0 on, `whole` those
+    of columns whose cells are not broken into lines.
     """
-    table = Table(box=SIMPLE_HEAD)
+    below = in_language(caption) or None
+    table = Table(box=SIMPLE_HEAD, caption=below, caption_justify="left")
     for number, heading in enumerate(headings):
-        table.add_column(in_language(heading), justify="right" if number in right else "left")
+        table.add_column(
+            in_language(heading),
+            justify="right" if number in right else "left",
+            no_wrap=number in whole,
+        )
     return table
+
+
+def number(text: str) -> str:
+    """A number as text, with its ± perhaps, as the language of the terminal writes it."""
+    return decimals(text, _language)
 
 
 def say_written(path: Path, before: Path | None = None) -> None:

@@ -51,13 +51,18 @@ def code(
 ) -> Iterator[Found]:  # as Babel calls it
     """Texts of a module.
 
-    These are the templates of messages, `msg("{player} throws next.", ...)`, and the options of a
-    game, `HouseRule(name, cites, values, description)`: names, values and meaning.
+    These are the templates of messages, `msg("{player} throws next.", ...)`, the options of a
+    game, `HouseRule(name, cites, values, description)`: names, values and meaning, and what is on
+    its sheet, `BoardPrint(name, title, purpose, sizes)`.
     """
     for node in ast.walk(ast.parse(file.read())):
         match node:
             case ast.Call(func=ast.Name(id="msg" | "phrase"), args=[template]):
                 for text in ast.walk(template):
+                    if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                        yield node.lineno, "pgettext", (CONTEXT, text.value), []
+            case ast.Call(func=ast.Name(id="BoardPrint"), args=[_, *printed]):
+                for text in printed:
                     if isinstance(text, ast.Constant) and isinstance(text.value, str):
                         yield node.lineno, "pgettext", (CONTEXT, text.value), []
             case ast.Call(

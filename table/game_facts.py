@@ -69,7 +69,7 @@ class BoardPrint:
     """What the printed sheet of a board says.
 
     `name` is that of `rinkside print`; `sizes` are its lengths in words, in which `{mm}` stands for
-    the side of a cell.
+    the side of a cell.  Title, purpose, sizes and words are English, and looked up in catalogues.
 
     `exits` are, by the name of a cell, the ways (N, E, S, W) by which it may be left, drawn as
     arrows. `cells` are what is printed on cells, by name; a cell that is None is marked as one that

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pypdfium2 import PdfDocument
 
 from engines import GAMES
 from engines.rule_texts import explain
@@ -68,6 +69,18 @@ def test_its_rules_are_listed_and_its_board_is_printed(site: Path, tmp_path: Pat
     assert told.returncode == 0, told.stderr
     board = load_table(tmp_path / "table.json").board
     assert (board.files, board.ranks) == (5, 6)
+
+
+def test_its_sheet_speaks_german(site: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "convoy.pdf"
+    told = rinkside(site, "--language", "de", "print", "convoy", "--out", str(sheet))
+    assert told.returncode == 0, told.stderr
+    document = PdfDocument(sheet.read_bytes())
+    printed = document[0].get_textpage().get_text_range()
+    document.close()
+    assert "Convoy: 5 mal 6 Felder" in printed
+    assert "Auf diesem Brett wird Convoy gespielt." in printed
+    assert "5 x 6 Felder von 36 mm; Marken 0 bis 3 von 40 mm (DICT_4X4_50)" in printed
 
 
 MOVED = (("b1 b2",), ("c4 c5", "c3 c4"), ("c4 c5", "c3 c4", "c2 c3"), ("c5 d6",))

@@ -208,7 +208,7 @@ def test_what_lies_below_the_rules_knows_an_installed_game(heap: engines.Game) -
     facts = table_facts("heap")
     assert facts.pieces.most == 7
     sheet = board_sheet(facts.default.sheet, facts.default.board(40.0))
-    assert sheet.sizes.startswith("Squares of 40 mm")
+    assert sheet.sizes.startswith("squares of 40 mm")
     assert [clause.text for clause in explain("heap", "Winning")] == [
         "Who puts the last piece on wins."
     ]

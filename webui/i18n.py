@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 from referee.presentation.announcements import call_in
 from referee.presentation.session_view import Decision
 from table.game_words import MESSAGE
-from table.languages import capital, catalogue, decimals, split_sentences, translated
+from table.languages import Language, capital, catalogue, decimals, split_sentences, translated
 from table.messages import SENTENCES, Listing, Message, Plain
 from webui.filters import clauses_in_words
 
@@ -43,7 +43,7 @@ def speak(app: Flask) -> None:
     app.register_blueprint(_routes())
 
 
-def language() -> str:
+def language() -> Language:
     """The code of the language in which the request is to be answered.
 
     It is the one chosen on a page, else the best of those that the browser wants.
@@ -55,7 +55,7 @@ def language() -> str:
             if chosen in LANGUAGES
             else request.accept_languages.best_match(LANGUAGES, default="en")
         )
-    code: str = g.language
+    code: Language = g.language
     return code
 
 

@@ -69,7 +69,7 @@ def run(seed: int) -> TableErrors:
     told = edge_px([(still.seen, picture)], drawn.setup)
     plain = Errors(still.seen.camera, drawn.setup, EDGE_PX)
     own = Errors(still.seen.camera, drawn.setup, told or EDGE_PX)
-    larger = larger_than_predicted(fiducial_residuals([still], plain))
+    larger = larger_than_predicted(fiducial_residuals([still], plain).values())
     assert larger is not None, "there are four fiducials"
     found = []
     for place in drawn.placed:

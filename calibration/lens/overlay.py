@@ -13,6 +13,8 @@ from calibration.lens.fit import Calibrated
 from calibration.lens.guidance import Guidance, outline_in
 from calibration.lens.next_view import CELLS, cells_of
 from calibration.lens.target import DetectedCorners
+from table.languages import Language, translated
+from table.messages import msg
 from table.solids import Array
 from vision.annotate.text import letter_mask
 from vision.cameras.frame import Image
@@ -58,8 +60,11 @@ def draw_guidance(image: Image, guidance: Guidance, seen: DetectedCorners | None
     return drawn
 
 
-def coverage_picture(calibrated: Calibrated) -> Image:
-    """All corners of all views on a plain ground of the image size, badly fitting ones in red."""
+def coverage_picture(calibrated: Calibrated, language: Language = "en") -> Image:
+    """All corners of all views on a plain ground of the image size, badly fitting ones in red.
+
+    A line of text is in the language.
+    """
     lens = calibrated.lens
     pixels = np.concatenate([judged.view.pixels for judged in calibrated.views])
     off = np.concatenate([np.hypot(*judged.residual_px.T) for judged in calibrated.views])
@@ -71,12 +76,15 @@ def coverage_picture(calibrated: Calibrated) -> Image:
         _dot(drawn, at, radius, SEEN)
     for at in pixels[stray]:
         _dot(drawn, at, 2 * radius, STRAY)
-    fit = f"RMS {calibrated.rms_px:.2f} px, red: more than {STRAY_TIMES:g} times that"
-    words = (
-        f"{len(calibrated.views)} views, corners in {100 * covered.mean():.0f} % of the cells,"
-        f" {fit}"
+    words = msg(
+        "{n} views, corners in {share} of the cells, RMS {mm} px, red: more than {share2} times"
+        " that",
+        n=len(calibrated.views),
+        share=f"{100 * covered.mean():.0f} %",
+        mm=f"{calibrated.rms_px:.2f}",
+        share2=f"{STRAY_TIMES:g}",
     )
-    ink = letter_mask(words, lens.height / 45)[..., None]
+    ink = letter_mask(translated(words, language) or words, lens.height / 45)[..., None]
     top, left = lens.height // 60, lens.width // 80
     box = (
         slice(top, min(top + ink.shape[0], lens.height)),

@@ -6,7 +6,7 @@ repeated images of the same still table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from calibration.quality.error_model import Errors
+from table.boards import Point
 from table.errors import InputError
 from table.messages import msg, phrase
 from table.observation import Camera, Observation, SeenPiece
@@ -53,7 +54,6 @@ class Residual:
     directions.
     """
 
-    name: str
     off_mm: float
     sigma_mm: float
     freedom: int
@@ -79,9 +79,8 @@ class Distance:
     @property
     def residual(self) -> Residual:
         """The seen distance compared with that measured by hand."""
-        name = f"cards {self.cards[0]} and {self.cards[1]}"
         return Residual(
-            name, abs(self.seen_mm - self.given_mm), float(np.hypot(self.sigma_mm, BY_HAND_MM)), 1
+            abs(self.seen_mm - self.given_mm), float(np.hypot(self.sigma_mm, BY_HAND_MM)), 1
         )
 
 
@@ -117,14 +116,16 @@ def look(name: str, image: Image, setup: Setup) -> StillImage:
     return StillImage(name, image, seen)
 
 
-def fiducial_residuals(stills: Sequence[StillImage], errors: Errors) -> list[Residual]:
+def fiducial_residuals(stills: Sequence[StillImage], errors: Errors) -> dict[int, Residual]:
     """Error of each fiducial when the camera is located by the others, mean over all images.
+
+    By the numbers of the fiducials.
 
     The truth is table.json.  Empty if there are fewer than three fiducials.
     """
     setup = errors.setup
     markers = setup.fiducials.markers
-    residuals = []
+    residuals = {}
     for marker in markers if len(markers) >= 3 else ():
         others = tuple(other for other in markers if other is not marker)
         without = msgspec.structs.replace(
@@ -143,13 +144,8 @@ def fiducial_residuals(stills: Sequence[StillImage], errors: Errors) -> list[Res
         known = Errors(camera, without)
         (shared,) = known.shared(true[None], setup.fiducials.z_mm)
         variance = float((shared**2).sum()) / 2 + _own_variance(camera, marker, setup)
-        residuals.append(
-            Residual(
-                f"fiducial {marker.id}",
-                float(np.hypot(*np.mean(away, axis=0))),
-                float(np.sqrt(variance)),
-                2,
-            )
+        residuals[marker.id] = Residual(
+            float(np.hypot(*np.mean(away, axis=0))), float(np.sqrt(variance)), 2
         )
     return residuals
 
@@ -228,13 +224,13 @@ def _middles(
 
 
 def piece_residuals(
-    stills: Sequence[StillImage], places_mm: Sequence[tuple[float, float]]
-) -> list[Residual]:
-    """Distance of pieces from where they were placed, mean over all images.
+    stills: Sequence[StillImage], places_mm: Sequence[Point]
+) -> dict[Point, Residual]:
+    """Distance of pieces from where they were placed, by that place, mean over all images.
 
     Raises InputError if no piece stands there.
     """
-    residuals = []
+    residuals = {}
     for x, y in places_mm:
         away, sigmas = [], []
         for still in stills:
@@ -247,7 +243,7 @@ def piece_residuals(
                 nearest = (
                     phrase("there is none")
                     if near is None
-                    else phrase("the nearest is {raw}", raw=near)
+                    else phrase("the nearest is {text}", text=near)
                 )
                 raise InputError(
                     msg(
@@ -260,13 +256,8 @@ def piece_residuals(
                 )
             away.append(near.base_mm - (x, y))
             sigmas.append(np.sqrt(np.trace(near.covariance[:2, :2]) / 2 + BY_HAND_MM**2))
-        residuals.append(
-            Residual(
-                f"({x:g}, {y:g}) mm",
-                float(np.hypot(*np.mean(away, axis=0))),
-                float(np.mean(sigmas)),
-                2,
-            )
+        residuals[x, y] = Residual(
+            float(np.hypot(*np.mean(away, axis=0))), float(np.mean(sigmas)), 2
         )
     return residuals
 
@@ -311,7 +302,7 @@ def _followed(piece: SeenPiece, stills: Sequence[StillImage], setup: Setup) -> l
     return places
 
 
-def larger_than_predicted(residuals: Sequence[Residual]) -> float | None:
+def larger_than_predicted(residuals: Collection[Residual]) -> float | None:
     """Birge ratio: factor by which errors exceed the prediction; None if nothing was measured."""
     freedom = sum(one.freedom for one in residuals)
     return float(np.sqrt(sum(one.squared for one in residuals) / freedom)) if freedom else None

@@ -1,6 +1,7 @@
 """Printable boards, each with its four fiducials and with lines where `table.boards` has them.
 
-The text on them comes from the games that are played on them.
+The text on them comes from the games that are played on them; a template with `{mm}` in it is
+looked up in the catalogues as any other sentence.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from calibration.sheets.sheet import Sheet
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Point, Tiles
 from table.cells import FILES, cell_side_mm, cells_mm
 from table.game_facts import BoardPrint, CellPrint
+from table.messages import Message, Number, Template, as_message, msg, phrase, phrases
 from table.printed_boards import DICTIONARY, MARKER_MM, corner_markers, sheet_corners
 
 DARK: Rgb = (0.27, 0.31, 0.36)
 ICE: Rgb = (0.93, 0.96, 0.98)
+DISC_MM = 14.0
+"""Radius of the disc that a figure and a word are printed on."""
 TINTS: dict[str, tuple[Rgb, Rgb]] = {
     "yellow": ((0.99, 0.94, 0.72), (0.72, 0.55, 0.02)),
     "red": ((0.98, 0.84, 0.82), (0.72, 0.13, 0.12)),
@@ -32,13 +36,14 @@ STEPS = {"N": (0.0, 1.0), "E": (1.0, 0.0), "S": (0.0, -1.0), "W": (-1.0, 0.0)}
 
 def board_sheet(printed: BoardPrint, board: Board) -> Sheet:
     """The sheet of a board as a game wants it printed."""
-    sizes = printed.sizes.format(mm=f"{cell_side_mm(board):g}")
+    sizes = Message(Template(printed.sizes, {"mm": Number(f"{cell_side_mm(board):g}")}))
+    markers = phrase("markers 0 to 3 of {mm} mm ({raw})", mm=f"{MARKER_MM:g}", raw=DICTIONARY)
     low, high = sheet_corners(board)
     return Sheet(
         printed.name,
-        printed.title,
-        printed.purpose,
-        f"{sizes[0].upper()}{sizes[1:]}; fiducials 0 to 3 of {MARKER_MM:g} mm ({DICTIONARY})",
+        as_message(printed.title),
+        as_message(printed.purpose),
+        phrases(sizes, markers),
         low,
         high,
         lambda pen: _draw(pen, printed, board),
@@ -145,13 +150,15 @@ def _places(pen: Pen, printed: BoardPrint, board: Tiles) -> None:
 
 def _place(pen: Pen, middle: Point, printed: CellPrint | None) -> None:
     if printed is None:
-        pen.write((middle[0], middle[1] - 1.2), "no tile here", 3.4, GREY, "middle")
+        pen.write((middle[0], middle[1] - 1.2), msg("no tile here"), 3.4, GREY, "middle")
         return
     light, dark = TINTS[printed.colour]
-    pen.disc(middle, 14.0, light)
+    pen.disc(middle, DISC_MM, light)
     lower_mm, size_mm = (1.0, 7.0) if len(printed.figure) > 1 else (2.0, 11.0)
-    pen.write((middle[0], middle[1] - lower_mm), printed.figure, size_mm, dark, "middle", bold=True)
-    pen.write((middle[0], middle[1] - 8.5), printed.word, 3.4, dark, "middle")
+    figure, word = as_message(printed.figure), as_message(printed.word)
+    at, most_mm = (middle[0], middle[1] - lower_mm), 2 * DISC_MM - 4.0
+    pen.write(at, figure, size_mm, dark, "middle", bold=True, most_mm=most_mm)
+    pen.write((middle[0], middle[1] - 8.5), word, 3.4, dark, "middle", most_mm=most_mm)
 
 
 def _ground(pen: Pen, board: Open) -> None:
@@ -165,4 +172,4 @@ def _ground(pen: Pen, board: Open) -> None:
     for at in range(100, int(depth), 100):
         for x, way in ((0.0, 1), (width, -1)):
             pen.line([(x, at), (x + 4 * way, at)], 0.4, DARK)
-    pen.write((width / 8, -3.2), "near side", 2.8, GREY, "middle")
+    pen.write((width / 8, -3.2), msg("near side"), 2.8, GREY, "middle")

@@ -1,7 +1,8 @@
-"""A pen that draws on a page in millimetres."""
+"""A pen that draws on a page in millimetres, and writes in the language of its sheet."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +11,8 @@ import cv2
 import numpy as np
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
+from table.languages import Language, translated
+from table.messages import Message
 from table.solids import Array
 from table.table_config import Marker
 
@@ -31,6 +34,13 @@ class Pen:
     """Draws in mm on reportlab's canvas: x right, y up, from the sheet's origin."""
 
     canvas: Any
+    language: Language = "en"
+
+    def said(self, words: str) -> str:
+        """A message in the language of the sheet; other text, such as a cell's name, as it is."""
+        if isinstance(words, Message):
+            return str(translated(words, self.language) or words)
+        return words
 
     def fill(self, points: Points, rgb: Rgb) -> None:
         """Fill a polygon (n, 2)."""
@@ -81,14 +91,18 @@ class Pen:
         rgb: Rgb = INK,
         anchor: Literal["left", "middle", "right"] = "left",
         bold: bool = False,
+        most_mm: float = math.inf,
     ) -> None:
-        """Write a line of words, its baseline at a place; `height_mm` is the font's size."""
-        font = _font(bold)
+        """Write a line of words, its baseline at a place; `height_mm` is the font's size.
+
+        The font is smaller where the line would be longer than `most_mm`.
+        """
+        text = self.said(words)
+        wide_mm = words_mm(text, height_mm, bold)
+        share = most_mm / wide_mm if wide_mm > most_mm else 1.0
         self.canvas.setFillColorRGB(*rgb)
-        self.canvas.setFont(font, height_mm)
-        self.canvas.drawString(
-            at[0] - _SHARE[anchor] * words_mm(words, height_mm, bold), at[1], words
-        )
+        self.canvas.setFont(_font(bold), share * height_mm)
+        self.canvas.drawString(at[0] - _SHARE[anchor] * share * wide_mm, at[1], text)
 
     def marker(self, marker: Marker, dictionary: str) -> None:
         """Draw a fiducial with its corners at its `corners_mm`."""
@@ -122,6 +136,13 @@ def rectangle(low: tuple[float, float], high: tuple[float, float]) -> Array:
 def words_mm(words: str, height_mm: float, bold: bool = False) -> float:
     """Width of a line of text."""
     return float(stringWidth(words, _font(bold), height_mm))
+
+
+def two_lines(words: str) -> tuple[str, str]:
+    """Words broken where the longer line is shortest; the second is empty for a single word."""
+    parts = words.split(" ")
+    ways = [(" ".join(parts[:k]), " ".join(parts[k:])) for k in range(1, len(parts) + 1)]
+    return min(ways, key=lambda lines: max(words_mm(line, 1.0) for line in lines))
 
 
 def _font(bold: bool) -> str:

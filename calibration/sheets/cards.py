@@ -7,12 +7,23 @@ import math
 import cv2
 import numpy as np
 
-from calibration.sheets.canvas import BLACK, GREY, INK, PALE, Pen, Rgb, rectangle
+from calibration.sheets.canvas import (
+    BLACK,
+    GREY,
+    INK,
+    PALE,
+    Pen,
+    Rgb,
+    rectangle,
+    two_lines,
+    words_mm,
+)
 from calibration.sheets.layout import Paper, area_mm
 from calibration.sheets.sheet import Sheet
 from table.boards import Point
+from table.messages import as_message, msg, sentences
 from table.pieces import COLOURS
-from table.printed_boards import square_marker
+from table.printed_boards import DICTIONARY, square_marker
 from table.table_config import Marker
 from vision.assignment.colour import PALETTE
 
@@ -80,17 +91,21 @@ def charuco(paper: Paper) -> Sheet:
         pen.fill_all(squares, BLACK)
 
     marker_mm = TARGET_MARKER_SHARE * square
-    sizes = (
-        f"{TARGET_COLUMNS} x {TARGET_ROWS} squares of {square:g} mm, markers of {marker_mm:g} mm"
-        f" ({TARGET_DICTIONARY})"
+    sizes = msg(
+        "{n} x {n2} squares of {mm} mm, markers of {mm2} mm ({raw})",
+        n=TARGET_COLUMNS,
+        n2=TARGET_ROWS,
+        mm=f"{square:g}",
+        mm2=f"{marker_mm:g}",
+        raw=TARGET_DICTIONARY,
     )
-    purpose = (
-        "Photograph it from 15 or more sides to calibrate a lens. Keep it flat: glue it to a board"
-        " or lay it on glass."
+    purpose = sentences(
+        msg("Take photos of it from 15 or more sides to calibrate a lens."),
+        msg("Keep it flat: glue it to a board or lay it on glass."),
     )
     return Sheet(
         "charuco",
-        "ChArUco target for the lens",
+        msg("ChArUco target for the lens"),
         purpose,
         sizes,
         (0.0, 0.0),
@@ -123,17 +138,20 @@ def fiducials(paper: Paper) -> Sheet:  # noqa: ARG001 - the same four on every p
             for x, way in ((0.0, -1), (2 * width, 1)):
                 pen.line([(x + way, at), (x + 4 * way, at)], 0.2, INK)
 
-    sizes = (
-        f"Fiducials 0 to 3 of {CARD_MARKER_MM:g} mm (DICT_4X4_50) on cards of {width:g} x"
-        f" {depth:g} mm"
+    sizes = msg(
+        "Markers 0 to 3 of {mm} mm ({raw}) on cards of {mm2} x {mm3} mm",
+        mm=f"{CARD_MARKER_MM:g}",
+        raw=DICTIONARY,
+        mm2=f"{width:g}",
+        mm3=f"{depth:g}",
     )
-    purpose = (
-        "Cut out, and lay one at each corner of the table, arrow away from the players, so that the"
-        " camera sees all four."
+    purpose = sentences(
+        msg("Cut out, and lay one at each corner of the table, arrow away from the players."),
+        msg("The camera must see all four."),
     )
     return Sheet(
         "fiducials",
-        "Corner cards",
+        msg("Corner cards"),
         purpose,
         sizes,
         (-4.0, -4.0),
@@ -147,18 +165,21 @@ def _card(pen: Pen, number: int, low: Point) -> None:
     """Draw a card's cutting line, arrow and text, clear of the marker's white margin."""
     (x, y), (width, depth) = low, CARD_MM
     pen.line(rectangle((x, y), (x + width, y + depth)), 0.15, PALE, closed=True)
-    where = ("far left", "far right", "near right", "near left")[number]
     middle, base = x + width / 2, y + 6.0
     pen.write((x + 12, base + 3.0), f"{number}", 9.0, INK, bold=True)
-    pen.write((x + 19, base + 5.6), where, 3.6, INK)
+    away = two_lines(pen.said(msg("away from the players")))
+    room_mm = (middle + 12 - max(words_mm(line, 2.6) for line in away)) - (x + 19)
+    corners = msg("far left"), msg("far right"), msg("near right"), msg("near left")
+    widest_mm = max(words_mm(pen.said(corner), 3.6) for corner in corners)
+    pen.write((x + 19, base + 5.6), corners[number], min(1.0, room_mm / widest_mm) * 3.6, INK)
     pen.write((x + 19, base + 1.6), f"{CARD_MARKER_MM:g} mm", 3.0, GREY)
     arrow = middle + 20, base
     pen.fill(
         [(arrow[0] - 4, arrow[1] + 6), (arrow[0] + 4, arrow[1] + 6), (arrow[0], arrow[1] + 12)], INK
     )
     pen.fill(rectangle((arrow[0] - 1.3, arrow[1]), (arrow[0] + 1.3, arrow[1] + 6.5)), INK)
-    pen.write((arrow[0] - 6, base + 5.6), "away from", 2.6, GREY, "right")
-    pen.write((arrow[0] - 6, base + 2.4), "the players", 2.6, GREY, "right")
+    for line, up in zip(away, (5.6, 2.4), strict=True):
+        pen.write((arrow[0] - 6, base + up), line, 2.6, GREY, "right")
 
 
 def colours(paper: Paper) -> Sheet:  # noqa: ARG001 - the same on every paper
@@ -168,6 +189,7 @@ def colours(paper: Paper) -> Sheet:  # noqa: ARG001 - the same on every paper
     band = CARD_CORNER_MM + 10.0
     far = depth + 2 * band
     lefts = (4.0, width - 4.0 - CARD_CORNER_MM)
+    between_mm = lefts[1] - lefts[0] - CARD_CORNER_MM - 8.0
     tops = (far - 4.0, 4.0 + CARD_CORNER_MM)
     places = ((lefts[0], tops[0]), (lefts[1], tops[0]), (lefts[1], tops[1]), (lefts[0], tops[1]))
     markers = tuple(
@@ -180,7 +202,8 @@ def colours(paper: Paper) -> Sheet:  # noqa: ARG001 - the same on every paper
             low = column * step, band + (rows - 1 - row) * (step + 4.0) + 4.0
             high = low[0] + PATCH_MM, low[1] + PATCH_MM - 2.0
             pen.rounded(low, high, 2.0, patch_rgb(name))
-            pen.write((low[0] + PATCH_MM / 2, low[1] - 3.8), name, 3.4, INK, "middle")
+            label = as_message(name)
+            pen.write((low[0] + PATCH_MM / 2, low[1] - 3.8), label, 3.4, INK, "middle")
         for step_at in range(5):
             level = step_at / 4
             low = width / 2 - 25 + 10 * step_at, far - 4.0 - 16.0
@@ -191,17 +214,22 @@ def colours(paper: Paper) -> Sheet:  # noqa: ARG001 - the same on every paper
             PALE,
             closed=True,
         )
-        pen.write((width / 2, 14.0), "Lay a piece on the patch of its name.", 3.4, GREY, "middle")
+        below = msg("Lay a piece on the patch of its name.")
+        pen.write((width / 2, 14.0), below, 3.4, GREY, "middle", most_mm=between_mm)
 
-    sizes = (
-        f"Patches of {PATCH_MM:g} x {PATCH_MM - 2:g} mm, fiducials 0 to 3 of {CARD_CORNER_MM:g} mm"
-        " (DICT_4X4_50)"
+    sizes = msg(
+        "Patches of {mm} x {mm2} mm, markers 0 to 3 of {mm3} mm ({raw})",
+        mm=f"{PATCH_MM:g}",
+        mm2=f"{PATCH_MM - 2:g}",
+        mm3=f"{CARD_CORNER_MM:g}",
+        raw=DICTIONARY,
     )
-    purpose = (
-        "Shows how a camera and this light see each colour's name. Inks are not plastic: pieces on"
-        " the table decide."
+    purpose = sentences(
+        msg("Shows how a camera and this light see each colour's name."),
+        msg("Inks are not plastic: pieces on the table decide."),
     )
-    return Sheet("colours", "Colour card", purpose, sizes, (0.0, 0.0), (width, far), draw, markers)
+    title = msg("Colour card")
+    return Sheet("colours", title, purpose, sizes, (0.0, 0.0), (width, far), draw, markers)
 
 
 def patch_rgb(colour: str) -> Rgb:

@@ -12,6 +12,7 @@ from calibration.sheets.sheet import Sheet
 from table.errors import InputError
 from table.game_facts import DefaultTable
 from table.games import all_table_facts
+from table.languages import Language
 from table.messages import msg
 
 FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {
@@ -35,8 +36,8 @@ PAPER_NAMES = tuple(PAPERS)
 SHEETS = (*FOR_ANY_TABLE, *WITH_CELLS, *FIXED)
 
 
-def sheet_pdf(name: str, paper_name: str) -> bytes:
-    """A sheet as a PDF in true size.
+def sheet_pdf(name: str, paper_name: str, language: Language) -> bytes:
+    """A sheet as a PDF in true size, in a language.
 
     Raises InputError for an unknown sheet or paper, and if the sheet does not fit.
     """
@@ -49,7 +50,7 @@ def sheet_pdf(name: str, paper_name: str) -> bytes:
             )
         )
     sheet = make_sheet(name, PAPERS[paper_name])
-    return write_pdf(sheet, lay_out(sheet, PAPERS[paper_name]))
+    return write_pdf(sheet, lay_out(sheet, PAPERS[paper_name]), language)
 
 
 def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from calibration.sheets.sheet import Sheet
 from table.boards import Point
 from table.errors import InputError
-from table.messages import any_of, msg, phrase
+from table.messages import Message, any_of, msg, phrase
 
 MARGIN_MM, HEAD_MM, FOOT_MM = 6.4, 14.0, 10.0
 """Margin that printers cannot reach, and the strips for text above and for the check bar below."""
@@ -63,20 +63,18 @@ class Layout:
     pages: tuple[Page, ...]
 
     @property
-    def description(self) -> str:
-        """`2 pages of A3, side by side`."""
-        if len(self.pages) == 1:
-            return f"1 page of {self.paper.name}"
-        joined = (
-            "side by side"
-            if self.rows == 1
-            else (
-                "one above the other"
-                if self.columns == 1
-                else f"{self.rows} rows of {self.columns}"
-            )
+    def description(self) -> Message:
+        """A sentence: `2 pages of A3, side by side.`."""
+        name, n = self.paper.name, len(self.pages)
+        if n == 1:
+            return msg("1 page of {name}.", name=name)
+        if self.rows == 1:
+            return msg("{n} pages of {name}, side by side.", n=n, name=name)
+        if self.columns == 1:
+            return msg("{n} pages of {name}, one above the other.", n=n, name=name)
+        return msg(
+            "{n} pages of {name}, {n2} rows of {n3}.", n=n, name=name, n2=self.rows, n3=self.columns
         )
-        return f"{len(self.pages)} pages of {self.paper.name}, {joined}"
 
 
 def area_mm(paper: Paper, across: bool = False) -> Point:

@@ -1,4 +1,7 @@
-"""Write sheets as PDF: each page with title, sizes and a 100 mm bar to check the printer."""
+"""Write sheets as PDF, in a language.
+
+Each page has title, sizes and a 100 mm bar to check the printer.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from calibration.sheets.canvas import GREY, INK, PALE, WHITE, Pen, rectangle, wo
 from calibration.sheets.layout import BLEED_MM, HEAD_MM, MARGIN_MM, Layout, Page
 from calibration.sheets.sheet import Sheet
 from table.boards import Point
+from table.languages import Language, capital
+from table.messages import msg, sentences
 from vision.cameras.frame import Image
 
 POINTS_A_MM = 72 / 25.4
@@ -25,23 +30,28 @@ UPRIGHT_SHARES, LEVEL_SHARES = (0.36, 0.72), (0.31, 0.69)
 """Positions of registration marks along a seam: beside the lines and text of every board, not on
 them.
 """
+NOTE_MM, NOTES_APART_MM = 2.4, 6.0
+"""Size of the letters of the two notes at the foot, and the least distance between these."""
 PREVIEW_DPI, PREVIEW_GAP_PX = 100.0, 24
 
 
-def write_pdf(sheet: Sheet, layout: Layout) -> bytes:
-    """The PDF, vector throughout; the same sheet gives the same bytes."""
+def write_pdf(sheet: Sheet, layout: Layout, language: Language = "en") -> bytes:
+    """The PDF, vector throughout; the same sheet in the same language gives the same bytes."""
     data = io.BytesIO()
-    canvas = Canvas(data, invariant=1, pageCompression=1, initialFontName="Helvetica")
-    canvas.setTitle(f"Rinkside: {sheet.title}")
-    canvas.setSubject(sheet.purpose)
+    canvas = Canvas(
+        data, invariant=1, pageCompression=1, initialFontName="Helvetica", lang=language
+    )
+    pen = Pen(canvas, language)
+    canvas.setTitle(f"Rinkside: {pen.said(sheet.title)}")
+    canvas.setSubject(pen.said(sheet.purpose))
     canvas.setCreator("Rinkside")
     canvas.setAuthor("Rinkside")
     for number, page in enumerate(layout.pages, 1):
         canvas.setPageSize((page.width_mm * POINTS_A_MM, page.depth_mm * POINTS_A_MM))
         canvas.scale(POINTS_A_MM, POINTS_A_MM)
-        _part(Pen(canvas), sheet, layout, page)
-        _head(Pen(canvas), sheet, layout, page, number)
-        _foot(Pen(canvas), page, layout)
+        _part(pen, sheet, layout, page)
+        _head(pen, sheet, layout, page, number)
+        _foot(pen, page, layout)
         canvas.showPage()
     canvas.save()
     return data.getvalue()
@@ -158,10 +168,7 @@ def _registration(pen: Pen, at: Point) -> None:
 
 def _head(pen: Pen, sheet: Sheet, layout: Layout, page: Page, number: int) -> None:
     top, right = page.depth_mm - MARGIN_MM, page.width_mm - MARGIN_MM
-    pen.write((MARGIN_MM, top - 4.2), sheet.title, 5.0, INK, bold=True)
-    pen.write((MARGIN_MM, top - 8.8), sheet.purpose, 3.1)
-    pen.write((MARGIN_MM, top - 12.4), sheet.sizes, 2.9, GREY)
-    pen.line([(MARGIN_MM, top - HEAD_MM + 0.5), (right, top - HEAD_MM + 0.5)], 0.15, PALE)
+    title_mm = text_mm = right - MARGIN_MM
     if len(layout.pages) > 1:
         wide, high = 3.0, 3.0 * page.depth_mm / page.width_mm
         left = right - layout.columns * wide
@@ -170,8 +177,15 @@ def _head(pen: Pen, sheet: Sheet, layout: Layout, page: Page, number: int) -> No
             box = rectangle(low, (low[0] + wide, low[1] + high))
             pen.fill(box, INK if other is page else WHITE)
             pen.line(box, 0.2, INK, closed=True)
-        where = f"page {number} of {len(layout.pages)}"
+        where = msg("page {n} of {n2}", n=number, n2=len(layout.pages))
         pen.write((left - 2, top - 3), where, 3.1, INK, anchor="right")
+        text_mm = left - 2 - MARGIN_MM
+        title_mm = text_mm - words_mm(pen.said(where), 3.1) - 3
+    pen.write((MARGIN_MM, top - 4.2), sheet.title, 5.0, INK, bold=True, most_mm=title_mm)
+    pen.write((MARGIN_MM, top - 8.8), sheet.purpose, 3.1, most_mm=text_mm)
+    sizes = capital(pen.said(sheet.sizes))
+    pen.write((MARGIN_MM, top - 12.4), sizes, 2.9, GREY, most_mm=text_mm)
+    pen.line([(MARGIN_MM, top - HEAD_MM + 0.5), (right, top - HEAD_MM + 0.5)], 0.15, PALE)
 
 
 def _foot(pen: Pen, page: Page, layout: Layout) -> None:
@@ -186,20 +200,24 @@ def _foot(pen: Pen, page: Page, layout: Layout) -> None:
         rectangle((x + BAR_MM - 0.3, y - 1.5), (x + BAR_MM, y + 3)),
     ]
     pen.fill_all([rectangle((x, y - 0.15), (x + BAR_MM, y + 0.15)), *ticks, *ends], INK)
-    text, place = "100 mm; measured:", x + BAR_MM + 3
+    text, place = msg("100 mm; measured:"), x + BAR_MM + 3
     pen.write((place, y), text, 3.1)
-    box = place + words_mm(text, 3.1) + 2
+    box = place + words_mm(pen.said(text), 3.1) + 2
     pen.line(rectangle((box, y - 1.3), (box + 18, y + 4.2)), 0.2, INK, closed=True)
     pen.write((box + 19.5, y), "mm", 3.1)
-    pen.write(
-        (MARGIN_MM, y - 3.9),
-        "Outer edge to outer edge. Print at 100 % (“actual size”), not “fit to page”.",
-        2.4,
-        GREY,
+    advice = sentences(
+        msg("Outer edge to outer edge."),
+        msg("Print at {share} (“actual size”), not “fit to page”.", share="100 %"),
     )
     joining = (
-        "To join pages, cut one at the marks and lay it on its neighbour so that the circles meet."
+        msg(
+            "To join pages, cut one at the marks and lay it on its neighbour so that the circles"
+            " meet."
+        )
         if len(layout.pages) > 1
         else "Rinkside"
     )
-    pen.write((page.width_mm - MARGIN_MM, y - 3.9), joining, 2.4, GREY, anchor="right")
+    both_mm = sum(words_mm(pen.said(line), NOTE_MM) for line in (advice, joining))
+    share = min(1.0, (page.width_mm - 2 * MARGIN_MM - NOTES_APART_MM) / both_mm)
+    pen.write((MARGIN_MM, y - 3.9), advice, share * NOTE_MM, GREY)
+    pen.write((page.width_mm - MARGIN_MM, y - 3.9), joining, share * NOTE_MM, GREY, anchor="right")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from calibration.sheets.canvas import Pen
 from table.boards import Board, Point
+from table.messages import Message
 from table.printed_boards import DICTIONARY
 from table.table_config import Fiducials, Marker
 
@@ -24,9 +25,9 @@ class Sheet:
     """
 
     name: str
-    title: str
-    purpose: str
-    sizes: str
+    title: Message
+    purpose: Message
+    sizes: Message
     low_mm: Point
     high_mm: Point
     draw: Callable[[Pen], None]

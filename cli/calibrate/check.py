@@ -12,9 +12,7 @@ from pathlib import Path
 import click
 import cv2
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from calibration.quality.check import (
     BY_HAND_MM,
@@ -31,16 +29,18 @@ from calibration.quality.check import (
 )
 from calibration.quality.error_model import EDGE_PX, ErrorMap, Errors, edge_px, error_map
 from calibration.quality.gap_error import GapsHere, gaps_here
-from calibration.quality.report import Report, Row, Tone, draw_map, page
+from calibration.quality.report import HOW, MARGINS, Report, Row, Tone, draw_map, page
 from calibration.table.placement import read_frames
 from cli.options import table_option
-from cli.terminal import console, progress, say, say_written
+from cli.terminal import console, in_language, language, new_table, progress, say, say_written
+from table.boards import Point
 from table.errors import InputError
 from table.files import check_output, write_whole
 from table.formatting import beside
 from table.games import measuring
 from table.measured_text import Z_95, with_margin
-from table.messages import msg
+from table.messages import Message, msg, phrase, phrases, sentences
+from table.solids import Array
 from table.table_config import Setup, load_table
 from vision.annotate.photo import check_picture_path
 from vision.cameras.frame import Image, swapped
@@ -51,10 +51,6 @@ PICTURES = 5
 """Number of pictures taken with a camera."""
 RADIUS_95 = 2.45
 """Standard deviations of a coordinate within which 95 % of places on a plane are."""
-NEARER = (
-    "A camera that is nearer or has more pixels, or pieces that stand out from the ground, make it"
-    " finer."
-)
 OFF_TOO_FAR, COARSE_MM = 2.0, 2.5
 """Limits of a usable calibration: error over prediction, and gap in mm that can be told apart.
 
@@ -70,9 +66,10 @@ class CheckResult:
     errors: Errors
     map: ErrorMap
     gaps: GapsHere | None
-    fiducials: list[Residual]
+    fiducials: dict[int, Residual]
+    """By their numbers."""
     distance: Distance | None
-    places: list[Residual]
+    places: dict[Point, Residual]
     spread: Spread | None
     pictures: int
     larger: float | None
@@ -152,12 +149,15 @@ def check(
         found.map,
         setup,
         found.fiducials,
-        f"Errors over the table, {found.pictures} picture{'s' * (found.pictures > 1)}",
+        msg("Errors over the table, 1 picture")
+        if found.pictures == 1
+        else msg("Errors over the table, {n} pictures", n=found.pictures),
         _below(found),
+        language(),
     )
     done, png = cv2.imencode(".png", swapped(drawn))
     assert done, "a uint8 picture can be written as PNG"
-    write_whole(out, page(report, png.tobytes()).encode())
+    write_whole(out, page(report, png.tobytes(), language()).encode())
     if picture:
         write_whole(picture, png.tobytes())
     _print(report)
@@ -236,7 +236,7 @@ def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str,
         return frames
     assert spec is not None
     return {
-        f"picture {number}": image
+        msg("picture {n}", n=number): image
         for number, image in enumerate(take_pictures(spec, setup, PICTURES), 1)
     }
 
@@ -253,7 +253,9 @@ def _check(
     fiducials = fiducial_residuals(stills, errors)
     distance = card_distance(stills, *measured, errors) if measured else None
     places = piece_residuals(stills, known)
-    larger = larger_than_predicted([*fiducials, *([distance.residual] if distance else [])])
+    larger = larger_than_predicted(
+        [*fiducials.values(), *([distance.residual] if distance else [])]
+    )
     errors = replace(errors, larger=max(1.0, larger or 1.0))
     return CheckResult(
         errors,
@@ -272,197 +274,217 @@ def _check(
 def _report(found: CheckResult, setup: Setup, table_path: Path) -> Report:
     verdict, tone = _verdict(found)
     rows = [*_measured_rows(found), *_predicted_rows(found, setup)]
-    return Report(f"Check of {table_path.name}", verdict, tone, tuple(rows))
+    return Report(msg("Check of {name}", name=table_path.name), verdict, tone, tuple(rows))
 
 
-def _verdict(found: CheckResult) -> tuple[str, Tone]:
+def _verdict(found: CheckResult) -> tuple[Message, Tone]:
     """Say whether calls can be trusted here."""
     if fault := _wrong_lengths(found) or _moved_cards(found) or _pieces_far_off(found):
-        return f"Calls cannot be trusted here: {fault}", "bad"
+        return fault, "bad"
     if found.gaps is None:
-        return (
+        return msg(
             "Places can be trusted as far as the map says; the board has no room for throws, so"
             " nothing is said of gaps."
         ), "good"
     return _verdict_on_gaps(found.gaps)
 
 
-def _wrong_lengths(found: CheckResult) -> str:
-    """How wrong lengths are read, and what to do; empty where they are as expected or not known."""
+def _wrong_lengths(found: CheckResult) -> Message | None:
+    """How wrong lengths are read, and what to do; None where they are as expected or not known."""
     distance = found.distance
-    if distance and distance.residual.squared > OFF_TOO_FAR**2 * Z_95**2:
-        longer = 100 * (distance.seen_mm / distance.given_mm - 1)
-        return (
-            f"lengths are read {abs(longer):.2f} % too {'long' if longer > 0 else 'short'}. Measure"
-            " the printed fiducials and the distance again, and calibrate the table anew."
-        )
-    return ""
+    if distance is None or distance.residual.squared <= OFF_TOO_FAR**2 * Z_95**2:
+        return None
+    longer = 100 * (distance.seen_mm / distance.given_mm - 1)
+    share = f"{abs(longer):.2f} %"
+    return sentences(
+        msg("Calls cannot be trusted here: lengths are read {share} too long.", share=share)
+        if longer > 0
+        else msg("Calls cannot be trusted here: lengths are read {share} too short.", share=share),
+        msg(
+            "Measure the printed markers and the distance again, and calibrate the table once more."
+        ),
+    )
 
 
-def _moved_cards(found: CheckResult) -> str:
-    """How far off the worst fiducial is, and what to do; empty where it is as expected."""
-    if found.larger is not None and found.larger > OFF_TOO_FAR:
-        worst = max(found.fiducials, key=lambda one: one.off_mm)
-        return (
-            f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json,"
-            f" {found.larger:.1f} times farther than can be expected. Has a corner card or the"
-            " camera's lens been moved? Calibrate the table anew."
-        )
-    return ""
+def _moved_cards(found: CheckResult) -> Message | None:
+    """How far off the worst fiducial is, and what to do; None where it is as expected."""
+    if found.larger is None or found.larger <= OFF_TOO_FAR:
+        return None
+    number, worst = _worst(found.fiducials)
+    return sentences(
+        msg(
+            "Calls cannot be trusted here: marker {n} is seen {mm} mm from its place in"
+            " table.json.",
+            n=number,
+            mm=f"{worst.off_mm:.2f}",
+        ),
+        msg("That is {share} times farther than can be expected.", share=f"{found.larger:.1f}"),
+        msg("Has a corner card or the camera's lens been moved? Calibrate the table once more."),
+    )
 
 
-def _pieces_far_off(found: CheckResult) -> str:
-    """How many pieces are far from their known places, and what to do; empty if half or fewer."""
-    far_off = [one for one in found.places if one.off_mm > RADIUS_95 * one.sigma_mm]
-    if 2 * len(far_off) > len(found.places):
-        return (
-            f"{len(far_off)} of {len(found.places)} pieces at known places are read farther off"
-            " than can be expected. Were they just there? Then calibrate the table anew."
-        )
-    return ""
+def _worst(fiducials: dict[int, Residual]) -> tuple[int, Residual]:
+    """The fiducial that is farthest from its place, and how far."""
+    return max(fiducials.items(), key=lambda one: one[1].off_mm)
 
 
-def _verdict_on_gaps(gaps: GapsHere) -> tuple[str, Tone]:
+def _pieces_far_off(found: CheckResult) -> Message | None:
+    """How many pieces are far from their known places, and what to do; None if half or fewer."""
+    far_off = [one for one in found.places.values() if one.off_mm > RADIUS_95 * one.sigma_mm]
+    if 2 * len(far_off) <= len(found.places):
+        return None
+    return sentences(
+        msg(
+            "Calls cannot be trusted here: {n} of {n2} pieces at known places are read farther off"
+            " than can be expected.",
+            n=len(far_off),
+            n2=len(found.places),
+        ),
+        msg("Were they exactly there? Then calibrate the table once more."),
+    )
+
+
+def _verdict_on_gaps(gaps: GapsHere) -> tuple[Message, Tone]:
     game, _ = measuring()
     limits = (
-        f"two gaps that differ by more than {gaps.apart_mm:.1f} mm are told apart here in 95 of"
-        f" 100 ({gaps.apart_95_mm:.1f} mm where pieces lie worst); closer ones are left to the"
-        " players."
+        msg(
+            "Two gaps that differ by more than {mm} mm are told apart in 95 of 100 cases, or by"
+            " {mm2} mm where pieces lie worst.",
+            mm=f"{gaps.apart_mm:.1f}",
+            mm2=f"{gaps.apart_95_mm:.1f}",
+        ),
+        msg("Closer ones are left to the players."),
     )
-    if gaps.apart_mm > COARSE_MM:
-        return f"{game} calls are honest here, but coarse: {limits} {NEARER}", "doubtful"
-    return f"{game} calls can be trusted here: {limits}", "good"
+    if gaps.apart_mm <= COARSE_MM:
+        return sentences(msg("{game} calls can be trusted here.", game=game), *limits), "good"
+    nearer = msg(
+        "A camera that is nearer or has more pixels, or pieces that stand out from the ground,"
+        " make it finer."
+    )
+    coarse = msg("{game} calls are honest here, but coarse.", game=game)
+    return sentences(coarse, *limits, nearer), "doubtful"
 
 
 def _measured_rows(found: CheckResult) -> list[Row]:
     rows = []
     if distance := found.distance:
-        name = f"distance of fiducials {distance.cards[0]} and {distance.cards[1]}"
-        given = (
-            f"given {distance.given_mm:.1f} mm, taken to be measured to ±"
-            f" {Z_95 * BY_HAND_MM:.1f} mm"
+        rows.append(_distance_row(distance))
+    for (x, y), one in found.places.items():
+        what = msg("piece put at ({mm}, {mm2}) mm", mm=f"{x:g}", mm2=f"{y:g}")
+        off = msg("{mm} mm off", mm=beside(one.off_mm, RADIUS_95 * one.sigma_mm, 2))
+        rests = msg(
+            "mean of all pictures ({n}); expected within {mm} mm, with what a hand is off",
+            n=found.pictures,
+            mm=f"{RADIUS_95 * one.sigma_mm:.2f}",
         )
-        rests = f"{given}; off by {distance.seen_mm - distance.given_mm:+.2f} mm"
-        rows.append(
-            Row(name, f"{with_margin(distance.seen_mm, distance.sigma_mm)} mm", "measured", rests)
-        )
-    for one in found.places:
-        rests = (
-            f"mean of {found.pictures} pictures; expected within {RADIUS_95 * one.sigma_mm:.2f} mm,"
-            " with what a hand is off"
-        )
-        off = beside(one.off_mm, RADIUS_95 * one.sigma_mm, 2)
-        rows.append(Row(f"piece put at {one.name}", f"{off} mm off", "measured", rests))
+        rows.append(Row(what, off, "measured", rests))
     if found.spread:
-        rests = (
-            f"{found.spread.pieces} pieces in {found.spread.pictures} pictures of the same still"
-            " table; what all pictures share is not in it"
+        rests = msg(
+            "{n} pieces in {n2} pictures of the same still table; what all pictures share is not"
+            " in it",
+            n=found.spread.pieces,
+            n2=found.spread.pictures,
         )
-        rows.append(
-            Row(
-                "repeatability, x and y each",
-                f"± {Z_95 * found.spread.sigma_mm:.2f} mm",
-                "measured",
-                rests,
-            )
-        )
+        margin = _margin(found.spread.sigma_mm)
+        rows.append(Row(msg("repeatability, x and y each"), margin, "measured", rests))
     if found.fiducials:
-        worst = max(found.fiducials, key=lambda one: one.off_mm)
-        expected = RADIUS_95 * max(one.sigma_mm for one in found.fiducials)
-        rests = (
-            f"each against the others; expected within {expected:.2f} mm; the worst is {worst.name}"
+        number, worst = _worst(found.fiducials)
+        expected = RADIUS_95 * max(one.sigma_mm for one in found.fiducials.values())
+        off = msg("up to {mm} mm", mm=beside(worst.off_mm, expected, 2))
+        rests = msg(
+            "each against the others; expected within {mm} mm; the worst is marker {n}",
+            mm=f"{expected:.2f}",
+            n=number,
         )
-        rows.append(
-            Row(
-                "fiducials off their places",
-                f"up to {beside(worst.off_mm, expected, 2)} mm",
-                "measured",
-                rests,
-            )
-        )
+        rows.append(Row(msg("markers off their places"), off, "measured", rests))
     return rows
+
+
+def _distance_row(distance: Distance) -> Row:
+    one, other = distance.cards
+    rests = msg(
+        "given {mm} mm, taken to be measured to ± {mm2} mm; off by {mm3} mm",
+        mm=f"{distance.given_mm:.1f}",
+        mm2=f"{Z_95 * BY_HAND_MM:.1f}",
+        mm3=f"{distance.seen_mm - distance.given_mm:+.2f}",
+    )
+    seen = msg("{mm} mm", mm=with_margin(distance.seen_mm, distance.sigma_mm))
+    return Row(msg("distance of markers {n} and {n2}", n=one, n2=other), seen, "measured", rests)
+
+
+def _margin(sigma_mm: float) -> Message:
+    return msg("± {mm} mm", mm=f"{Z_95 * sigma_mm:.2f}")
+
+
+def _from_to(values: Array) -> Message:
+    return msg("{mm} to {mm2} mm", mm=f"{values.min():.2f}", mm2=f"{values.max():.2f}")
 
 
 def _predicted_rows(found: CheckResult, setup: Setup) -> list[Row]:
-    size = min(setup.sizes, key=lambda one: one.base_mm)
-    edges = (
-        "as told here"
+    size = min(setup.sizes, key=lambda one: one.base_mm).name
+    edge_mm = f"{found.errors.edge_px:.2f}"
+    rests = phrases(
+        phrase("edges to {mm} px, as measured here", mm=edge_mm)
         if found.edges_measured
-        else "as on drawn tables: lay pieces on the table to have its own"
-    )
-    lens = (
-        "lens's uncertainty included"
+        else phrase(
+            "edges to {mm} px, as on drawn tables: lay pieces on the table to have its own",
+            mm=edge_mm,
+        ),
+        phrase("lens's uncertainty included")
         if setup.camera.covariance
-        else "lens not calibrated here; results may be off: table.json has no camera.covariance"
+        else phrase(
+            "lens not calibrated here; results may be off: table.json has no camera.covariance"
+        ),
     )
-    rows = []
-    for what, values in (("lying", found.map.lying_mm), ("standing", found.map.standing_mm)):
-        figure = f"{values.min():.2f} to {values.max():.2f} mm"
-        rows.append(
-            Row(
-                f"place of a {what} {size} piece, 95 %",
-                figure,
-                "predicted",
-                f"edges to {found.errors.edge_px:.2f} px, {edges}; {lens}",
-            )
-        )
+    lying = msg("place of a lying piece ({size}), {share}", size=size, share="95 %")
+    standing = msg("place of a standing piece ({size}), {share}", size=size, share="95 %")
+    rows = [
+        Row(lying, _from_to(found.map.lying_mm), "predicted", rests),
+        Row(standing, _from_to(found.map.standing_mm), "predicted", rests),
+    ]
     if found.gaps:
-        rests = f"made-up throws of {size} pieces all over the board, measured as calls are"
-        rows.append(Row("a gap", f"± {Z_95 * found.gaps.sigma_mm:.2f} mm", "predicted", rests))
-        apart, worst = (f"{mm:.2f} mm" for mm in (found.gaps.apart_mm, found.gaps.apart_95_mm))
-        rows.append(
-            Row(
-                "two gaps told apart in 95 of 100",
-                f"from {apart}",
-                "predicted",
-                f"from {worst} where pieces lie worst",
-            )
-        )
+        rows += _gap_rows(found.gaps, size)
     if found.larger is not None:
-        rests = "fiducials and distance; " + (
-            "what pieces share is predicted larger by as much"
+        times = msg("{share} times", share=f"{found.larger:.1f}")
+        rests = (
+            msg("markers and distance; what pieces share is predicted larger by as much")
             if found.larger > 1
-            else "no larger than predicted"
+            else msg("markers and distance; no larger than predicted")
         )
-        rows.append(
-            Row(
-                "errors measured, over those predicted",
-                f"{found.larger:.1f} times",
-                "measured",
-                rests,
-            )
-        )
-    pixel = found.map.pixel_mm
-    rows.append(
-        Row(
-            "a pixel shows",
-            f"{pixel.min():.2f} to {pixel.max():.2f} mm",
-            "measured",
-            "by the camera's place and lens",
-        )
-    )
+        rows.append(Row(msg("errors measured, over those predicted"), times, "measured", rests))
+    camera = msg("by the camera's place and lens")
+    rows.append(Row(msg("a pixel shows"), _from_to(found.map.pixel_mm), "measured", camera))
     return rows
 
 
-def _below(found: CheckResult) -> str:
-    edges = "measured here" if found.edges_measured else "as on drawn tables"
-    lens = "with" if found.errors.setup.camera.covariance else "without"
-    return (
-        f"Predicted: edges of pieces to {found.errors.edge_px:.2f} px, {edges}; {lens} the lens's"
-        " doubt."
+def _gap_rows(gaps: GapsHere, size: str) -> list[Row]:
+    throws = msg(
+        "made-up throws of pieces ({size}) all over the board, measured as calls are", size=size
+    )
+    apart = msg("from {mm} mm", mm=f"{gaps.apart_mm:.2f}")
+    worst = msg("from {mm} mm where pieces lie worst", mm=f"{gaps.apart_95_mm:.2f}")
+    return [
+        Row(msg("a gap"), _margin(gaps.sigma_mm), "predicted", throws),
+        Row(msg("two gaps told apart in 95 of 100"), apart, "predicted", worst),
+    ]
+
+
+def _below(found: CheckResult) -> Message:
+    edge_mm = f"{found.errors.edge_px:.2f}"
+    return sentences(
+        msg("Predicted with edges of pieces to {mm} px, measured here.", mm=edge_mm)
+        if found.edges_measured
+        else msg("Predicted with edges of pieces to {mm} px, as on drawn tables.", mm=edge_mm),
+        msg("The lens's uncertainty is included.")
+        if found.errors.setup.camera.covariance
+        else msg("The lens's uncertainty is not included."),
     )
 
 
 def _print(report: Report) -> None:
-    output = console()
-    table = Table(
-        box=SIMPLE_HEAD, caption='± and "95 %" hold 95 of 100 true values', caption_justify="left"
-    )
-    for heading in ("what", "figure", ""):
-        table.add_column(
-            heading, justify="right" if heading == "figure" else "left", no_wrap=heading != "what"
-        )
+    table = new_table(msg("what"), msg("figure"), "", right=(1,), whole=(1, 2), caption=MARGINS)
     for row in report.rows:
-        table.add_row(escape(row.what), row.figure, row.how)
+        table.add_row(*(escape(in_language(one)) for one in (row.what, row.figure, HOW[row.how])))
+    output = console()
     output.print(table)
-    output.print(escape(report.verdict), highlight=False)
+    output.print(escape(in_language(report.verdict)), highlight=False)

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import click
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from calibration.colours import (
@@ -22,10 +20,10 @@ from calibration.colours import (
     shown_pieces,
 )
 from cli.options import table_option
-from cli.terminal import console, progress, say_written
+from cli.terminal import console, in_language, new_table, progress, say_written
 from table.errors import InputError
 from table.files import check_output
-from table.messages import msg
+from table.messages import as_sentence, msg, sentences
 from table.table_config import LearnedColour, Setup, load_table
 from table.table_file import replace_table
 from vision.cameras.frame import Image
@@ -127,33 +125,40 @@ def _print(
     pairs: list[SimilarColours],
     by_itself: bool,
 ) -> None:
-    output = console()
-    table = Table(
-        box=SIMPLE_HEAD,
-        caption="light: red, green, blue of the plastic, of 100 that white paper gives back here",
-        caption_justify="left",
+    table = new_table(
+        msg("colour"),
+        "",
+        msg("light, %"),
+        msg("piece at"),
+        right=(2,),
+        whole=range(4),
+        caption=msg(
+            "light: red, green, blue of the plastic, of 100 that white paper gives back here"
+        ),
     )
-    for heading in ("colour", "", "light, %", "piece at"):
-        table.add_column(
-            heading, justify="right" if heading == "light, %" else "left", no_wrap=True
-        )
     for name, one in learned.items():
         red, green, blue = (round(255 * min(level, 1.0) ** (1 / 2.2)) for level in one.light)
         swatch = Text("      ", style=f"on rgb({red},{green},{blue})")
         light = "  ".join(f"{100 * level:3.0f}" for level in one.light)
-        table.add_row(escape(name), swatch, light, "; ".join(map(str, looks[name])))
-    output.print(table)
+        places = "; ".join(map(str, looks[name]))
+        table.add_row(escape(in_language(name)), swatch, light, places)
+    said = [as_sentence(pair.message) for pair in pairs]
     if by_itself:
-        output.print(
-            "Which piece is which was told by their looks, each colour once; if that is wrong, say"
-            " it with --order.",
-            highlight=False,
+        said.insert(
+            0,
+            sentences(
+                msg("Which piece is which was told by their looks, each colour once."),
+                msg("If that is wrong, say it with --order."),
+            ),
         )
-    for pair in pairs:
-        output.print(f"{pair}.", highlight=False)
     if not pairs:
-        output.print(
-            "No two of the colours are close here: fewer than 1 of 100 pieces would be taken for"
-            " another.",
-            highlight=False,
+        said.append(
+            msg(
+                "No two colours look alike here: fewer than 1 of 100 pieces would be mistaken for"
+                " another."
+            )
         )
+    output = console()
+    output.print(table)
+    for sentence in said:
+        output.print(escape(in_language(sentence)), highlight=False)

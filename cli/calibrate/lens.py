@@ -8,9 +8,7 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from calibration.lens.capture import Terminal, take_views
 from calibration.lens.file import LensFile, lens_file, save_lens
@@ -27,7 +25,7 @@ from cli.calibrate.pieces import pieces
 from cli.calibrate.table import frame, printed, recheck, restore, table
 from cli.options import complain
 from cli.serve_options import page_options, served
-from cli.terminal import console, in_language, progress, say, say_json
+from cli.terminal import console, in_language, language, new_table, number, progress, say, say_json
 from table.errors import InputError
 from table.files import check_output
 from table.measured_text import fine_margin
@@ -138,7 +136,7 @@ def lens(
             ) from error
         file = lens_file(calibrated, views, target.description, target.square_mm)
         if picture is not None:
-            write_picture(picture, coverage_picture(calibrated))
+            write_picture(picture, coverage_picture(calibrated, language()))
         kept = save_lens(file, out)
         written = sentences(
             msg("{path}: written.", path=out),
@@ -210,19 +208,22 @@ def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
 
 def _print(file: LensFile) -> None:
     output = console()
-    rows = Table(
-        box=SIMPLE_HEAD,
-        caption="RMS: how far corners are from where the lens puts them",
-        caption_justify="left",
+    rows = new_table(
+        msg("view"),
+        msg("corners"),
+        msg("tilt, °"),
+        msg("away, mm"),
+        msg("RMS, px"),
+        msg("worst, px"),
+        right=range(1, 6),
+        caption=msg("RMS: how far corners are from where the lens puts them"),
     )
-    for heading in ("view", "corners", "tilt, °", "away, mm", "RMS, px", "worst, px"):
-        rows.add_column(heading, justify="left" if heading == "view" else "right")
     for view in file.views:
         numbers = (
             f"{view.tilt_deg:.0f}",
             f"{view.away_mm:.0f}",
-            f"{view.rms_px:.2f}",
-            f"{view.worst_px:.2f}",
+            number(f"{view.rms_px:.2f}"),
+            number(f"{view.worst_px:.2f}"),
         )
         rows.add_row(escape(view.name), str(view.corners), *numbers)
     output.print(rows)
@@ -230,13 +231,16 @@ def _print(file: LensFile) -> None:
         message = msg("skipped {name}: {text}", name=out.name, text=out.reason)
         output.print(escape(in_language(message)), highlight=False)
     values = parameters_of(file.camera)
-    rows = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
-    for heading in ("parameter", "value", "unit"):
-        rows.add_column(heading, justify="right" if heading == "value" else "left")
+    rows = new_table(
+        msg("parameter"),
+        msg("value with ±"),
+        msg("unit"),
+        right=(1,),
+        caption=msg("± holds {share} of true values", share="95 %"),
+    )
     for name, sigma in file.sigma.items():
-        rows.add_row(
-            name, fine_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else ""
-        )
+        value = number(fine_margin(values[name], sigma))
+        rows.add_row(name, value, "px" if name in ("fx", "fy", "cx", "cy") else "")
     output.print(rows)
     for sentence in file.advice:
         output.print(escape(in_language(sentence)), highlight=False)

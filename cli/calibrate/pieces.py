@@ -9,9 +9,7 @@ from typing import get_args
 import click
 import msgspec
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from calibration.colours import SimilarColours, close_pairs
 from calibration.own_pieces import (
@@ -26,10 +24,10 @@ from calibration.own_pieces import (
     with_own_pieces,
 )
 from cli.options import table_option
-from cli.terminal import console, progress, say_written
+from cli.terminal import console, in_language, new_table, number, progress, say_written
 from table.errors import InputError
 from table.files import check_output
-from table.messages import msg
+from table.messages import Message, as_sentence, msg, sentences
 from table.pieces import PieceSet, save_piece_set
 from table.table_config import Setup, load_table
 from table.table_file import replace_table
@@ -159,10 +157,11 @@ def _photos(
         )
     photos = []
     for said in (
-        "Stand one piece of each size and colour on the board, apart.",
-        "Lay the same pieces down, apart.",
+        msg("Stand one piece of each size and colour on the board, apart."),
+        msg("Lay the same pieces down, apart."),
     ):
-        click.pause(f"{said} Take your hands away, then press any key.", err=True)
+        hands = msg("Take your hands away, then press any key.")
+        click.pause(in_language(sentences(said, hands)), err=True)
         photos.append((spec, take_pictures(spec, setup, 1)[0]))
     return photos
 
@@ -212,29 +211,48 @@ def _print(
     measured: list[MeasuredSize], pairs: list[SimilarColours], checked: list[CheckedPiece]
 ) -> None:
     output = console()
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("size", no_wrap=True)
-    for heading in ("base, mm", "height, mm", "pieces"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = new_table(
+        msg("size"),
+        msg("base, mm"),
+        msg("height, mm"),
+        msg("pieces"),
+        right=(1, 2, 3),
+        whole=range(4),
+    )
     for one in measured:
         table.add_row(
-            escape(one.name),
-            f"{one.base_mm:.1f} ± {one.base_error_mm:.1f}",
-            f"{one.height_mm:.1f} ± {one.height_error_mm:.1f}",
+            escape(in_language(one.name)),
+            number(f"{one.base_mm:.1f} ± {one.base_error_mm:.1f}"),
+            number(f"{one.height_mm:.1f} ± {one.height_error_mm:.1f}"),
             str(one.pieces),
         )
     output.print(table)
-    for pair in pairs:
-        output.print(f"{pair}.", highlight=False)
     right = sum(one.right for one in checked)
-    output.print(f"Read again: {right} of {len(checked)} pieces right.", highlight=False)
+    for sentence in (
+        *(as_sentence(pair.message) for pair in pairs),
+        msg("Read again: {n} of {n2} pieces right.", n=right, n2=len(checked)),
+    ):
+        output.print(escape(in_language(sentence)), highlight=False)
     for piece in checked:
         if not piece.right:
-            named = piece.named
-            said = " ".join(piece.read) if piece.read else "nothing"
-            output.print(
-                f"- {named.colour} {named.size}, {named.piece.pose.pose}, at"
-                f" {named.piece.looks}: reads {said}",
-                highlight=False,
-                markup=False,
-            )
+            output.print(f"- {escape(in_language(_read_wrong(piece)))}", highlight=False)
+
+
+def _read_wrong(piece: CheckedPiece) -> Message:
+    named = piece.named
+    shown = {
+        "colour": named.colour,
+        "size": named.size,
+        "pose": named.piece.pose.pose,
+        "raw": named.piece.looks,
+    }
+    if piece.read is None:
+        return msg("{colour} {size} piece at {raw}, {pose}: nothing is read there.", **shown)
+    colour, size, pose = piece.read
+    return msg(
+        "{colour} {size} piece at {raw}, {pose}: read as {colour2} {size2}, {pose2}.",
+        **shown,
+        colour2=colour,
+        size2=size,
+        pose2=pose,
+    )

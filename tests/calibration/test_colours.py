@@ -20,6 +20,7 @@ from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, ScenePiece
 from table.solids import lying, upright
 from table.table_config import load_table, save_table
+from tests.support.words import same_words
 from vision.geometry.camera_model import project
 
 pytestmark = pytest.mark.slow
@@ -68,10 +69,11 @@ class Table:
         assert cv2.imwrite(str(path), image[..., ::-1])
         return path
 
-    def run(self, *words: object) -> tuple[int, str, str]:
+    def run(self, *words: object, language: str = "en") -> tuple[int, str, str]:
         done = CliRunner().invoke(
             main,
             ["calibrate", "colours", "--table", str(self.folder / "table.json"), *map(str, words)],
+            env={"RINKSIDE_LANGUAGE": language},
         )
         return done.exit_code, done.stdout, done.stderr
 
@@ -143,7 +145,7 @@ def test_close_colours_are_named(table: Table) -> None:
     (line,) = [
         line
         for line in " ".join(out.split()).split(". ")
-        if "orange and red" in line or "red and orange" in line
+        if "Orange and red" in line or "Red and orange" in line
     ]
     assert "look alike here" in line
     assert "of 100 pieces would be mistaken for the other" in line
@@ -161,6 +163,48 @@ def test_colours_are_told_by_their_looks_and_the_answer_says_which(table: Table)
         if "(" in line
     }
     assert sorted(ORDER, key=places.__getitem__) == list(ORDER)
+
+
+SAID = {
+    "de": (
+        ("Farbe", "Licht, %", "Pyramide bei"),
+        ("Blau", "Orange", "Gelb", "Rot"),
+        "Licht: Rot, Grün, Blau des Kunststoffs, von 100, die weißes Papier hier zurückwirft",
+        "Welche Pyramide welche ist, wurde an ihrem Aussehen erkannt, jede Farbe einmal."
+        " Wenn das nicht stimmt, gebt es mit --order an.",
+        "sehen sich hier ähnlich",
+    ),
+    "es": (
+        ("color", "luz, %", "pirámide en"),
+        ("azul", "naranja", "amarillo", "rojo"),
+        "luz: rojo, verde y azul del plástico, de 100 que devuelve aquí el papel blanco",
+        "Qué pirámide es cuál se reconoció por su aspecto, cada color una vez."
+        " Si no es así, se indica con --order.",
+        "se parecen aquí",
+    ),
+}
+"""Headings, colours, caption, and the sentences below."""
+
+
+def test_colours_are_told_in_the_language_that_is_set(table: Table) -> None:
+    alike = table.picture("alike.png", in_a_row(ORDER))
+    sold = table.picture("sold.png", tuple(replace(one, dye=None) for one in in_a_row(ORDER)))
+    out = {
+        (code, photo.name): " ".join(
+            table.run(
+                "--picture", photo, *words, "--out", table.folder / "new.json", language=code
+            )[1].split()
+        )
+        for code in ("en", *SAID)
+        for photo, words in ((alike, ("--order", ",".join(ORDER))), (sold, ()))
+    }
+    for code, (headings, colours, caption, by_looks, close) in SAID.items():
+        told = out[code, "sold.png"]
+        assert told.startswith(" ".join(headings))
+        assert [one for one in (*colours, caption, by_looks) if one not in told] == []
+        assert close in out[code, "alike.png"]
+        for name in ("sold.png", "alike.png"):
+            assert same_words(out[code, name], out["en", name]) <= {"orange"}
 
 
 def test_two_pictures_are_learned_from_together(table: Table) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from calibration.own_pieces import CheckedPiece
 from cli.main import main
 from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
 from simulation.render.renderer import Renderer
@@ -19,6 +20,7 @@ from simulation.render.scene import Scene, ScenePiece
 from table.pieces import PieceSet, PieceSize, load_piece_set, save_piece_set
 from table.solids import lying, upright
 from table.table_config import load_table, save_table
+from tests.support.words import same_words
 
 pytestmark = pytest.mark.slow
 
@@ -70,9 +72,11 @@ class Table:
         assert cv2.imwrite(str(path), image[..., ::-1])
         return path
 
-    def run(self, *words: object) -> tuple[int, str, str]:
+    def run(self, *words: object, language: str = "en") -> tuple[int, str, str]:
         done = CliRunner().invoke(
-            main, ["calibrate", "pieces", "--table", str(self.path), *map(str, words)]
+            main,
+            ["calibrate", "pieces", "--table", str(self.path), *map(str, words)],
+            env={"RINKSIDE_LANGUAGE": language},
         )
         return done.exit_code, done.stdout, done.stderr
 
@@ -107,6 +111,49 @@ def test_sizes_of_a_set_are_measured_within_their_errors_and_used_from_then_on(
     assert {one.colour for one in found.learned_colours} == set(COLOURS)
     assert "Read again: 18 of 18 pieces right." in out
     assert f"{table.path}: written." in out
+
+
+SAID = {
+    "de": (
+        ("Größe", "Grundkante, mm", "Höhe, mm", "Pyramiden"),
+        ("klein", "mittel", "groß"),
+        "Noch einmal gelesen: 0 von 2 Pyramiden richtig.",
+        "- Kleine rote Pyramide bei",
+        "dort wird nichts gelesen.",
+        "gelesen als große blaue Pyramide, liegend.",
+    ),
+    "es": (
+        ("tamaño", "base, mm", "altura, mm", "pirámides"),
+        ("pequeña", "mediana", "grande"),
+        "Leídas de nuevo: 0 de 2 pirámides bien.",
+        "- Pirámide pequeña roja en",
+        "ahí no se lee nada.",
+        "se lee grande azul, tumbada.",
+    ),
+}
+"""Headings, sizes, and the sentences below."""
+
+
+def test_sizes_are_told_in_the_language_that_is_set(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_wrong(named, *_):
+        one = next(one for one in named if (one.colour, one.size) == ("red", "small"))
+        return [CheckedPiece(one, read) for read in (None, ("blue", "large", "lying"))]
+
+    monkeypatch.setattr("cli.calibrate.pieces.check_reading", read_wrong)
+    photos = (
+        "--standing",
+        table.picture("standing.png", laid_out(lies=False)),
+        "--lying",
+        table.picture("lying.png", laid_out(lies=True)),
+    )
+    out = {code: " ".join(table.run(*photos, language=code)[1].split()) for code in ("en", *SAID)}
+    for code, (headings, *said) in SAID.items():
+        assert out[code].startswith(" ".join(headings))
+        (sizes, *sentences) = said
+        assert [one for one in (*sizes, *sentences) if one not in out[code]] == []
+        assert same_words(out[code], out["en"]) <= {"base"}
 
 
 def test_photographs_that_cannot_be_measured_are_refused_and_nothing_is_written(

@@ -13,8 +13,10 @@ from table.table_config import Fiducials, parse_table
 from vision.cameras.image_files import read_image
 
 
-def rinkside(*words: object) -> Result:
-    return CliRunner().invoke(main, ["print", *map(str, words)])
+def rinkside(*words: object, language: str = "en") -> Result:
+    return CliRunner().invoke(
+        main, ["print", *map(str, words)], env={"RINKSIDE_LANGUAGE": language}
+    )
 
 
 def test_a_sheet_and_its_preview_are_written(tmp_path: Path) -> None:
@@ -23,11 +25,44 @@ def test_a_sheet_and_its_preview_are_written(tmp_path: Path) -> None:
     )
     assert message.exit_code == 0, message.output
     assert (
-        "1 page of A3. Its fiducials are 40 mm a side, their left tops at (x, y) mm: 0 (-148.0,"
+        "1 page of A3. Its markers are 40 mm a side, their left tops at (x, y) mm: 0 (-148.0,"
         " 122.0), 1 (108.0, 122.0)" in message.stdout
     )
     assert (tmp_path / "hex.pdf").read_bytes().startswith(b"%PDF-")
     assert read_image(tmp_path / "hex.png").image.shape[1] > 1600
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "said"),
+    [
+        (
+            ("hex", "--paper", "a3"),
+            "de",
+            "1 Seite A3. Die Marken haben 40 mm Seite, links oben bei (x, y) mm: 0 (-148.0, 122.0)",
+        ),
+        (("tiles",), "de", "2 Seiten A4, nebeneinander. Die Marken haben 40 mm Seite"),
+        (("mat",), "de", "6 Seiten A4, 2 Reihen zu 3. Die Marken haben 40 mm Seite"),
+        (
+            ("hex", "--paper", "a3"),
+            "es",
+            "1 página A3. Sus marcas miden 40 mm de lado, con la esquina superior izquierda en",
+        ),
+        (("tiles",), "es", "2 páginas A4, una al lado de otra. Sus marcas miden 40 mm de lado"),
+        (
+            ("charuco",),
+            "es",
+            "1 página A4. 9 x 13 casillas de 20 mm, marcas de 15 mm (DICT_5X5_100).",
+        ),
+        (("colours",), "de", "1 Seite A4. Farbflächen von 38 x 36 mm, Marken 0 bis 3 von 24 mm"),
+    ],
+)
+def test_what_was_made_is_said_in_the_language_that_is_set(
+    words: tuple[str, ...], language: str, said: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "sheet.pdf"
+    done = rinkside(*words, "--out", out, language=language)
+    assert done.stdout.startswith(f"{out}: {said}")
+    assert f"/Lang ({language})".encode() in out.read_bytes()
 
 
 @pytest.mark.parametrize("name", ["chessboard", "hex", "tiles", "coasters", "mat"])

@@ -1,11 +1,12 @@
 """Render text as masks, of the same size with every version of OpenCV.
 
-Its major versions draw letters differently, and one of them has no ±.
+Its major versions draw letters differently, and version 4 has those of ASCII only, without a ±.
 """
 
 from __future__ import annotations
 
 import functools
+import unicodedata
 
 import cv2
 import numpy as np
@@ -16,6 +17,8 @@ from table.text import printable
 FONT, SCALE, THICKNESS = cv2.FONT_HERSHEY_DUPLEX, 2.0, 4
 """Letters are drawn large, cropped to their ink and then shrunk."""
 MOST_LETTERS = 300
+ALL_LETTERS = not cv2.__version__.startswith("4.")
+"""Whether OpenCV has the letters of other languages than English too."""
 BASELINE, TALL = 80, 120
 """Row of the baseline, and number of rows, of the large letters."""
 
@@ -23,9 +26,10 @@ BASELINE, TALL = 80, 120
 def letter_mask(text: str, capital_px: float) -> Array:
     """One line of text as ink (h, w) from 0 to 1, with capitals `capital_px` high.
 
-    ASCII and ± only.  Text is cut after MOST_LETTERS, which only absurd names exceed.
+    Text is cut after MOST_LETTERS, which only absurd names exceed.
     """
-    parts = printable(text[:MOST_LETTERS]).split("±")
+    shown = printable(text[:MOST_LETTERS])
+    parts = (shown if ALL_LETTERS else plain_letters(shown)).split("±")
     masks = [_drawn(parts[0])]
     for part in parts[1:]:
         masks += [_plus_minus(), _drawn(part)]
@@ -35,6 +39,16 @@ def letter_mask(text: str, capital_px: float) -> Array:
     shrink = capital_px / _capital_px()
     size = (max(1, round(large.shape[1] * shrink)), max(1, round(large.shape[0] * shrink)))
     return np.asarray(cv2.resize(large, size, interpolation=cv2.INTER_AREA), float)
+
+
+def plain_letters(text: str) -> str:
+    """Text in letters of ASCII and ±, where there are no others: `größer` is `grosser`."""
+    letters = unicodedata.normalize("NFD", text.replace("ß", "ss"))
+    return "".join(
+        sign if sign.isascii() or sign == "±" else "?"
+        for sign in letters
+        if not unicodedata.combining(sign)
+    )
 
 
 @functools.cache

@@ -5,6 +5,7 @@ refuses.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -17,14 +18,16 @@ from calibration.lens.file import load_lens
 from calibration.lens.synthetic_views import random_pose
 from calibration.lens.target import Charuco
 from cli.main import main
+from tests.support.words import same_words
 
 pytestmark = pytest.mark.slow
 
 
-def rinkside(folder: Path, out: Path, *words: object) -> Result:
+def rinkside(folder: Path, out: Path, *words: object, language: str = "en") -> Result:
     return CliRunner().invoke(
         main,
         ["calibrate", "lens", "--from", str(folder), "--out", str(out), *map(str, words)],
+        env={"RINKSIDE_LANGUAGE": language},
         terminal_width=120,
     )
 
@@ -121,6 +124,37 @@ def test_the_last_lens_is_kept(taken, tmp_path: Path) -> None:
     assert json.loads(message.stdout) == json.loads(out.read_text())
     again = rinkside(taken[0], out)
     assert f"The previous lens is in {out}.bak." in " ".join(again.stdout.split())
+
+
+SAID = {
+    "de": (
+        "Aufnahme Ecken Neigung, ° Entfernung, mm RMS, px schlechteste, px",
+        "RMS: wie weit Ecken von dort sind, wo das Objektiv sie hinlegt",
+        "Größe Wert mit ± Einheit",
+        "± umfasst 95 % der wahren Werte",
+    ),
+    "es": (
+        "toma esquinas inclinación, ° distancia, mm RMS, px peor, px",
+        "RMS: a qué distancia están las esquinas de donde las pone el objetivo",
+        "parámetro valor con ± unidad",
+        "± contiene el 95 % de los valores verdaderos",
+    ),
+}
+"""Headings and captions of both tables."""
+
+
+def test_a_lens_is_told_in_the_language_that_is_set(taken, tmp_path: Path) -> None:
+    out, drawn = {}, {}
+    for code in ("en", *SAID):
+        picture = tmp_path / f"{code}.png"
+        done = rinkside(taken[0], tmp_path / "lens.json", "--picture", picture, language=code)
+        out[code], drawn[code] = " ".join(done.stdout.split()), cv2.imread(str(picture))
+    for code, said in SAID.items():
+        assert [one for one in said if one not in out[code]] == []
+        assert re.search(r"\bfx 110\d,\d+ ± \d,\d+ px", out[code])
+        assert same_words(out[code], out["en"]) <= {"modell"}
+        assert (drawn[code][:60] != drawn["en"][:60]).any(), "the line of text"
+        assert (drawn[code][60:] == drawn["en"][60:]).all()
 
 
 def test_a_chessboard_will_do(photographs, tmp_path: Path) -> None:

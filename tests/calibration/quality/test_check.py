@@ -24,6 +24,7 @@ from simulation.render.scene import Scene, ScenePiece
 from table.observation import Camera
 from table.solids import lying, upright
 from table.table_config import Setup, rows_of, save_table
+from tests.support.words import same_words
 from vision.cameras.frame import Image
 from vision.geometry.camera_model import on_plane, perturbed_lens, project
 from vision.geometry.piece_pose import Hypothesis
@@ -73,7 +74,9 @@ class Table:
     def still(self) -> Path:
         return self.folder / "still"
 
-    def run(self, *words: object, source: tuple[object, ...] | None = None) -> tuple[int, str, str]:
+    def run(
+        self, *words: object, source: tuple[object, ...] | None = None, language: str = "en"
+    ) -> tuple[int, str, str]:
         start = [
             "calibrate",
             "check",
@@ -83,7 +86,11 @@ class Table:
             self.folder / "check.html",
         ]
         source = ("--from", self.still) if source is None else source
-        done = CliRunner().invoke(main, [str(word) for word in (*start, *source, *words)])
+        done = CliRunner().invoke(
+            main,
+            [str(word) for word in (*start, *source, *words)],
+            env={"RINKSIDE_LANGUAGE": language},
+        )
         return done.exit_code, " ".join(done.stdout.split()), done.stderr
 
 
@@ -130,9 +137,9 @@ def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
     )
     assert (code, err) == (0, "")
     assert "Ice Boule calls can be trusted here" in message
-    assert figure(message, "distance of fiducials 10 and 11") == pytest.approx(APART_MM, abs=0.15)
+    assert figure(message, "distance of markers 10 and 11") == pytest.approx(APART_MM, abs=0.15)
     assert figure(message, "piece put at (300, 200) mm") < 0.4
-    assert figure(message, "fiducials off their places") < 0.2
+    assert figure(message, "markers off their places") < 0.2
     assert figure(message, "repeatability, x and y each ±") < 0.2
     apart = figure(message, "two gaps told apart in 95 of 100 from")
     assert apart > 1.8 * figure(message, "a gap ±")
@@ -145,6 +152,87 @@ def test_a_good_table_is_measured_and_predicted(table: Table) -> None:
     assert "lens not calibrated here; results may be off" in page
     assert page.count('class="how measured"') == 6
     assert page.count('class="how predicted"') == 4
+
+
+MEASURED = ("--cards", "10,11", "--distance-mm", f"{APART_MM:.2f}", "--at", "300,200")
+"""Everything that can be measured of a table."""
+
+
+SAME = {"boule", "hand", "pixel"}
+"""Words that are the same in German or Spanish."""
+
+
+def read_page(folder: Path) -> tuple[str, str]:
+    """The report's language, and its words."""
+    page = (folder / "check.html").read_text()
+    (language,) = re.findall('<html lang="(.*?)">', page)
+    alt = " ".join(re.findall('alt="(.*?)"', page))
+    shown = re.sub(r"(?s)<style>.*?</style>|<[^>]*>", " ", page)
+    return language, " ".join(f"{alt} {shown}".split())
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "de",
+            (
+                "Abstand der Marken 10 und 11",
+                "Pyramide bei (300, 200) mm",
+                "gemessen",
+                "vorhergesagt",
+                "Entscheidungen bei Ice Boule sind hier verlässlich. Abstände, die sich um mehr",
+                "± und „95 %“ umfassen 95 von 100 wahren Werten.",
+            ),
+        ),
+        (
+            "es",
+            (
+                "distancia de las marcas 10 y 11",
+                "pirámide puesta en (300, 200) mm",
+                "medido",
+                "previsto",
+                "Las decisiones de Ice Boule son fiables aquí. Dos distancias que difieren en más",
+                "± y «95 %» contienen 95 de cada 100 valores verdaderos.",
+            ),
+        ),
+    ],
+)
+def test_all_of_it_is_said_in_the_language_that_is_set(
+    table: Table, language: str, said: tuple[str, ...]
+) -> None:
+    english, page, pictures = "", "", []
+    for code in ("en", language):
+        picture = table.folder / f"{code}.png"
+        done, out, err = table.run(*MEASURED, "--picture", picture, language=code)
+        assert (done, err) == (0, "")
+        spoken, shown = read_page(table.folder)
+        assert spoken == code
+        pictures.append(cv2.imread(str(picture)))
+        if code == "en":
+            english, page = out, shown
+    assert [one for one in said if one not in out or one not in shown] == []
+    assert re.search(r"\b300,\d+ ± \d,\d", shown)
+    assert same_words(out, english) <= SAME
+    assert same_words(shown, page) <= SAME
+    assert pictures[0].shape == pictures[1].shape
+    top, foot = pictures[0][:100], pictures[0][-80:]
+    assert (top != pictures[1][:100]).any()
+    assert (foot != pictures[1][-80:]).any()
+
+
+def test_what_is_wrong_is_said_in_the_language_that_is_set(table: Table) -> None:
+    moved, *others = SETUP.fiducials.markers
+    moved = msgspec.structs.replace(
+        moved, corners_mm=tuple((x + 1.5, y) for x, y in moved.corners_mm)
+    )
+    save_table(with_markers((moved, *others)), table.folder / "table.json")
+    _, out, _ = table.run(language="es")
+    assert re.search(
+        r"Las decisiones no son fiables aquí: la marca \d se ve a \d,\d\d mm de su posición en"
+        r" table\.json\. Eso es \d+,\d veces más lejos de lo que cabe esperar\.",
+        out,
+    )
 
 
 def test_lengths_that_are_read_wrong_are_not_trusted(table: Table) -> None:
@@ -171,7 +259,7 @@ def test_a_fiducial_that_was_moved_is_named(table: Table) -> None:
     save_table(with_markers((moved, *others)), table.folder / "table.json")
     _, message, _ = table.run()
     assert re.search(
-        r"Calls cannot be trusted here: fiducial \d is seen [\d.]+ mm from its place", message
+        r"Calls cannot be trusted here: marker \d is seen [\d.]+ mm from its place", message
     )
 
 

@@ -4,15 +4,17 @@ to, to hundredths of a mm.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import cv2
 import numpy as np
 import pytest
+from pypdfium2 import PdfDocument
 
 from calibration.sheets.cards import target_board, target_square_mm
 from calibration.sheets.catalogue import SHEETS, make_sheet
-from calibration.sheets.layout import MARGIN_MM, PAPERS, Layout, Page, lay_out
+from calibration.sheets.layout import FOOT_MM, HEAD_MM, MARGIN_MM, PAPERS, Layout, Page, lay_out
 from calibration.sheets.pdf import BAR_LOW_MM, read_pages, write_pdf
 from calibration.sheets.sheet import Sheet
 from engines.icebreaker.board import board as icebreaker_board
@@ -21,6 +23,7 @@ from engines.zamboni_wars.board import SPACES, STRAIGHT, USUAL
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cells_mm
 from table.errors import InputError
+from tests.support.words import same_words
 from vision.assignment.colour import PALETTE
 
 pytestmark = pytest.mark.slow
@@ -82,6 +85,23 @@ def line_off_mm(image: np.ndarray, page: Page, at: np.ndarray, way: np.ndarray) 
     dark = np.clip(0.78 - level, 0, None)
     assert dark.max() > 0.1, f"no line at {at}"
     return float(np.average(steps, weights=dark))
+
+
+def lines_of(pdf: bytes) -> list[list[tuple[str, tuple[float, float, float, float]]]]:
+    """The lines of text of each page, with their boxes on paper, mm: left, low, right, high."""
+    document = PdfDocument(pdf)
+    pages = []
+    for page in document:
+        text = page.get_textpage()
+        boxes = [text.get_rect(index) for index in range(text.count_rects())]
+        pages.append(
+            [
+                (text.get_text_bounded(*box), tuple(25.4 / 72 * side for side in box))
+                for box in boxes
+            ]
+        )
+    document.close()
+    return pages
 
 
 def on_page(page: Page, point: np.ndarray) -> bool:
@@ -284,3 +304,78 @@ def test_the_same_sheet_is_the_same_file(name: str) -> None:
     sheet = make_sheet(name, PAPERS["A4"])
     layout = lay_out(sheet, PAPERS["A4"])
     assert write_pdf(sheet, layout) == write_pdf(sheet, layout)
+
+
+NAMES = {
+    "boule",
+    "charuco",
+    "cyan",
+    "iceberg",
+    "icebreaker",
+    "icefloe",
+    "null",
+    "orange",
+    "piecepack",
+    "rinkside",
+    "storm",
+    "wars",
+    "zamboni",
+}
+"""Words that are the same in another language."""
+
+
+@pytest.mark.parametrize("language", ["de", "es"])
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_sheet_is_in_one_language(name: str, language: str) -> None:
+    sheet = make_sheet(name, PAPERS["A4"])
+    layout = lay_out(sheet, PAPERS["A4"])
+    text = {
+        code: " ".join(
+            line for page in lines_of(write_pdf(sheet, layout, code)) for line, _ in page
+        )
+        for code in ("en", language)
+    }
+    assert same_words(text["en"], text[language]) <= NAMES
+    assert "100 mm; measured:" in text["en"]
+    measured, page = {"de": ("gemessen", "Seite 1 von"), "es": ("medido", "página 1 de")}[language]
+    assert f"100 mm; {measured}:" in text[language]
+    assert (page in text[language]) == (len(layout.pages) > 1)
+    assert f"/Lang ({language})".encode() in write_pdf(sheet, layout, language)
+
+
+def test_words_of_a_sheet_have_the_letters_of_their_language() -> None:
+    said = {
+        ("tiles", "de"): "Auf diesen Plätzen wird IceFloe gespielt",
+        ("tiles", "es"): "En estos lugares se juega a IceFloe: se ponen los témpanos",
+        ("colours", "de"): "Grün",
+        ("charuco", "de"): "Druckt mit 100 % („tatsächliche Größe“), nicht „an Seite anpassen“.",
+        ("hex", "es"): "28 mm entre lados, cinco por borde; marcas 0 a 3 de 40 mm (DICT_4X4_50)",
+        ("coasters", "de"): "Vier Untersetzer von 101,6 mm, Felder im Abstand von 33,87 mm; Marken",
+    }
+    for (name, language), words in said.items():
+        sheet = make_sheet(name, PAPERS["A3"])
+        (page, *_) = lines_of(write_pdf(sheet, lay_out(sheet, PAPERS["A3"]), language))
+        assert words in " ".join(line for line, _ in page), (name, language)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es"])
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("name", SHEETS)
+def test_no_line_around_a_sheet_is_over_another_or_off_the_paper(
+    name: str, paper: str, language: str
+) -> None:
+    sheet = replace(make_sheet(name, PAPERS[paper]), draw=lambda _: None)
+    layout = lay_out(sheet, PAPERS[paper])
+    for page, lines in zip(layout.pages, lines_of(write_pdf(sheet, layout, language)), strict=True):
+        assert len(lines) >= 6
+        for line, (left, low, right, high) in lines:
+            assert MARGIN_MM - 0.3 < left < right < page.width_mm - MARGIN_MM + 0.3, line
+            assert low > page.depth_mm - MARGIN_MM - HEAD_MM or high < MARGIN_MM + FOOT_MM, line
+            over = [
+                other
+                for other, box in lines
+                if other != line
+                and min(right, box[2]) - max(left, box[0]) > -1.0
+                and min(high, box[3]) - max(low, box[1]) > 0.3
+            ]
+            assert over == [], line

@@ -18,7 +18,7 @@ from table.pieces import load_piece_set
 from table.solids import lying, upright
 from table.table_config import Lens
 from vision.annotate.photo import TONES, Note, annotate, visible_edges, write_picture
-from vision.annotate.text import letter_mask
+from vision.annotate.text import ALL_LETTERS, letter_mask, plain_letters
 from vision.geometry.camera_model import project
 
 LARGE = load_piece_set("looney")["large"]
@@ -136,6 +136,14 @@ def test_letters_have_the_height_asked_for_and_plus_minus_is_one_sign() -> None:
     columns = np.flatnonzero((signed > 0.2).any(axis=0))
     assert 1 + np.count_nonzero(np.diff(columns) > 1) == 5
     assert wide.shape[1] < signed.shape[1]
+
+
+def test_letters_with_marks_are_letters_in_every_version_of_opencv() -> None:
+    assert plain_letters("Fehler über größer, ± 0,4") == "Fehler uber grosser, ± 0,4"
+    assert plain_letters("pirámides del tamaño Ñ") == "piramides del tamano N"
+    for bare, marked in ("uü", "eé", "nñ"):
+        taller = letter_mask(marked, 40).shape[0] > letter_mask(bare, 40).shape[0]
+        assert taller == ALL_LETTERS, "a mark above the letter, or the letter alone"
 
 
 def test_a_picture_is_written_in_the_format_of_its_ending(tmp_path: Path) -> None:

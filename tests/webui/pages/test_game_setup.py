@@ -17,6 +17,7 @@ from referee.live.game_setup import Choice, SettingUp, playable
 from referee.sessions.events import SessionStarted
 from table.boards import Hex
 from table.errors import InputError
+from table.languages import CODES
 from webui import create_set_up_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
@@ -229,6 +230,12 @@ def test_every_sheet_of_the_page_is_there_to_print(host, table):
         == 404
     )
     assert host.get("/table.jpg").data == table.jpeg()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_sheet_is_in_the_language_of_the_page(host, code):
+    answer = host.get("/print/charuco-A4.pdf", headers={"Accept-Language": code})
+    assert f"/Lang ({code})".encode() in answer.data
 
 
 def test_in_a_browser_steps_follow_what_is_done_and_what_is_being_typed_stays(
