@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,7 @@ from typing import Any
 import click
 import msgspec
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table
 
 from calibration.photo_table import InPlay, printed_mat
 from calibration.table.printed import printed_scale
@@ -31,14 +30,14 @@ from cli.photo import (
     read_table,
     sample_photo,
 )
-from cli.terminal import console, in_language, progress, say_json
+from cli.terminal import console, in_language, new_table, number, progress, say, say_json
 from table.errors import InputError
 from table.files import check_output
 from table.game_facts import Measuring, RankedGaps
 from table.games import measuring, table_facts
 from table.json_data import JsonObject
 from table.measured_text import with_margin
-from table.messages import msg
+from table.messages import Message, msg, phrase
 from table.observation import SURE, Observation, SeenPiece, observation_document
 from table.pieces import COLOURS
 from table.solids import REPEATS_DEG
@@ -231,26 +230,38 @@ def _print_named(reading: Reading, named: InPlay) -> None:
 
 
 def _print_ranking(measured: RankedGaps, ruler: Measuring) -> None:
-    table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true gaps", caption_justify="left")
-    for heading in ("", "piece", "pose", "gap, mm", "remarks"):
-        table.add_column(heading, justify="right" if heading in ("", "gap, mm") else "left")
+    table = new_table(
+        "",
+        msg("piece"),
+        msg("pose"),
+        msg("gap, mm"),
+        msg("remarks"),
+        right=(0, 3),
+        caption=msg("± holds {share} of true gaps", share="95 %"),
+    )
     for place, gap in enumerate(measured.gaps):
         rivals = [f"#{i + j - place + 1}" for i, j in measured.pairs if place in (i, j)]
-        remarks = ["on the target"] if gap.on_target else ["touching"] if gap.touching else []
-        remarks += [f"too close to call with {', '.join(rivals)}"] if rivals else []
+        remarks = [phrase("on the target")] if gap.on_target else []
+        remarks += [phrase("touching")] if gap.touching and not gap.on_target else []
+        if rivals:
+            remarks.append(phrase("too close to call with {raw}", raw=", ".join(rivals)))
         remarks += _doubts(gap.piece)
-        margin = "" if gap.on_target else with_margin(gap.mm, gap.sigma_mm)
-        table.add_row(
-            f"#{place + 1}",
-            f"{gap.piece.colour} {gap.piece.size}",
-            gap.piece.pose,
-            margin,
-            "; ".join(remarks),
-        )
-    output = console()
+        margin = "" if gap.on_target else number(with_margin(gap.mm, gap.sigma_mm))
+        table.add_row(f"#{place + 1}", *_names(gap.piece), margin, _in_a_row(remarks))
     if measured.gaps:
-        output.print(table)
-    output.print(escape(ruler.sentence(measured)), highlight=False)
+        console().print(table)
+    say(ruler.sentence(measured))
+
+
+def _names(piece: SeenPiece) -> tuple[str, str]:
+    """Colour and size of a piece, and its pose, in the language of the terminal."""
+    name = phrase("{colour} {size}", colour=piece.colour, size=piece.size)
+    pose = phrase("{pose}", pose=piece.pose)
+    return escape(in_language(name)), in_language(pose)
+
+
+def _in_a_row(remarks: Iterable[str]) -> str:
+    return "; ".join(escape(in_language(remark)) for remark in remarks)
 
 
 @click.command()
@@ -300,56 +311,64 @@ def _name_notes(seen: Observation, setup: Setup) -> list[Note]:
 
 
 def _print_pieces(seen: Observation) -> None:
-    table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
-    for heading in ("piece", "pose", "x, mm", "y, mm", "heading, °", "remarks"):
-        table.add_column(
-            heading, justify="right" if "," in heading else "left", no_wrap=heading != "remarks"
-        )
+    table = new_table(
+        msg("piece"),
+        msg("pose"),
+        "x, mm",
+        "y, mm",
+        msg("heading, °"),
+        msg("remarks"),
+        right=(2, 3, 4),
+        whole=range(5),
+        caption=msg("± holds {share} of true values", share="95 %"),
+    )
     for piece, off_board in [(piece, False) for piece in seen.pieces] + [
         (piece, True) for piece in seen.off_board
     ]:
         sigmas = np.sqrt(np.diag(piece.covariance))
         values = (*piece.base_mm, piece.heading_deg % REPEATS_DEG[piece.pose])
         numbers = [
-            with_margin(float(value), float(sigma))
+            number(with_margin(float(value), float(sigma)))
             for value, sigma in zip(values, sigmas, strict=True)
         ]
-        table.add_row(
-            f"{piece.colour} {piece.size}",
-            piece.pose,
-            *numbers,
-            ", ".join(_remarks(piece, seen, off_board)),
-        )
+        table.add_row(*_names(piece), *numbers, _in_a_row(_remarks(piece, seen, off_board)))
     for counter in seen.counters:
-        x, y = (with_margin(value, counter.sigma_mm) for value in (counter.x_mm, counter.y_mm))
-        table.add_row(f"{counter.colour} counter", "flat", x, y, "", "")
-    output = console()
-    output.print(table)
-    fiducials = ", ".join(map(str, seen.camera.fiducials_seen))
-    output.print(
-        f"Camera {seen.camera.eye_mm[2]:.0f} mm above the table; fiducials seen: {fiducials}."
+        x, y = (
+            number(with_margin(value, counter.sigma_mm)) for value in (counter.x_mm, counter.y_mm)
+        )
+        name = in_language(phrase("{colour} counter", colour=counter.colour))
+        table.add_row(escape(name), in_language(phrase("flat")), x, y, "", "")
+    console().print(table)
+    say(
+        msg(
+            "The camera is {mm} mm above the table and sees the markers {raw}.",
+            mm=f"{seen.camera.eye_mm[2]:.0f}",
+            raw=", ".join(map(str, seen.camera.fiducials_seen)),
+        ),
+        *seen.notes,
     )
-    for note in seen.notes:
-        output.print(escape(in_language(note)))
 
 
-def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:
-    remarks = ["off board"] if off_board else []
+def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[Message]:
+    remarks = [phrase("off the board")] if off_board else []
     if piece.on is not None:
         below = seen.pieces[piece.on]
-        remarks.append(f"on {below.colour} {below.size}")
+        remarks.append(phrase("on {colour} {size}", colour=below.colour, size=below.size))
     return remarks + _doubts(piece)
 
 
-def _doubts(piece: SeenPiece) -> list[str]:
+def _doubts(piece: SeenPiece) -> list[Message]:
     """Why a piece's reading is in doubt."""
-    doubts = (
-        ("colour", piece.colour_probability),
-        ("size", piece.size_probability),
-        ("pose", piece.pose_probability),
+    colour, size, pose = (
+        f"{100 * probability:.0f} %" if probability < SURE else ""
+        for probability in (
+            piece.colour_probability,
+            piece.size_probability,
+            piece.pose_probability,
+        )
     )
     return [
-        f"{what} {100 * probability:.0f} % sure"
-        for what, probability in doubts
-        if probability < SURE
+        *([phrase("colour {share} sure", share=colour)] if colour else []),
+        *([phrase("size {share} sure", share=size)] if size else []),
+        *([phrase("pose {share} sure", share=pose)] if pose else []),
     ]

@@ -19,6 +19,7 @@ from table.pieces import load_piece_set
 from table.solids import lying, on_top, upright
 from table.table_config import Fiducials, Game, Lens, Marker, Setup, save_table
 from table.table_config import Open as OpenGround
+from tests.support.words import same_words
 
 LARGE = load_piece_set("looney")["large"]
 EYE_MM = np.array([200.0, 150.0, 700.0])
@@ -289,9 +290,58 @@ def test_observe_lists_pieces_with_margins_and_doubts(rinkside: Table) -> None:
     first, second, third = (line for line in result.stdout.splitlines() if "large" in line)
     assert "100.0 ± 0.2" in first
     assert "colour 81 % sure" in second
-    assert "off board" in third
+    assert "off the board" in third
     assert "700 mm above the table" in result.stdout
     assert "fiducial 2 is covered" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "headings", "row", "below"),
+    [
+        pytest.param(
+            "de",
+            "Pyramide Lage x, mm y, mm Richtung, ° Bemerkungen",
+            "große rote liegend 200,0 ± 0,2 150,0 ± 0,2 0,0 ± 0,6 Farbe zu 81 % sicher",
+            "Die Kamera ist 700 mm über dem Tisch",
+            id="German",
+        ),
+        pytest.param(
+            "es",
+            "pirámide postura x, mm y, mm orientación, ° observaciones",
+            "rojo grande tumbada 200,0 ± 0,2 150,0 ± 0,2 0,0 ± 0,6 color con un 81 % de certeza",
+            "La cámara está a 700 mm",
+            id="Spanish",
+        ),
+    ],
+)
+def test_observe_speaks_the_set_language(
+    rinkside: Table, monkeypatch: pytest.MonkeyPatch, code: str, headings: str, row: str, below: str
+) -> None:
+    table = seen(
+        TARGET, piece("red", 200, colour_probability=0.81), off_board=(piece("green", 450),)
+    )
+    english = rinkside("observe", table).stdout
+    monkeypatch.setenv("RINKSIDE_LANGUAGE", code)
+    told = " ".join(rinkside("observe", table).stdout.split())
+    assert [one for one in (headings, row, below) if one not in told] == []
+    assert same_words(told, english) == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "headings", "row"),
+    [
+        ("de", "Pyramide Lage Abstand, mm Bemerkungen", "#1 große rote liegend 20,0 ± 0,3"),
+        ("es", "pirámide postura distancia, mm observaciones", "#1 rojo grande tumbada 20,0 ± 0,3"),
+    ],
+)
+def test_measure_speaks_the_set_language(
+    rinkside: Table, monkeypatch: pytest.MonkeyPatch, code: str, headings: str, row: str
+) -> None:
+    english = rinkside("measure", CLEAR).stdout
+    monkeypatch.setenv("RINKSIDE_LANGUAGE", code)
+    told = " ".join(rinkside("measure", CLEAR).stdout.split())
+    assert [one for one in (headings, row) if one not in told] == []
+    assert same_words(told, english) == set()
 
 
 def test_observe_draws_every_piece(rinkside: Table) -> None:

@@ -337,39 +337,6 @@ def test_a_ghost_that_is_there_no_more_was_taken(table, lie, play):
     assert isinstance(play(state, table.seen()), CannotSee), "it was not seen before either"
 
 
-@pytest.mark.parametrize(
-    ("reading", "asks"),
-    [
-        pytest.param({"pose_probability": 0.9}, True, id="hardly read"),
-        pytest.param(
-            {"pose_probability": 0.9, "colour": "white", "colour_probability": 0.9},
-            True,
-            id="in a doubtful colour",
-        ),
-        pytest.param({"pose_probability": 0.9, "colour": "white"}, False, id="surely another"),
-    ],
-)
-def test_a_piece_that_is_gone_and_may_lie_elsewhere_was_not_surely_taken(
-    table, lie, play, reading, asks
-):
-    table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
-    table.pieces["green1"] = lie("green", 178, 100)
-    before = table.seen()
-    state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15).replace("turn green", "turn red")
-    del table.pieces["green1"]
-    carried = replace(
-        lie("green", 60, 60).piece(), covariance=np.diag([9.0, 9.0, 400.0]), **reading
-    )
-    verdict = play(state, before, carried)
-    if not asks:
-        assert verdict.moves == ("capture green1",)
-        return
-    assert (type(verdict), verdict.code) == (Ambiguous, "storm.attack")
-    assert [choice.moves for choice in verdict.choices] == [("capture green1",), ()]
-    assert "(60, 60) mm" in verdict.message
-    assert play(state, before).moves == ("capture green1",), "nothing lies elsewhere"
-
-
 def test_a_piece_that_nobody_touched_lies_as_it_was_ruled_to_lie(table, lie, play):
     """It is read to stand and to lie in turns; one that was stood up stands elsewhere, and a throw
     may do anything.
