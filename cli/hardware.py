@@ -39,7 +39,7 @@ from hardware.settings import (
 from referee.sessions.drawn_dice import draw
 from table.errors import InputError
 from table.files import write_whole
-from table.languages import translated
+from table.languages import translation
 from table.messages import Word, in_a_row, msg
 from table.solids import Array
 from table.table_config import load_table
@@ -274,7 +274,7 @@ def _walk(
         yield msg("the buzzer"), confirmed(msg("Were there three beeps?"))
     if devices.voice:
         words = msg("This is Rinkside.")
-        devices.voice.say(translated(words, devices.voice.language) or words)
+        devices.voice.say(translation(words, devices.voice.language))
         yield msg("the voice"), confirmed(msg("Did a voice say: {text}", text=words))
     if isinstance(settings.mqtt, MqttSettings):
         _, wrong = reach_broker(settings.mqtt, time.sleep)

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from table.languages import TRANSLATIONS, Language, decimals, translated
+from table.languages import TRANSLATIONS, Language, decimals, translation
 from table.messages import msg, sentences
 from table.text import printable
 
@@ -59,7 +59,7 @@ def language() -> Language:
 
 def in_language(text: str) -> str:
     """A message in the language of the terminal; in English where nobody has translated it."""
-    return translated(text, _language) or text
+    return translation(text, _language)
 
 
 def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:

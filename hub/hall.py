@@ -40,7 +40,7 @@ from referee.sessions.events import (
 )
 from table.errors import InputError
 from table.json_data import JsonObject
-from table.languages import translated
+from table.languages import translation
 from table.messages import Message, Word
 from webui.api.events import first_event, written_event
 
@@ -412,24 +412,20 @@ def now(table: _Table, language: str, planned: NextMatch | None) -> TableNow:
         players=tuple(
             PlayerNow(
                 colour=one,
-                name=game.names.get(one) or _capital(_in(language, Message(Word(one)))),
+                name=game.names.get(one) or _capital(translation(Message(Word(one)), language)),
                 points=f"{game.scores[one]:g}" if one in game.scores else "",
             )
             for one in game.players
         ),
-        headline=_in(language, table.question or headline),
-        said="" if table.question else _in(language, said),
-        outcome=_in(language, game.outcome),
+        headline=translation(table.question or headline, language),
+        said="" if table.question else translation(said, language),
+        outcome=translation(game.outcome, language),
         seq=table.seq,
     )
 
 
 def _game(planned: NextMatch) -> str:
     return f"{title(planned.game)} {planned.terms}".rstrip()
-
-
-def _in(language: str, text: str) -> str:
-    return str(translated(text, language) or text)
 
 
 def _capital(text: str) -> str:

@@ -41,7 +41,7 @@ def translated(text: str, code: str, context: str = MESSAGE) -> str | None:
 
     def say(english: str, form: str) -> str:
         if form == PLAIN:
-            return translated(english, code) or english
+            return translation(english, code)
         return (
             decimals(english, code) if form == NUMBER else words.pgettext(form or MESSAGE, english)
         )
@@ -60,6 +60,11 @@ def translated(text: str, code: str, context: str = MESSAGE) -> str | None:
     found = [words.pgettext(MESSAGE, part) for part in parts]
     missing = any(part == there for part, there in zip(parts, found, strict=True))
     return None if missing else " ".join(found)
+
+
+def translation(text: str, code: str, context: str = MESSAGE) -> str:
+    """Sentences or a word in a language; as they are where nobody has translated all of it."""
+    return str(translated(text, code, context) or text)
 
 
 def split_sentences(text: str) -> list[str]:

@@ -16,7 +16,15 @@ from werkzeug.wrappers import Response
 from referee.presentation.announcements import call_in
 from referee.presentation.session_view import Decision
 from table.game_words import MESSAGE
-from table.languages import Language, capital, catalogue, decimals, split_sentences, translated
+from table.languages import (
+    Language,
+    capital,
+    catalogue,
+    decimals,
+    split_sentences,
+    translated,
+    translation,
+)
 from table.messages import SENTENCES, Listing, Message, Plain
 from webui.filters import clauses_in_words
 
@@ -82,7 +90,7 @@ def _message(message: Message) -> str | Markup:
         return Markup(" ").join(_message(Message(item)) for item in content.items)
     if isinstance(content, Plain):
         return localized(content.text)
-    return translated(message, code) or message
+    return translation(message, code)
 
 
 def word(text: str, context: str = MESSAGE) -> str:
@@ -90,7 +98,7 @@ def word(text: str, context: str = MESSAGE) -> str:
 
     Words of other contexts are looked up as they are.
     """
-    return translated(text, language(), context) or text
+    return translation(text, language(), context)
 
 
 def called(verdict: Decision) -> dict[str, str]:

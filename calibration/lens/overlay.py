@@ -13,7 +13,7 @@ from calibration.lens.fit import Calibrated
 from calibration.lens.guidance import Guidance, outline_in
 from calibration.lens.next_view import CELLS, cells_of
 from calibration.lens.target import DetectedCorners
-from table.languages import Language, translated
+from table.languages import Language, translation
 from table.messages import msg
 from table.solids import Array
 from vision.annotate.text import letter_mask
@@ -84,7 +84,7 @@ def coverage_picture(calibrated: Calibrated, language: Language = "en") -> Image
         mm=f"{calibrated.rms_px:.2f}",
         share2=f"{STRAY_TIMES:g}",
     )
-    ink = letter_mask(translated(words, language) or words, lens.height / 45)[..., None]
+    ink = letter_mask(translation(words, language), lens.height / 45)[..., None]
     top, left = lens.height // 60, lens.width // 80
     box = (
         slice(top, min(top + ink.shape[0], lens.height)),

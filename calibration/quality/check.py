@@ -117,11 +117,9 @@ def look(name: str, image: Image, setup: Setup) -> StillImage:
 
 
 def fiducial_residuals(stills: Sequence[StillImage], errors: Errors) -> dict[int, Residual]:
-    """Error of each fiducial when the camera is located by the others, mean over all images.
+    """Error of each fiducial, by its number, when the camera is located by the others.
 
-    By the numbers of the fiducials.
-
-    The truth is table.json.  Empty if there are fewer than three fiducials.
+    Mean over all images.  The truth is table.json.  Empty if there are fewer than three fiducials.
     """
     setup = errors.setup
     markers = setup.fiducials.markers

@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.quality.check import Residual
 from calibration.quality.error_model import ErrorMap
-from table.languages import Language, translated
+from table.languages import Language, translation
 from table.messages import Message, Number, msg, sentences
 from table.solids import Array
 from table.table_config import Setup
@@ -92,7 +92,7 @@ class _Drawing:
         middle: bool = False,
     ) -> None:
         """Write text with its left top, or its middle, at a pixel."""
-        mask = letter_mask(translated(text, self.language) or text, letter_px)
+        mask = letter_mask(translation(text, self.language), letter_px)
         x, y = (round(float(value)) for value in at)
         if middle:
             x, y = x - mask.shape[1] // 2, y - mask.shape[0] // 2
@@ -106,7 +106,7 @@ class _Drawing:
 
     def write_line(self, text: Message, row: float, letter_px: float, ink: Ink) -> None:
         """Write a line from the left margin on, smaller where it would not fit."""
-        words = translated(text, self.language) or text
+        words = translation(text, self.language)
         most_px = self.canvas.shape[1] - 1.5 * MARGIN_PX
         share = most_px / letter_mask(words, letter_px).shape[1]
         self.write(text, (MARGIN_PX, row), min(1.0, share) * letter_px, ink)
@@ -251,7 +251,7 @@ def page(report: Report, picture_png: bytes, language: Language = "en") -> str:
     """The report as one HTML file in a language, picture and style inside."""
 
     def say(text: Message) -> str:
-        return html.escape(translated(text, language) or text)
+        return html.escape(translation(text, language))
 
     rows = "\n".join(
         f'<tr><td>{say(row.what)}</td><td class="figure">{say(row.figure)}</td><td><span'

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
-from table.languages import Language, translated
+from table.languages import Language, translation
 from table.messages import Message
 from table.solids import Array
 from table.table_config import Marker
@@ -39,7 +39,7 @@ class Pen:
     def said(self, words: str) -> str:
         """A message in the language of the sheet; other text, such as a cell's name, as it is."""
         if isinstance(words, Message):
-            return str(translated(words, self.language) or words)
+            return translation(words, self.language)
         return words
 
     def fill(self, points: Points, rgb: Rgb) -> None:

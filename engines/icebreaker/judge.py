@@ -335,7 +335,7 @@ def _judge_difference(state: State, found: TableMatch, ghosts: Sequence[Ship]) -
         return asked
     if wrong.gone and (asked := _ask_about_unread(state, found, wrong)) is not None:
         return asked
-    if doubtful := wrong.doubtful or (ghosts if wrong.strange else found.anywhere):
+    if doubtful := wrong.doubtful or (ghosts if wrong.strange else found.of_unsure_cell):
         piece = doubtful[0].piece
         message = msg(
             "The camera is not sure about the {colour} ship on {cell}: move it a little, or"

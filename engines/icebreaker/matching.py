@@ -166,7 +166,7 @@ class TableMatch:
         return tuple(found)
 
     @property
-    def anywhere(self) -> tuple[Ship, ...]:
+    def of_unsure_cell(self) -> tuple[Ship, ...]:
         """Ships that are not surely read and may be in several cells: any may have moved."""
         return tuple(ship for ship in self.ships if ship.doubtful and len(ship.cells) > 1)
 

@@ -15,7 +15,7 @@ from hardware.mqtt_settings import COMMANDS, MqttSettings
 from referee.devices.table_state import TableState
 from referee.presentation.session_view import Phase, Ruling
 from table.json_data import JsonObject
-from table.languages import Language, translated
+from table.languages import Language, translation
 from table.messages import Message, phrase
 
 SEATS = 6
@@ -76,7 +76,7 @@ def _components(
     def shown(platform: str, name: str, value: str, icon: str, **more: object) -> JsonObject:
         return {
             "platform": platform,
-            "name": _in(language, name),
+            "name": translation(name, language),
             "state_topic": topic,
             "value_template": f"{{{{ {value} }}}}",
             "icon": icon,
@@ -132,14 +132,10 @@ def _components(
 _DIAGNOSTIC = {"device_class": "problem", "entity_category": "diagnostic"}
 
 
-def _in(language: Language, text: str) -> str:
-    return str(translated(text, language) or text)
-
-
 def _event(settings: MqttSettings, language: Language) -> JsonObject:
     return {
         "platform": "event",
-        "name": _in(language, phrase("Ruling")),
+        "name": translation(phrase("Ruling"), language),
         "state_topic": settings.topic("verdict"),
         "event_types": [*get_args(Ruling)],
         "icon": "mdi:gavel",
@@ -152,7 +148,7 @@ def _button(settings: MqttSettings, command: str, language: Language) -> JsonObj
     name, icon = BUTTONS[command]
     return {
         "platform": "button",
-        "name": _in(language, name),
+        "name": translation(name, language),
         "command_topic": settings.topic("command"),
         "payload_press": command,
         "icon": icon,

@@ -24,7 +24,7 @@ from referee.devices.table_state import Answer, ruling_events, table_state
 from referee.presentation.session_view import SessionView
 from referee.sessions.events import Record
 from referee.sessions.status import RefereeStatus
-from table.languages import translated
+from table.languages import translation
 from table.messages import any_of, msg
 
 logger = logging.getLogger(__name__)
@@ -114,8 +114,8 @@ class TableAtBroker:
     def _answer(self, command: str, why_not: str) -> None:
         if why_not:
             logger.info("mqtt: %s refused: %s", command, why_not)
-        text = translated(why_not, self._broker.language) or why_not
-        self._answers.append(Answer(command=command, done=not why_not, text=str(text)))
+        text = translation(why_not, self._broker.language)
+        self._answers.append(Answer(command=command, done=not why_not, text=text))
 
     def _run(self) -> None:
         after, failure = self._announced, ""

@@ -17,7 +17,7 @@ from referee.presentation.headlines import before_the_list, layers
 from referee.presentation.session_view import Phase, Ruling, SessionView, Verdict
 from referee.presentation.shown_games import title
 from referee.sessions.status import TROUBLE, RefereeStatus
-from table.languages import Language, translated
+from table.languages import Language, translation
 from table.messages import Message, Word, split_first
 
 
@@ -94,9 +94,9 @@ def table_state(
             for one in (view.players if view.scores else ())
         ),
         ruling=_ruling(view.verdicts[0], view, language) if view.verdicts else LastRuling(),
-        question=_in(language, view.question.message) if view.question else "",
-        trouble=_in(language, _trouble(status)),
-        outcome=_in(language, view.outcome or ""),
+        question=translation(view.question.message, language) if view.question else "",
+        trouble=translation(_trouble(status), language),
+        outcome=translation(view.outcome or "", language),
     )
 
 
@@ -124,8 +124,8 @@ def _ruling(verdict: Verdict, view: SessionView, language: Language) -> LastRuli
         seq=verdict.seq,
         verdict=verdict.verdict,
         player=verdict.player or "",
-        headline=_in(language, headline),
-        text=_in(language, verdict.message),
+        headline=translation(headline, language),
+        text=translation(verdict.message, language),
         by_hand=verdict.decided_by is not None,
     )
 
@@ -140,9 +140,5 @@ def _called(player: str, people: Mapping[str, str], language: Language) -> str:
     """A player's own name, or the colour in a language, with a capital letter."""
     if not player:
         return ""
-    word = _in(language, Message(Word(player)))
+    word = translation(Message(Word(player)), language)
     return people.get(player) or word[:1].upper() + word[1:]
-
-
-def _in(language: Language, text: str) -> str:
-    return str(translated(text, language) or text)

@@ -9,7 +9,7 @@ from typing import Any
 from engines import facts_of
 from engines.game import Sound
 from referee.presentation.session_view import Decision
-from table.languages import translated
+from table.languages import translated, translation
 from table.messages import msg
 
 LONGEST = 110
@@ -65,7 +65,7 @@ def call_in(decision: Decision, code: str) -> tuple[str, str]:
         return decision.call, "en"
     if by_hand:
         return found, code
-    mm, to = (translated(word, code) or word for word in ("millimetres", "to"))
+    mm, to = (translation(word, code) for word in ("millimetres", "to"))
     return call(decision.kind, found, mm, to), code
 
 
