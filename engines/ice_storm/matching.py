@@ -42,7 +42,11 @@ GHOST_MM = 1.75
 """A doubtful piece whose position has at least this standard deviation counts as unread."""
 HIDDEN_MM = 15.0
 """Something unread this near to where a piece lay is that piece; it was not knocked."""
+SURE_OVERLAP, DOUBTFUL_OVERLAP = 0.8, 0.95
+"""Two solids that share space at this scale are surely, or perhaps, not both read as they lie."""
 _NEVER_MM = 1e6
+_SURE_FIT = 0.01
+"""Decides only between equally many fits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,21 +411,27 @@ class TableMatch:
         return self._fitting(self._were)
 
     def _fitting(self, were: Iterable[SeenPiece]) -> dict[str, SeenPiece]:
+        """The pieces of the record by name, as they are among `were`: as many as can be."""
         fitting: dict[str, SeenPiece] = {}
         for own, there in _by_colour(self.pieces, were):
-            fits = np.array(
-                [
-                    [_compatible(piece.place, self.touches(was).place) for was in there]
-                    for piece in own
-                ],
-                float,
-            )
+            fits = np.array([[self._fit(piece, was) for was in there] for piece in own])
             fitting |= {
                 own[i].name: there[j]
                 for i, j in zip(*linear_sum_assignment(-fits), strict=True)
                 if fits[i, j]
             }
         return fitting
+
+    def _fit(self, piece: Piece, was: SeenPiece) -> float:
+        """How well a piece that was seen lies as one of the record: 0 if it does not.
+
+        A doubtful square may agree with the record, and so may a leaning piece, but one that surely
+        lies so comes first.
+        """
+        place = self.touches(was).place
+        if not _compatible(piece.place, place):
+            return 0.0
+        return 1.0 + (_SURE_FIT if place == piece.place and was.pose != "leaning" else 0.0)
 
     @cached_property
     def _decided(self) -> dict[int, SeenPiece]:
@@ -565,10 +575,10 @@ def _touches(piece: SeenPiece, board: Chessboard, touching: str) -> Touches:
     return touches(piece, board, touching)
 
 
-def overlap(a: Solid, b: Solid) -> bool:
-    """True if two solids would share space, by more than the measurement error."""
+def overlap(a: Solid, b: Solid, scale: float = SURE_OVERLAP) -> bool:
+    """True if two solids would share space even with the first one at `scale` of its size."""
     middle = a.vertices_mm.mean(axis=0)
-    return clearance(Solid(middle + 0.8 * (a.vertices_mm - middle)), b).mm == 0.0
+    return clearance(Solid(middle + scale * (a.vertices_mm - middle)), b).mm == 0.0
 
 
 def _paired(cost_mm: Array, seen: int) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from engines.ice_storm import messages
-from engines.ice_storm.matching import TableMatch, overlap
+from engines.ice_storm.matching import DOUBTFUL_OVERLAP, TableMatch, overlap
 from engines.ice_storm.moves import LEANING, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.sizes import as_of_size, of_another_size
@@ -112,6 +112,20 @@ def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
         (msg("{text}; knocked off: {pieces}", text=text, pieces=names), throw)
         for text, throw in read
     ] + there
+
+
+def thrown_beside_unseen(match: TableMatch, player: str) -> Iterator[Reading]:
+    """Interpretations in which what looks like a moved piece of the player's was thrown.
+
+    The recorded piece that it was taken for is hidden where it lay, or was knocked off.
+    """
+    for known in match.moved:
+        if known.colour != player:
+            continue
+        other = match.found[known.name]
+        thrown = TableMatch(match.state, match.now, match.before, match.board, assumed_new=other)
+        if known.name not in thrown.found:
+            yield from lost_or_there(readings_of(thrown, player, other), [known])
 
 
 def half_seen_elsewhere(match: TableMatch, player: str, lost: list[Piece]) -> Iterator[Reading]:
@@ -242,7 +256,12 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
         return True
     if piece.pose == "leaning":
         return True if near else None
-    return None if near and piece.pose_probability < SURE else False
+    doubtful = piece.pose_probability < SURE or any(
+        overlap(piece.solid, other, DOUBTFUL_OVERLAP)
+        or overlap(other, piece.solid, DOUBTFUL_OVERLAP)
+        for other in others
+    )
+    return None if near and doubtful else False
 
 
 def in_colour(match: TableMatch, piece: SeenPiece, colour: str, player: str) -> list[Reading]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
 from engines.ice_storm.sizes import new_of_another_size, of_another_size
 from engines.ice_storm.state import State
-from engines.ice_storm.throw_readings import counted
+from engines.ice_storm.throw_readings import Reading, counted, leans_on_another
 from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Verdict, refusal
 from table.json_data import Evidence, JsonValue
@@ -26,6 +27,8 @@ from table.observation import SURE, SeenPiece
 
 UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
+UNEXPLAINED = 0.35
+"""A piece is not ruled on as it is read if this probably its pose is one that no reading names."""
 
 
 def rule(match: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
@@ -97,6 +100,41 @@ def unread_newcomer(match: TableMatch) -> CannotSee | None:
     if not unsure:
         return cannot_read(match) if match.unread_mm else None
     return _cannot_see(match, cannot_be_read(unsure[0]))
+
+
+def hardly_read(match: TableMatch, piece: SeenPiece) -> bool:
+    """True if a piece may lie in a pose that neither its reading nor another reading of it has.
+
+    Whether a piece leans is decided by what is near it.
+    """
+    named = piece.pose_probability + sum(rival.pose_probability for rival in piece.rivals)
+    leans = piece.pose == "leaning" or leans_on_another(match, piece) is True
+    return not leans and 1 - named > UNEXPLAINED
+
+
+def unread_pose(
+    match: TableMatch, player: str, piece: SeenPiece, read: Iterable[Reading]
+) -> CannotSee:
+    """The verdict where the pose of a thrown or moved piece is hardly read, with the question."""
+    leans = [Choice(messages.leaning(player), (str(Void(player)),))] if match.pieces else []
+    lies = [Choice(text, counted(throw)) for text, throw in read]
+    choices = [*lies, *(one for one in leans if all(one.label != lie.label for lie in lies))]
+    asks = Ambiguous(
+        code="storm.unread",
+        message=msg(
+            "How did {player}'s throw come to rest? It is too close to call.", player=player
+        ),
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=(
+            *choices,
+            Choice(msg("It lies otherwise: correct this and enter how"), ()),
+            NOT_SO,
+        ),
+        evidence=evidence_of(match, piece),
+        withdrawn_if_table_changes=True,
+    )
+    return replace(_cannot_see(match, cannot_be_read(piece.base_mm)), asks=asks)
 
 
 def cannot_read(match: TableMatch) -> CannotSee:

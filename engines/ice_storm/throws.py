@@ -37,11 +37,13 @@ from engines.ice_storm.throw_readings import (
     lost_or_there,
     readings_of,
     resting_places,
+    thrown_beside_unseen,
 )
 from engines.ice_storm.throw_verdicts import (
     ask_colour,
     cannot_read,
     evidence_of,
+    hardly_read,
     leans_where_one_lay,
     not_seen_outside,
     out_of_sync,
@@ -49,6 +51,7 @@ from engines.ice_storm.throw_verdicts import (
     stands,
     unclear,
     unread_newcomer,
+    unread_pose,
 )
 from engines.ice_storm.two_throws import (
     SURELY_ANOTHERS,
@@ -253,6 +256,9 @@ def _thrown(match: TableMatch, player: str, piece: SeenPiece) -> Verdict:
     if (wanted := of_another_size(match, piece)) is not None:
         return _of_another_size(match, player, piece, wanted)
     read = [*readings_of(match, player, piece), *another_was_thrown(match, player, piece)]
+    came = (piece, *(match.found[known.name] for known in match.moved))
+    if doubtful := [one for one in came if hardly_read(match, one)]:
+        return unread_pose(match, player, doubtful[0], read)
     evidence = evidence_of(match, piece)
     if read[0][1].again:
         evidence["may_be"] = {text: str(throw) for text, throw in as_lying(match, player, piece)}
@@ -710,13 +716,9 @@ def _moved_by_hand(
     match: TableMatch, player: str, throws: list[tuple[Message, Throw]]
 ) -> OutOfSync:
     """The verdict that somebody moved pieces; one of `throws` may have done it all the same."""
-    leaning = another_was_thrown(match, player)
+    lies = (*another_was_thrown(match, player), *thrown_beside_unseen(match, player))
     choices = [
-        *(
-            Choice(message, counted(throw))
-            for message, throw in [*throws, *leaning]
-            if counted(throw)
-        ),
+        *(Choice(message, counted(throw)) for message, throw in [*throws, *lies] if counted(throw)),
         *(Choice(message, (str(void),)) for message, void in _picked_up(match, player)),
         *by_the_last_throw(match),
     ]
@@ -775,7 +777,7 @@ def whose_throw(match: TableMatch, choices: list[Choice]) -> Ambiguous | None:
     every = (*choices, NOT_SO)
     return Ambiguous(
         code="storm.unseen",
-        message=msg("Did a throw that is off the board do this?"),
+        message=msg("Did a throw do this?"),
         rests_on=DEPLOYMENT,
         player=match.state.next or match.state.attacker,
         choices=every,

@@ -29,7 +29,7 @@ from referee.live.reconstruction import (
     infer_missed_observation,
     with_each_missing_piece,
 )
-from referee.live.stability import is_same_reading, same_positions
+from referee.live.stability import is_same_reading, may_be_same_table, same_positions
 from referee.sessions.events import (
     Answered,
     Corrected,
@@ -228,12 +228,13 @@ class Retrospective:
     def keep(self, seen: Observation, frame_jpeg: bytes, session: RefereedSession) -> None:
         """Keep a table on which there was no verdict that counts.
 
-        A newer reading takes the place of an older one of the same table.
+        A newer reading takes the place of an older one of the same table, even where a doubtful
+        piece is read otherwise.
         """
         self._forget_what_counted(session)
         table, last = UndecidedTable(seen, frame_jpeg), self._newest()
         places = [k for k, one in enumerate(self._since) if isinstance(one, UndecidedTable)]
-        if last is not None and same_positions(last, seen):
+        if last is not None and may_be_same_table(last, seen):
             self._since[places[-1]] = table
             return
         if len(places) == TABLES_KEPT:
@@ -296,7 +297,7 @@ class Retrospective:
         things = [
             thing
             for thing in self._since
-            if not (isinstance(thing, UndecidedTable) and same_positions(thing.seen, now))
+            if not (isinstance(thing, UndecidedTable) and may_be_same_table(thing.seen, now))
         ]
         if not any(isinstance(thing, UndecidedTable) for thing in things):
             return ()

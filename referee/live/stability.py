@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from table.motion import STILL_MM
-from table.observation import Observation, SeenCounter, SeenDie, SeenPiece, Unusable
+from table.motion import STILL_MM, as_good_as_there
+from table.observation import SURE, Observation, SeenCounter, SeenDie, SeenPiece, Unusable
 from table.solids import Array
 
 HOLD_MS = 500
@@ -180,6 +180,14 @@ def same_positions(a: Observation, b: Observation) -> bool:
     return _same_things(a, b, _same_place)
 
 
+def may_be_same_table(a: Observation, b: Observation) -> bool:
+    """True if two observations differ at most in how pieces of doubtful pose are read.
+
+    Such pieces have the same colour, and their middles are as near as those of one piece.
+    """
+    return same_positions(a, _doubtful_as_in(a, b))
+
+
 def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
     """True for the same table, with as many pieces of each colour beside it.
 
@@ -228,6 +236,17 @@ def _same_things(
     return all(_pair_up(ours[kind], theirs[kind], same_place) for kind in ours)
 
 
+def _doubtful_as_in(a: Observation, b: Observation) -> Observation:
+    """`b` with its pieces of doubtful pose as `a` reads them."""
+    ours, theirs = list(a.pieces), list(b.pieces)
+    for k, piece in enumerate(theirs):
+        was = next((one for one in ours if _one_in_doubt(one, piece)), None)
+        if was is not None:
+            ours.remove(was)
+            theirs[k] = was
+    return replace(b, pieces=tuple(theirs))
+
+
 def _by_kind(seen: Observation) -> dict[tuple[str, ...], list[SeenPiece]]:
     kinds: dict[tuple[str, ...], list[SeenPiece]] = defaultdict(list)
     for piece in seen.pieces:
@@ -249,6 +268,16 @@ def _pair_up(
 
 def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
     return _within(a, b, a.covariance + b.covariance)
+
+
+def _one_in_doubt(a: SeenPiece, b: SeenPiece) -> bool:
+    """True if these may be one piece in one place, whose pose is doubtful in a reading."""
+    return (
+        min(a.pose_probability, b.pose_probability) < SURE
+        and a.colour == b.colour
+        and a.on is b.on is None
+        and as_good_as_there(a, b)
+    )
 
 
 def _still_there(was: SeenPiece, now: SeenPiece) -> bool:

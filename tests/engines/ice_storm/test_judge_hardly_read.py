@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Waiting
 from tests.support.ice_storm import thrown
 
 
@@ -196,3 +196,47 @@ def test_a_piece_that_is_gone_and_may_lie_elsewhere_was_not_surely_taken(
     assert [choice.moves for choice in verdict.choices] == [("capture green1",), ()]
     assert "(60, 60) mm" in verdict.message
     assert play(state, before).moves == ("capture green1",), "nothing lies elsewhere"
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["listed first", "listed last"])
+def test_the_record_is_found_in_a_piece_that_surely_lies_so(table, lie, play, first):
+    """A leaning piece that may touch the same squares was picked up to be thrown again."""
+    surely = lie("red", 150, 120)
+    leaning = lie("red", 145, 125, 0.0, "leaning").piece()
+    state = thrown(f"green1 g7, red1 {surely.place}", 5)
+    pieces = [surely.piece(), lie("green", 320, 320).piece()]
+    before = replace(table.seen(), pieces=(leaning, *pieces) if first else (*pieces, leaning))
+    table.pieces = {"red1": surely, "green1": lie("green", 320, 320)}
+    throw = lie("red", 60, 320)
+    told = play(state, before, throw.piece())
+    assert (type(told), told.moves) == (Accepted, (f"throw red {throw.place}",))
+
+
+@pytest.mark.parametrize("which", ["thrown", "moved"])
+def test_a_reading_that_probably_is_another_pose_is_not_ruled_on(table, lie, play, which):
+    """It says so little of itself, and no other reading is given."""
+    table.pieces = {"green1": lie("green", 320, 320)}
+    state, before = thrown("green1 g7", 4), table.seen()
+    green, black = lie("green", 320, 320), lie("black", 175, 60)
+    if which == "moved":
+        green = lie("green", 220, 320)
+    del table.pieces["green1"]
+    low = {"pose_probability": 0.57}
+    pieces = (
+        green.piece(**low if which == "moved" else {}),
+        black.piece(**low if which == "thrown" else {}),
+    )
+    unread = play(state, before, *pieces)
+    assert isinstance(unread, CannotSee)
+    moves = [choice.moves for choice in unread.asks.choices]
+    assert moves == [
+        ("throw black d2: green1 e7",) if which == "moved" else ("throw black d2",),
+        ("void black",),
+        (),
+        (),
+    ]
+    standing = lie("black", 175, 66, pose="upright").piece()
+    rival = replace(standing, pose_probability=0.4)
+    if which == "thrown":
+        named = replace(pieces[1], rivals=(rival,))
+        assert isinstance(play(state, before, pieces[0], named), Ambiguous), "it is named"

@@ -51,7 +51,25 @@ def test_a_board_that_a_throw_out_of_sight_changed_is_asked_about(three, lie, pl
     told = play(STATE, before)
     assert isinstance(told, OutOfSync)
     assert moves_of(told.asks) == [("throw green off: red1 c5",), ("void green: red1 c5",), ()]
-    assert told.asks.message == "Did a throw that is off the board do this?"
+    assert told.asks.message == "Did a throw do this?"
+
+
+@pytest.mark.parametrize(("x_mm", "y_mm", "cell"), [(175, 270, "d6"), (125, 320, "c7")])
+def test_a_throw_that_hides_an_own_piece_is_among_the_answers(table, lie, play, x_mm, y_mm, cell):
+    """What is seen may be the throw, or the piece on record, which it moved a little."""
+    table.pieces = {
+        "green1": lie("green", 175, 320),
+        "black1": lie("black", 320, 320),
+        "red1": lie("red", 75, 60),
+    }
+    before = table.seen()
+    table.pieces["green1"] = lie("green", x_mm, y_mm)
+    told = play(game.State.parse(thrown("green1 d7, black1 g7, red1 b2", 3)), before)
+    assert isinstance(told, OutOfSync)
+    moves = moves_of(told.asks)
+    assert (f"throw green off: green1 {cell}",) in moves
+    assert (f"throw green {cell}: green1 off",) in moves
+    assert (f"throw green {cell}",) in moves
 
 
 def test_said_to_be_off_first_and_seen_to_have_moved_pieces_then(three, lie, play):

@@ -304,6 +304,35 @@ def test_of_what_is_never_read_the_only_answer_that_explains_what_follows_is_tru
     ]
 
 
+class Doubtful(Variant):
+    """Pegs, but people are asked whether a piece of doubtful pose counts, or is no peg."""
+
+    def judge(self, state, table, before, board):
+        if len(table.pieces) <= len(state.pegs) or table.pieces[-1].pose_probability > 0.9:
+            return self.game.judge(state, table, before, board)
+        return Ambiguous(
+            code="pegs.lies",
+            message="How does it lie?",
+            choices=(Choice("It counts", (state.next,)), Choice("Not so", ())),
+            withdrawn_if_table_changes=True,
+        )
+
+
+def test_a_doubtful_piece_that_is_read_otherwise_answers_no_question(
+    log, started, games, film_of, hold, piece, red
+):
+    """Nothing has happened since: only the reading is another one."""
+    film = film_of(
+        *hold(0, red),
+        *hold(1000, red, piece("blue", 150, 50, pose="upright", pose_probability=0.6)),
+        *hold(2000, red, piece("blue", 140, 50, pose="lying", pose_probability=0.8)),
+    )
+    with closing(Session.begin(log, started, games={"pegs": Doubtful(games["pegs"])})) as session:
+        Referee(film, setup_of(), film.observe, session).run()
+        assert ruled(session) == [(500, ("red",), False)]
+        assert session.ledger.question is not None
+
+
 def test_what_was_asked_is_seen_when_people_go_on(referee, session, hold, piece, red, blue):
     unsure = piece("red", 50, 50, pose="leaning", pose_probability=0.6)
     referee(*hold(0, unsure), *hold(1000, red, blue)).run()
