@@ -53,8 +53,9 @@ class Act:
 class JudgedAct:
     """An act with what the referee said about it, and whether that was right.
 
-    `verdict` is "asked" where people were asked, "not seen" where the act could not be seen,
-    "nothing" where nothing was recorded: no verdict, or a question without the true answer.
+    `verdict` is "asked" where people were asked, "not seen" where the act could not be seen or
+    its squares are left open, "nothing" where nothing was recorded: no verdict, or a question
+    without the true answer.
     """
 
     act: Act
@@ -85,8 +86,10 @@ def act_verdict(
         return "not seen"
     event = ruled[0]
     if isinstance(event, QuestionAsked):
-        recorded = any(getattr(other, "moves", ()) for other in ruled)
-        return "asked" if stands else "wrong" if recorded else "nothing"
+        recorded = [moves for other in ruled if (moves := getattr(other, "moves", ()))]
+        if stands or not recorded:
+            return "asked" if stands else "nothing"
+        return "not seen" if all(left_open(moves, act.moves) for moves in recorded) else "wrong"
     if len(ruled) < len(told) and stands:
         return "not seen"
     if (
@@ -111,10 +114,10 @@ def act_verdict(
     )  # what was asked before has the code of the question
     if stands and ruling == act.ruling and as_told:
         return "right"
-    return "not seen" if act.lawful and _left_open(event.moves, act.moves) else "wrong"
+    return "not seen" if act.lawful and left_open(event.moves, act.moves) else "wrong"
 
 
-def _left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
+def left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
     """True if the moves hold the true ones, whose squares may be too close to call.
 
     In the notation a question mark stands after each of these.

@@ -32,6 +32,7 @@ from simulation.players.acts import (
     JudgedAct,
     act_verdict,
     is_heard,
+    left_open,
     may_be_asked,
     rests_on_table,
 )
@@ -625,8 +626,9 @@ class Players:
     def _answer(self, truth: tuple[str, ...], confirms_record: bool) -> None:
         """Answer the question with the truth, if it is among the choices.
 
-        `truth` is empty where nothing that counts was done; with `confirms_record` the table is as
-        recorded. Otherwise a choice without moves is taken.
+        Else a choice that leaves the true squares open. `truth` is empty where nothing that counts
+        was done; with `confirms_record` the table is as recorded. Otherwise a choice without moves
+        is taken.
         """
         question = self._session.ledger.question
         if question is None or not isinstance(question.event, QuestionAsked):
@@ -639,6 +641,9 @@ class Players:
                 if truth and self._come_to_the_same(choice.moves, truth)
             ),
             None,
+        )
+        label = label or next(
+            (choice.label for choice in choices if truth and left_open(choice.moves, truth)), None
         )
         label = label or next(
             (

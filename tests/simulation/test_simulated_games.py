@@ -16,7 +16,8 @@ from benchmarks.harness import Provenance
 from benchmarks.harness.pages import BY_HAND, Results, rendered
 from benchmarks.suite.games import BENCHMARK, Options
 from engines import GAMES
-from referee.sessions.events import Choice, QuestionAsked
+from referee.sessions.events import Answered, Choice, QuestionAsked
+from simulation.players.acts import Act, act_verdict
 from simulation.players.ice_storm import StormPlay
 from simulation.render.renderer import Renderer
 from simulation.render.scene import ScenePiece
@@ -231,3 +232,22 @@ def test_a_question_is_needed_where_two_answers_differ_in_what_follows():
         "icebreaker",
         QuestionAsked(code="ice.move", message="", choices=(), state={"state": "a secret"}),
     ), "nobody knows"
+
+
+@pytest.mark.parametrize(
+    ("answered", "verdict"),
+    [
+        ("throw blue d5: black2 f4-f5-g4-g5^", "asked"),
+        ("throw blue d5: black2 f4?-f5?-g4?-g5?^", "not seen"),
+        ("throw blue d5: black2 f4?-f5?^", "wrong"),
+        ("throw blue d5: black2 off", "wrong"),
+    ],
+)
+def test_an_answer_that_leaves_the_true_squares_open_is_not_wrong(answered, verdict):
+    truth = "throw blue d5: black2 f4-f5-g4-g5^"
+    act = Act("throw", {}, "accepted", moves=(truth,))
+    asked = QuestionAsked(
+        code="storm.vanished", message="", choices=(Choice(label="", moves=(answered,)),)
+    )
+    answer = Answered(question=1, label="", how="order", decided_by="a", moves=(answered,))
+    assert act_verdict(act, (asked, answer), stands=answered == truth) == verdict
