@@ -266,6 +266,11 @@ class TableMatch:
             and all(clearance(piece.solid, other.solid).mm > 0.0 for other in self.there)
         )
 
+    @property
+    def unread_reading(self) -> SeenPiece | None:
+        """How the first thing that could not be read seems to lie, if it does so at all."""
+        return next((piece for piece in self.seen if piece.base_mm is self.unread_mm[0]), None)
+
     def hardly_read_elsewhere(self, gone: Piece) -> SeenPiece | None:
         """A doubtful new piece on the board that may be one of the state's that is gone."""
         return next(

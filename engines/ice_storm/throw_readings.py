@@ -26,7 +26,7 @@ Reading = tuple[Message, Throw]
 """A possible throw, and what people are told of it."""
 
 
-class _RestingPlace(NamedTuple):
+class RestingPlace(NamedTuple):
     """One way in which a piece may have come to rest.
 
     `place` None: off the board; `leans`: on another piece.
@@ -85,7 +85,7 @@ def _told_apart(read: list[Reading]) -> Iterator[Reading]:
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
         lie = [
-            _RestingPlace(change.place).of_moved(change.name)
+            RestingPlace(change.place).of_moved(change.name)
             for change in throw.changes
             if change.place
         ]
@@ -141,7 +141,7 @@ def half_seen_elsewhere(match: TableMatch, player: str, lost: list[Piece]) -> It
             continue
         for text, throw in readings_of(other, player, other.new[0]):
             where = [
-                _RestingPlace(change.place).of_moved(change.name)
+                RestingPlace(change.place).of_moved(change.name)
                 for change in throw.changes
                 if change.name in found
             ]
@@ -181,22 +181,22 @@ def readings_of(match: TableMatch, player: str, piece: SeenPiece) -> list[Readin
     return found
 
 
-def rests_of(match: TableMatch, piece: SeenPiece) -> list[_RestingPlace]:
+def rests_of(match: TableMatch, piece: SeenPiece) -> list[RestingPlace]:
     """How the thrown piece may have come to rest."""
     leans = leans_on_another(match, piece)
-    rests = [] if leans is False else [_RestingPlace(None, leans=True)]
+    rests = [] if leans is False else [RestingPlace(None, leans=True)]
     if leans is not True:
         places = [match.touches(pose).place for pose in _poses_of(match, piece)]
         rests += [rest for place in places for rest in resting_places(place)]
     return list(dict.fromkeys(rests))
 
 
-def resting_places(place: Place | None) -> Iterator[_RestingPlace]:
+def resting_places(place: Place | None) -> Iterator[RestingPlace]:
     """On the board, off it or, where that is too close to call, both."""
     if place:
-        yield _RestingPlace(replace(place, off_doubtful=False))
+        yield RestingPlace(replace(place, off_doubtful=False))
     if place is None or place.off_doubtful:
-        yield _RestingPlace(None)
+        yield RestingPlace(None)
 
 
 def changes_of(match: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
@@ -210,7 +210,7 @@ def changes_of(match: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]
 def _rests_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | None]]]:
     """How each moved piece may lie now, in words where that is in question; None: as on record."""
     for piece in match.moved:
-        rests: dict[_RestingPlace, Change | None] = {}
+        rests: dict[RestingPlace, Change | None] = {}
         for pose in _poses_of(match, match.found[piece.name]):
             place = match.touches(pose).place
             for rest in resting_places(place) if place else ():

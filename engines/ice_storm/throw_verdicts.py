@@ -12,21 +12,31 @@ from engines.errors import Violation
 from engines.ice_storm import messages
 from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import OFF, Throw, Void
-from engines.ice_storm.place import Piece
+from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
 from engines.ice_storm.sizes import new_of_another_size, of_another_size
 from engines.ice_storm.state import State
-from engines.ice_storm.throw_readings import Reading, counted, leans_on_another
+from engines.ice_storm.throw_readings import (
+    Reading,
+    RestingPlace,
+    changes_of,
+    counted,
+    leans_on_another,
+    resting_places,
+)
 from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Verdict, refusal
+from table.cells import cell_at
 from table.json_data import Evidence, JsonValue
 from table.listing import cannot_be_read
-from table.messages import Message, msg, sentences
+from table.messages import Message, msg, phrases, sentences
 from table.motion import CARRIED_MM
 from table.observation import SURE, SeenPiece
 
 UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
+MOST_DOUBTFUL = 4
+"""A place with more doubtful squares than this is not offered as an answer."""
 UNEXPLAINED = 0.35
 """A piece is not ruled on as it is read if this probably its pose is one that no reading names."""
 
@@ -162,6 +172,66 @@ def _cannot_see(match: TableMatch, message: Message) -> CannotSee:
         rests_on=DEPLOYMENT,
         player=match.state.next or match.state.attacker,
     )
+
+
+def unread_throw(match: TableMatch, player: str) -> CannotSee:
+    """The verdict where something new cannot be read, with a question if that may be the throw.
+
+    It is asked about where only one thing cannot be read, and that is no piece of the record.
+    """
+    unread = cannot_read(match)
+    x_mm, y_mm = match.unread_mm[0]
+    cell = cell_at(match.board, match.unread_mm[0])
+    if not cell or len(match.unread_mm) > 1 or unclear(match) is not None:
+        return unread
+    choices = []
+    for text, changes in changes_of(match):
+        if match.pieces:
+            leans = phrases(messages.leaning(player), text)
+            choices.append(Choice(leans, (str(Void(player, changes)),)))
+        throw = Throw(player, Place.parse(f"{cell}^"), changes)
+        within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
+        choices.append(Choice(phrases(within, text), (str(throw),)))
+        choices += [
+            Choice(
+                phrases(rest.of_thrown(player), text), (str(Throw(player, rest.place, changes)),)
+            )
+            for rest in _may_rest_so(match)
+            if rest.place != throw.place
+        ]
+    if match.before is None:  # it may have lain there from the start
+        choices.append(Choice(msg("No: it has not been thrown yet"), (), confirms_record=True))
+    choices.append(Choice(msg("It lies otherwise: correct this and enter how"), ()))
+    message = msg(
+        "Is what lies at ({n}, {n2}) mm {player}'s throw?",
+        n=f"{x_mm:.0f}",
+        n2=f"{y_mm:.0f}",
+        player=player,
+    )
+    asks = Ambiguous(
+        code="storm.unread",
+        message=message,
+        rests_on=DEPLOYMENT,
+        player=player,
+        choices=(*choices, NOT_SO),
+        evidence=evidence_of(match),
+        withdrawn_if_table_changes=True,
+    )
+    return replace(unread, asks=asks)
+
+
+def _may_rest_so(match: TableMatch) -> list[RestingPlace]:
+    """How the piece that can hardly be read may lie on the board, if that says enough."""
+    piece = match.unread_reading
+    poses = [one for one in (piece, *piece.rivals) if one.pose != "leaning"] if piece else []
+    places = [match.touches(one).place for one in poses]
+    return [
+        rest
+        for place in dict.fromkeys(places)
+        if place and len(place.doubtful) <= MOST_DOUBTFUL
+        for rest in resting_places(place)
+        if rest.place
+    ]
 
 
 def evidence_of(match: TableMatch, piece: SeenPiece | None = None) -> dict[str, JsonValue]:

@@ -16,7 +16,7 @@ from engines.errors import Violation
 from engines.ice_storm import messages
 from engines.ice_storm.matching import TableMatch
 from engines.ice_storm.moves import OTHER_SIZE, Change, Moved, Throw, Void
-from engines.ice_storm.place import Piece, Place
+from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
 from engines.ice_storm.sizes import (
     CODE,
@@ -52,6 +52,7 @@ from engines.ice_storm.throw_verdicts import (
     unclear,
     unread_newcomer,
     unread_pose,
+    unread_throw,
 )
 from engines.ice_storm.two_throws import (
     SURELY_ANOTHERS,
@@ -62,17 +63,7 @@ from engines.ice_storm.two_throws import (
     two_in_turn,
 )
 from engines.occlusion import NOT_SO
-from engines.verdict import (
-    Ambiguous,
-    CannotSee,
-    Choice,
-    OutOfSync,
-    Refused,
-    Verdict,
-    Waiting,
-    refusal,
-)
-from table.cells import cell_at
+from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from table.json_data import Evidence
 from table.messages import NOTHING, Message, msg, phrases, sentences
 from table.motion import moved
@@ -207,7 +198,7 @@ def _before_the_round(match: TableMatch, player: str) -> Verdict:
     """
     clear = not (match.leftover or match.new)
     if clear and match.unread_mm:
-        return _unread_throw(match, player)
+        return unread_throw(match, player)
     beside = [piece.colour for piece in match.now_outside]
     if not clear or beside != [player]:
         differences = tuple(map(partial(_lies_there, match), match.new))
@@ -551,12 +542,12 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
         return other
     if match.gone or match.elsewhere:
         if match.unread_mm:  # it may be what was thrown
-            return _unread_throw(match, player)
+            return unread_throw(match, player)
         return _looks_like_anothers(match, player) or _by_a_throw_that_nobody_sees(match, player)
     if len(match.out) == 1 and match.out[0].colour_probability < SURELY_ANOTHERS:
         return _stray(match, match.out[0].colour, player)
     if match.unread_mm:
-        return _unread_throw(match, player)
+        return unread_throw(match, player)
     if match.hidden and not match.only_one_unseen:
         return cannot_read(match)
     if (leans := leans_where_one_lay(match, player)) is not None:
@@ -584,45 +575,6 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
         player=player,
         as_recorded=True,
     )
-
-
-def _unread_throw(match: TableMatch, player: str) -> CannotSee:
-    """The verdict where something new cannot be read, with a question if that may be the throw.
-
-    It is asked about where only one thing cannot be read, and that is no piece of the record.
-    """
-    unread = cannot_read(match)
-    x_mm, y_mm = match.unread_mm[0]
-    cell = cell_at(match.board, match.unread_mm[0])
-    if not cell or len(match.unread_mm) > 1 or unclear(match) is not None:
-        return unread
-    choices = []
-    for text, changes in changes_of(match):
-        if match.pieces:
-            leans = phrases(messages.leaning(player), text)
-            choices.append(Choice(leans, (str(Void(player, changes)),)))
-        throw = Throw(player, Place.parse(f"{cell}^"), changes)
-        within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
-        choices.append(Choice(phrases(within, text), (str(throw),)))
-    if match.before is None:  # it may have lain there from the start
-        choices.append(Choice(msg("No: it has not been thrown yet"), (), confirms_record=True))
-    choices.append(Choice(msg("It lies otherwise: correct this and enter how"), ()))
-    message = msg(
-        "Is what lies at ({n}, {n2}) mm {player}'s throw?",
-        n=f"{x_mm:.0f}",
-        n2=f"{y_mm:.0f}",
-        player=player,
-    )
-    asks = Ambiguous(
-        code="storm.unread",
-        message=message,
-        rests_on=DEPLOYMENT,
-        player=player,
-        choices=(*choices, NOT_SO),
-        evidence=evidence_of(match),
-        withdrawn_if_table_changes=True,
-    )
-    return replace(unread, asks=asks)
 
 
 def _stray(match: TableMatch, colour: str, player: str) -> Ambiguous:
