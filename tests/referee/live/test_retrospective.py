@@ -102,6 +102,32 @@ def test_a_table_that_is_read_after_all_is_ruled_on_as_it_is_seen(
     assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), False)]
 
 
+class OneMore(Variant):
+    """Pegs, of which only one at a time may have come since the last table."""
+
+    def judge(self, state, table, before, board):
+        if before is not None and len(table.pieces) > len(before.pieces) + 1:
+            return OutOfSync(code="pegs.two", message="Two came.", differences=("Two came.",))
+        return self.game.judge(state, table, before, board)
+
+
+def test_what_is_seen_now_is_compared_with_the_table_that_was_inferred(
+    log, started, games, film_of, hold, piece, red, blue
+):
+    film = film_of(
+        *hold(0, red),
+        *unread(hold(1000, red), blue),
+        *hold(2000, red, blue, piece("red", 250, 50)),
+    )
+    with closing(Session.begin(log, started, games={"pegs": OneMore(games["pegs"])})) as session:
+        Referee(film, setup_of(), film.observe, session).run()
+        assert ruled(session) == [
+            (500, ("red",), False),
+            (2500, ("blue",), True),
+            (2500, ("red",), False),
+        ]
+
+
 class Unseen(Variant):
     """Pegs, but of what is not seen people are asked, and what more there is than one is out of
     step.
