@@ -8,9 +8,11 @@ if they start near its true place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,10 +39,43 @@ def search_lying_poses(seen_mm: Sequence[Array], z_mm: float, photo: Photo) -> l
     """The best fitting pieces that lie at a height and are seen about a place, the best first.
 
     `seen_mm` are guesses, (2,) each, of the middle of what is seen there, cast from the camera on
-    to z = 0.  Pieces that refinement moves to another piece's place are left out.
+    to z = 0.  Pieces that refinement moves to another piece's place are left out.  A place that was
+    searched before in the same photograph, at that height, is not searched again.
     """
+    least_mm = SAME_START_BASES * min(size.base_mm for size in photo.setup.sizes)
+    starts = _apart(seen_mm, least_mm)
+    searched = _SEARCHED.setdefault(photo, [])
+    earlier = [one for one in searched if one.z_mm == z_mm and one.is_near(starts, least_mm)]
+    new = [start for start in starts if not any(one.is_near([start], least_mm) for one in earlier)]
+    if new:
+        searched.append(_Search(np.array(new), z_mm, _search(np.array(new), z_mm, photo)))
+        earlier.append(searched[-1])
+    found = [look for one in earlier for look in one.found]
+    return _fitting(found, 1, photo) if len(earlier) > 1 else found
+
+
+class _Search(NamedTuple):
+    """A search about starting places (n, 2) at a height, and what it found."""
+
+    starts: Array
+    z_mm: float
+    found: list[Look]
+
+    def is_near(self, places_mm: Iterable[Array], least_mm: float) -> bool:
+        """True if one of the places was a starting place, or nearly so."""
+        return any(
+            bool((np.linalg.norm(self.starts - place_mm, axis=1) <= least_mm).any())
+            for place_mm in places_mm
+        )
+
+
+_SEARCHED: WeakKeyDictionary[Photo, list[_Search]] = WeakKeyDictionary()
+"""The searches in each photograph."""
+
+
+def _search(starts: Array, z_mm: float, photo: Photo) -> list[Look]:
+    """The best fitting lying pieces about starting places (n, 2), one of each size."""
     eye_mm, sizes = photo.camera.eye_mm, photo.setup.sizes
-    starts = _apart(seen_mm, SAME_START_BASES * min(size.base_mm for size in sizes))
     looks = refine_poses(
         [
             _about(start_mm, z_mm, size, heading_deg, eye_mm)

@@ -115,9 +115,7 @@ def test_what_is_seen_now_is_compared_with_the_table_that_was_inferred(
     log, started, games, film_of, hold, piece, red, blue
 ):
     film = film_of(
-        *hold(0, red),
-        *unread(hold(1000, red), blue),
-        *hold(2000, red, blue, piece("red", 250, 50)),
+        *hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue, piece("red", 250, 50))
     )
     with closing(Session.begin(log, started, games={"pegs": OneMore(games["pegs"])})) as session:
         Referee(film, setup_of(), film.observe, session).run()

@@ -56,6 +56,22 @@ def test_nothing_lies_where_only_a_square_is_printed(green_on_green):
     assert len(search_lying_poses([np.add(nest.middle_mm, (0.0, 68.0))], 0.0, photo)) <= 3
 
 
+def test_a_place_is_searched_once_a_photograph(green_on_green):
+    _, nest, seen = green_on_green
+    photo, other = (Photo(seen.image, seen.camera, seen.setup) for _ in range(2))
+    middle_mm = seen_middle_mm(nest.solid, photo.camera.eye_mm)
+    found, again, elsewhere = (
+        {id(look) for look in search_lying_poses([place_mm], 0.0, where)}
+        for place_mm, where in (
+            (middle_mm, photo),
+            (np.add(middle_mm, (0.5, 0.5)), photo),
+            (middle_mm, other),
+        )
+    )
+    assert found == again
+    assert not found & elsewhere
+
+
 @pytest.mark.parametrize("azimuth_deg", [20.0, 200.0])
 def test_from_a_steep_camera_a_lying_piece_is_found_where_it_seems_to_stand(azimuth_deg):
     table = game_table("ice_storm", 24)
