@@ -33,6 +33,7 @@ from vision.dice.cube_fit import (
     fit_cube_from_several_starts,
 )
 from vision.dice.top_view import TopView, level_mm, top_view
+from vision.geometry.change_mask import shadow_mask
 from vision.geometry.rectified_view import Photo
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
 
@@ -275,7 +276,7 @@ def inside(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
 def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = None) -> bool:
     """True if an area comparable to a die differs in colour from the corner.
 
-    `beside` is a die that is ignored, with the shadows around it.
+    `beside` is a die that is ignored, with the shadows around it, and any shadow farther away.
     """
     here = inside(view, corner)
     if beside is not None:
@@ -287,7 +288,8 @@ def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = No
     usual = np.median(view.shown[here], axis=0)
     apart = np.linalg.norm(view.shown - usual, axis=2)
     spread = SIGMAS_A_MEDIAN * float(np.median(apart[here]))
-    return bool(
-        np.count_nonzero(here & (apart > max(STRANGE, STRANGE_SPREADS * spread)))
-        > STRANGE_SHARE * FINE**2
-    )
+    strange = here & (apart > max(STRANGE, STRANGE_SPREADS * spread))
+    if beside is not None:
+        bare = np.broadcast_to(usual, view.shown.shape)
+        strange &= ~shadow_mask(*(np.asarray(255 * each, np.uint8) for each in (view.shown, bare)))
+    return bool(np.count_nonzero(strange) > STRANGE_SHARE * FINE**2)

@@ -75,6 +75,16 @@ def test_edges_of_its_shadow_are_not_taken_for_its_own():
     assert read_dice(Photo(drawn, table.place, table.setup)).pips == 2
 
 
+def test_a_long_shadow_beside_a_die_is_no_other_die():
+    """In a whole game it kept 18 rolls from being read."""
+    table = game_table("zamboni_wars", 239)
+    drawn = Renderer(table.setup, table.place).picture(
+        Scene(table.stage, dice=(die(5, (0.5, 7.5), 25.0, rgb=BLACK, ink=IVORY, table=table),)),
+        np.random.default_rng(1),
+    )
+    assert read_dice(Photo(drawn, table.place, table.setup)).pips == 5
+
+
 def test_a_die_that_no_edges_lead_to_is_found_beside_them():
     """Dark blue on red cloth: the other edges that a die here might show agree better than its
     own.
