@@ -25,7 +25,12 @@ from referee.live.nearest_explanation import (
 )
 from referee.live.patient_session import RefereedSession
 from referee.live.retrospective import REFEREE, Retrospective
-from referee.live.stability import StabilityMonitor, is_same_reading, same_positions
+from referee.live.stability import (
+    StabilityMonitor,
+    is_same_reading,
+    may_be_same_table,
+    same_positions,
+)
 from referee.live.standstill import STALL_CODES
 from referee.sessions.corrected_tables import PieceCorrections, table_before
 from referee.sessions.events import (
@@ -200,7 +205,7 @@ class TableJudge:
         assert question is not None
         asked = question.event
         assert isinstance(asked, QuestionAsked)
-        if judged is not None and same_positions(judged, table.seen):
+        if judged is not None and may_be_same_table(judged, table.seen, both_doubtful=True):
             return
         if asked.withdrawn_if_table_changes and judged is None:
             self.stability.judged = table.seen

@@ -180,12 +180,13 @@ def same_positions(a: Observation, b: Observation) -> bool:
     return _same_things(a, b, _same_place)
 
 
-def may_be_same_table(a: Observation, b: Observation) -> bool:
+def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = False) -> bool:
     """True if two observations differ at most in how pieces of doubtful pose are read.
 
-    Such pieces have the same colour, and their middles are as near as those of one piece.
+    Such pieces have the same colour, and their middles are as near as those of one piece. It is
+    enough if one reading is doubtful, unless `both_doubtful`.
     """
-    return same_positions(a, _doubtful_as_in(a, b))
+    return same_positions(a, _doubtful_as_in(a, b, max if both_doubtful else min))
 
 
 def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
@@ -236,11 +237,13 @@ def _same_things(
     return all(_pair_up(ours[kind], theirs[kind], same_place) for kind in ours)
 
 
-def _doubtful_as_in(a: Observation, b: Observation) -> Observation:
+def _doubtful_as_in(
+    a: Observation, b: Observation, of_two: Callable[[float, float], float]
+) -> Observation:
     """`b` with its pieces of doubtful pose as `a` reads them."""
     ours, theirs = list(a.pieces), list(b.pieces)
     for k, piece in enumerate(theirs):
-        was = next((one for one in ours if _one_in_doubt(one, piece)), None)
+        was = next((one for one in ours if _one_in_doubt(one, piece, of_two)), None)
         if was is not None:
             ours.remove(was)
             theirs[k] = was
@@ -270,10 +273,13 @@ def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
     return _within(a, b, a.covariance + b.covariance)
 
 
-def _one_in_doubt(a: SeenPiece, b: SeenPiece) -> bool:
-    """True if these may be one piece in one place, whose pose is doubtful in a reading."""
+def _one_in_doubt(a: SeenPiece, b: SeenPiece, of_two: Callable[[float, float], float]) -> bool:
+    """True if these may be one piece in one place, whose pose is doubtful in one reading or both.
+
+    `of_two` is `min` or `max`.
+    """
     return (
-        min(a.pose_probability, b.pose_probability) < SURE
+        of_two(a.pose_probability, b.pose_probability) < SURE
         and a.colour == b.colour
         and a.on is b.on is None
         and as_good_as_there(a, b)

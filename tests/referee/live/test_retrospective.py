@@ -215,7 +215,7 @@ def test_what_was_refused_and_put_back_did_not_happen(
     )
     with closing(Session.begin(log, started, games={"pegs": Kept(games["pegs"])})) as session:
         Referee(film, setup_of(), film.observe, session).run()
-        assert ruled(session) == [(500, ("red",), False), (3500, ("blue",), False)]
+        assert [moves for _, moves, _ in ruled(session)] == [("red",), ("blue",)]
 
 
 class Takes(Kept):
@@ -355,6 +355,23 @@ def test_a_doubtful_piece_that_is_read_otherwise_answers_no_question(
         Referee(film, setup_of(), film.observe, session).run()
         assert ruled(session) == [(500, ("red",), False)]
         assert session.ledger.question is not None
+
+
+def test_a_question_stays_open_until_the_doubtful_piece_is_surely_read(
+    log, started, games, film_of, hold, piece, red
+):
+    asked = []
+    film = film_of(
+        *hold(0, red),
+        *hold(1000, red, piece("blue", 150, 50, pose="upright", pose_probability=0.6)),
+        *hold(2000, red, piece("blue", 140, 50, pose="lying", pose_probability=0.8)),
+        lambda: asked.append(session.ledger.question.seq),
+        *hold(3000, red, piece("blue", 140, 50, pose="lying")),
+    )
+    with closing(Session.begin(log, started, games={"pegs": Doubtful(games["pegs"])})) as session:
+        Referee(film, setup_of(), film.observe, session).run()
+        assert asked == [3], "it is the question that was asked first"
+        assert [moves for _, moves, _ in ruled(session)] == [("red",), ("blue",)]
 
 
 def test_what_was_asked_is_seen_when_people_go_on(referee, session, hold, piece, red, blue):
