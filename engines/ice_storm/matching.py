@@ -597,10 +597,13 @@ def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
 
 
 def _ghost(piece: SeenPiece) -> bool:
-    """True if it is not surely a piece, at an unknown place."""
-    return (
-        piece.pose_probability < SURE and float(np.diag(piece.covariance)[:2].max()) > GHOST_MM**2
-    )
+    """True if it is not surely a piece, at an unknown place.
+
+    Where a piece that leans would lie otherwise is of no concern.
+    """
+    leans = piece.pose == "leaning" and piece.pose_probability > 0.5
+    place = piece.if_right if leans and piece.if_right is not None else piece.covariance
+    return piece.pose_probability < SURE and float(np.diag(place)[:2].max()) > GHOST_MM**2
 
 
 def _unread(seen: Observation) -> list[Array]:

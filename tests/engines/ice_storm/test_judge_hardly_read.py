@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from tests.support.ice_storm import thrown
 
 
@@ -240,3 +240,24 @@ def test_a_reading_that_probably_is_another_pose_is_not_ruled_on(table, lie, pla
     if which == "thrown":
         named = replace(pieces[1], rivals=(rival,))
         assert isinstance(play(state, before, pieces[0], named), Ambiguous), "it is named"
+
+
+@pytest.mark.parametrize(
+    ("probability", "told"), [(0.924, Refused), (0.75, Refused), (0.65, Ambiguous)]
+)
+def test_a_doubtful_piece_that_leans_on_another_is_not_unread(table, lie, play, probability, told):
+    """It may lie instead, two millimetres away: few pieces lie so near to another."""
+    table.pieces = {"green1": lie("green", 175, 60)}
+    state, before = thrown("green1 d2", 1), table.seen()
+    leans = lie("black", 190, 60, 90.0, "leaning").piece(pose_probability=probability)
+    lies = lie("black", 192, 60, 90.0).piece(pose_probability=1 - probability)
+    leans = replace(
+        leans, covariance=np.diag([4.0, 4.0, 8.0]), if_right=leans.covariance, rivals=(lies,)
+    )
+    verdict = play(state, before, leans)
+    assert type(verdict) is told
+    if told is Refused:
+        assert verdict.code == "storm.throw.leaning"
+    else:
+        assert verdict.choices[0].moves == (), "it leans, and is thrown again"
+        assert len(verdict.choices) > 2
