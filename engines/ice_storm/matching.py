@@ -40,6 +40,8 @@ HIDDEN_SQUARES = 0.5
 """The same cost where something unread lies in the piece's place."""
 GHOST_MM = 1.75
 """A doubtful piece whose position has at least this standard deviation counts as unread."""
+NAMED = 0.95
+"""The readings of a piece are all named if they are right with this probability."""
 HIDDEN_MM = 15.0
 """Something unread this near to where a piece lay is that piece; it was not knocked."""
 SURE_OVERLAP, DOUBTFUL_OVERLAP = 0.8, 0.95
@@ -559,6 +561,8 @@ class TableMatch:
             return False
         thrown = self.state.next is not None and (self.new or self.came_out)
         doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
+        if was is not None and (rivals := _as_it_was(was, now)):
+            return all(travel_mm(was, one) > CARRIED_MM for one in rivals)
         if (
             was is not None
             and (now.pose_probability < SURE or not thrown)
@@ -568,7 +572,14 @@ class TableMatch:
             return False
         if was is not None and doubtful:
             was = replace(was, pose=now.pose)
-        return was is None or moved(was, now)
+        as_read = now if now.if_right is None else replace(now, covariance=now.if_right)
+        return was is None or moved(was, as_read)
+
+
+def _as_it_was(was: SeenPiece, now: SeenPiece) -> list[SeenPiece]:
+    """The other readings of a piece in the pose and size that it had; none if it still has them."""
+    lay = (was.pose, was.size)
+    return [one for one in now.rivals if (now.pose, now.size) != lay == (one.pose, one.size)]
 
 
 @lru_cache(maxsize=256)
@@ -599,11 +610,18 @@ def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
 def _ghost(piece: SeenPiece) -> bool:
     """True if it is not surely a piece, at an unknown place.
 
-    Where a piece that leans would lie otherwise is of no concern.
+    Where all its readings are named, or it leans, its place is as unknown as each reading leaves
+    it.
     """
+    if piece.pose_probability >= SURE:
+        return False
+    named = piece.pose_probability + sum(rival.pose_probability for rival in piece.rivals)
     leans = piece.pose == "leaning" and piece.pose_probability > 0.5
-    place = piece.if_right if leans and piece.if_right is not None else piece.covariance
-    return piece.pose_probability < SURE and float(np.diag(place)[:2].max()) > GHOST_MM**2
+    if piece.if_right is not None and (leans or named >= NAMED):
+        place = piece.if_right
+    else:
+        place = piece.covariance
+    return float(np.diag(place)[:2].max()) > GHOST_MM**2
 
 
 def _unread(seen: Observation) -> list[Array]:
