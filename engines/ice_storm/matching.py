@@ -610,17 +610,15 @@ def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
 def _ghost(piece: SeenPiece) -> bool:
     """True if it is not surely a piece, at an unknown place.
 
-    Where all its readings are named, or it leans, its place is as unknown as each reading leaves
-    it.
+    Where its colour is sure, and all its readings are named or it leans, its place is as unknown as
+    each reading leaves it.
     """
     if piece.pose_probability >= SURE:
         return False
     named = piece.pose_probability + sum(rival.pose_probability for rival in piece.rivals)
     leans = piece.pose == "leaning" and piece.pose_probability > 0.5
-    if piece.if_right is not None and (leans or named >= NAMED):
-        place = piece.if_right
-    else:
-        place = piece.covariance
+    known = piece.colour_probability >= SURE and (leans or named >= NAMED)
+    place = piece.if_right if known and piece.if_right is not None else piece.covariance
     return float(np.diag(place)[:2].max()) > GHOST_MM**2
 
 

@@ -224,7 +224,7 @@ def _rests_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | 
 
 
 def _poses_of(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
-    """The piece standing and lying where either may be true, the likelier first.
+    """The piece as it may stand or lie, and where, the likeliest first.
 
     It is of the game's size, unless it is surely of another.
     """
@@ -232,9 +232,7 @@ def _poses_of(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
     if wanted is not None and piece.size_probability < SURE:
         piece = as_of_size(piece, wanted)
     others = [
-        rival
-        for rival in piece.rivals
-        if rival.pose not in (piece.pose, "leaning") and rival.size == piece.size
+        rival for rival in piece.rivals if rival.pose != "leaning" and rival.size == piece.size
     ]
     if piece.pose_probability >= SURE or not others:
         return [piece]

@@ -99,13 +99,19 @@ def unclear(match: TableMatch) -> CannotSee | None:
 def unread_newcomer(match: TableMatch) -> CannotSee | None:
     """CannotSee where something new, or its colour or size, is not surely read; else None.
 
-    It may be the throw of whose turn it is: nobody is told to have thrown out of turn, or too much.
+    Or where what seems to have moved is not surely read. It may be the throw of whose turn it is:
+    nobody is told to have thrown out of turn, or too much.
     """
     unsure = [
         piece.base_mm
         for piece in match.new
         if piece.colour_probability < SURE
         or (piece.size_probability < SURE and of_another_size(match, piece) is not None)
+    ]
+    unsure += [
+        lies.base_mm
+        for lies in (match.found[known.name] for known in match.moved)
+        if lies.pose_probability < SURE
     ]
     if not unsure:
         return cannot_read(match) if match.unread_mm else None

@@ -261,3 +261,57 @@ def test_a_doubtful_piece_that_leans_on_another_is_not_unread(table, lie, play, 
     else:
         assert verdict.choices[0].moves == (), "it leans, and is thrown again"
         assert len(verdict.choices) > 2
+
+
+def read_in_two_ways(likelier, other, probability=0.7):
+    """A piece with the reading that is not as likely, and the ± that this adds."""
+    away = np.append(likelier.base_mm - other.base_mm, 0.0)
+    return replace(
+        likelier,
+        pose_probability=probability,
+        rivals=(replace(other, pose_probability=1 - probability),),
+        covariance=likelier.covariance + (1 - probability) * np.outer(away, away),
+        if_right=likelier.covariance,
+    )
+
+
+@pytest.mark.parametrize("truth", ["lying", "upright"])
+def test_a_knocked_piece_that_lies_or_stands_is_asked_about(table, lie, play, truth):
+    """Both readings are away from where it stood; it is not taken to be still there, unseen."""
+    table.pieces = {"green1": lie("green", 225, 178, pose="upright")}
+    state, before = thrown("green1 e4^", 1), table.seen()
+    del table.pieces["green1"]
+    lies = lie("green", 224, 184, 200.0).piece()
+    stands = lie("green", 215, 187, pose="upright").piece()
+    moved = read_in_two_ways(*((lies, stands) if truth == "lying" else (stands, lies)))
+    asked = play(state, before, moved, lie("black", 320, 60).piece())
+    assert isinstance(asked, Ambiguous)
+    assert {choice.moves for choice in asked.choices} == {
+        ("throw black g2: green1 d4-e4>d4",),
+        ("throw black g2",),
+        (),
+    }
+
+
+def test_a_thrown_piece_that_lies_in_one_of_two_places_is_asked_about(table, lie, play):
+    table.pieces = {"green1": lie("green", 320, 320)}
+    state, before = thrown("green1 g7", 1), table.seen()
+    one, other = lie("black", 125, 60).piece(), lie("black", 125, 110).piece()
+    asked = play(state, before, read_in_two_ways(one, other))
+    assert isinstance(asked, Ambiguous)
+    assert [choice.moves for choice in asked.choices] == [
+        (f"throw black {lie('black', 125, 60).place}",),
+        (f"throw black {lie('black', 125, 110).place}",),
+        (),
+    ]
+
+
+def test_nobody_is_accused_while_what_seems_to_have_moved_is_in_doubt(table, lie, play):
+    """Two threw in turn; a piece on record may have been moved, or lies as it did."""
+    still = lie("red", 75, 60)
+    table.pieces = {"red1": still}
+    state, before = thrown("red1 b2", 4), table.seen()
+    del table.pieces["red1"]
+    doubtful = read_in_two_ways(lie("red", 75, 90).piece(), still.piece())
+    throws = (lie("black", 320, 60).piece(), lie("red", 175, 320).piece())
+    assert isinstance(play(state, before, doubtful, *throws), CannotSee)
