@@ -12,7 +12,7 @@ from engines.ice_storm import messages
 from engines.ice_storm.matching import DOUBTFUL_OVERLAP, TableMatch, overlap
 from engines.ice_storm.moves import LEANING, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
-from engines.ice_storm.sizes import as_of_size, of_another_size
+from engines.ice_storm.sizes import as_of_size, of_another_size, size_in_force
 from table.clearance import clearance
 from table.messages import NOTHING, Message, msg, phrases
 from table.motion import moved
@@ -226,15 +226,19 @@ def _rests_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | 
 def _poses_of(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
     """The piece as it may stand or lie, and where, the likeliest first.
 
-    It is of the game's size, unless it is surely of another.
+    It is of the game's size, unless it is surely of another. While no size is in force, it may be
+    of each that it is read in.
     """
     wanted = of_another_size(match, piece)
     if wanted is not None and piece.size_probability < SURE:
         piece = as_of_size(piece, wanted)
+    any_size = piece.size_probability < SURE and size_in_force(match) is None
     others = [
-        rival for rival in piece.rivals if rival.pose != "leaning" and rival.size == piece.size
+        rival
+        for rival in piece.rivals
+        if rival.pose != "leaning" and (any_size or rival.size == piece.size)
     ]
-    if piece.pose_probability >= SURE or not others:
+    if not others or (piece.pose_probability >= SURE and not any_size):
         return [piece]
     if piece.if_right is not None:
         piece = replace(piece, covariance=piece.if_right)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engines.ice_storm.touches import touches
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
-from tests.support.ice_storm import thrown
+from tests.support.ice_storm import read_piece, thrown
 
 
 def test_nobody_is_told_to_fix_the_table_where_a_doubtful_piece_may_hide_the_missing_one(
@@ -315,3 +316,18 @@ def test_nobody_is_accused_while_what_seems_to_have_moved_is_in_doubt(table, lie
     doubtful = read_in_two_ways(lie("red", 75, 90).piece(), still.piece())
     throws = (lie("black", 320, 60).piece(), lie("red", 175, 320).piece())
     assert isinstance(play(state, before, doubtful, *throws), CannotSee)
+
+
+def test_the_first_throw_is_asked_about_where_its_size_decides_what_it_touches(table, play):
+    small, medium = (read_piece(181.6, 194.9, 20.0, size=name) for name in ("small", "medium"))
+    assert touches(small, table.board).place != touches(medium, table.board).place
+    thrown = replace(
+        small, colour="green", size_probability=0.46, rivals=(replace(medium, colour="green"),)
+    )
+    asked = play("", table.seen(), thrown)
+    assert isinstance(asked, Ambiguous)
+    assert [choice.moves for choice in asked.choices] == [
+        (f"throw green {touches(small, table.board).place}",),
+        (f"throw green {touches(medium, table.board).place}",),
+        (),
+    ]
