@@ -331,3 +331,15 @@ def test_the_first_throw_is_asked_about_where_its_size_decides_what_it_touches(t
         (f"throw green {touches(medium, table.board).place}",),
         (),
     ]
+
+
+@pytest.mark.parametrize(("x_mm", "asked"), [(245.7, True), (248.0, False)])
+def test_a_lying_piece_that_reaches_into_another_may_lean_on_it(table, lie, play, x_mm, asked):
+    """By half a millimetre, though it is surely read as lying: a piece that leaned was."""
+    table.pieces = {"green1": lie("green", 216.5, 104.7, 64.7, "upright")}
+    state, before = thrown(f"green1 {table.pieces['green1'].place}", 1), table.seen()
+    told = play(state, before, lie("black", x_mm, 92.8, 171.1).piece(pose_probability=0.993))
+    assert isinstance(told, Ambiguous if asked else Accepted)
+    if asked:
+        assert [bool(choice.moves) for choice in told.choices] == [False, True, False]
+        assert "leans on another piece" in told.choices[0].label
