@@ -5,7 +5,7 @@ Pieces are in mm, each with its covariance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,11 @@ class SeenPiece:
     """
     if_right: Array | None = None
     """(3, 3): the covariance if the size and pose named are right; None where it is the same."""
+
+    @property
+    def as_read(self) -> SeenPiece:
+        """The piece with its covariance if the size and pose named are right."""
+        return self if self.if_right is None else replace(self, covariance=self.if_right)
 
     @property
     def tip_mm(self) -> Array:

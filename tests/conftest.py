@@ -6,7 +6,6 @@ is no mistake.  And a watch on the states of every referee that a test runs.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,12 +36,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if unseen and config.args == config.getini("testpaths"):
         raise pytest.UsageError(f"tests/long_tests.txt: no such test: {', '.join(sorted(unseen))}")
     items.sort(key=_turn)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: tests of pages, devices and processes often wait."""
-    return (os.cpu_count() or 1) + 1
 
 
 def _turn(item: pytest.Item) -> int:

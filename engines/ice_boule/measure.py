@@ -247,7 +247,7 @@ def _all_that_it_may_be(piece: SeenPiece) -> tuple[SeenPiece, ...]:
     sizes = {one.size: one.size_probability for one in every}
     if piece.if_right is None or min(sum(poses.values()), sum(sizes.values())) < SURE:
         return ()
-    return (replace(piece, covariance=piece.if_right), *piece.rivals)
+    return (piece.as_read, *piece.rivals)
 
 
 def _gap_of(

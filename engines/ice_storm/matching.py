@@ -572,8 +572,7 @@ class TableMatch:
             return False
         if was is not None and doubtful:
             was = replace(was, pose=now.pose)
-        as_read = now if now.if_right is None else replace(now, covariance=now.if_right)
-        return was is None or moved(was, as_read)
+        return was is None or moved(was, now.as_read)
 
 
 def _as_it_was(was: SeenPiece, now: SeenPiece) -> list[SeenPiece]:
@@ -615,11 +614,15 @@ def _ghost(piece: SeenPiece) -> bool:
     """
     if piece.pose_probability >= SURE:
         return False
-    named = piece.pose_probability + sum(rival.pose_probability for rival in piece.rivals)
     leans = piece.pose == "leaning" and piece.pose_probability > 0.5
-    known = piece.colour_probability >= SURE and (leans or named >= NAMED)
-    place = piece.if_right if known and piece.if_right is not None else piece.covariance
+    known = piece.colour_probability >= SURE and (leans or named_probability(piece) >= NAMED)
+    place = (piece.as_read if known else piece).covariance
     return float(np.diag(place)[:2].max()) > GHOST_MM**2
+
+
+def named_probability(piece: SeenPiece) -> float:
+    """The probability that a piece lies as it is read, or as another reading of it says."""
+    return piece.pose_probability + sum(rival.pose_probability for rival in piece.rivals)
 
 
 def _unread(seen: Observation) -> list[Array]:

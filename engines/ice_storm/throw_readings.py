@@ -240,9 +240,7 @@ def _poses_of(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
     ]
     if not others or (piece.pose_probability >= SURE and not any_size):
         return [piece]
-    if piece.if_right is not None:
-        piece = replace(piece, covariance=piece.if_right)
-    return [piece, *others]
+    return [piece.as_read, *others]
 
 
 def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from engines.errors import Violation
 from engines.ice_storm import messages
-from engines.ice_storm.matching import TableMatch
-from engines.ice_storm.moves import OFF, Throw, Void
+from engines.ice_storm.matching import TableMatch, named_probability
+from engines.ice_storm.moves import OFF, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
 from engines.ice_storm.sizes import new_of_another_size, of_another_size
@@ -123,34 +123,21 @@ def hardly_read(match: TableMatch, piece: SeenPiece) -> bool:
 
     Whether a piece leans is decided by what is near it.
     """
-    named = piece.pose_probability + sum(rival.pose_probability for rival in piece.rivals)
     leans = piece.pose == "leaning" or leans_on_another(match, piece) is True
-    return not leans and 1 - named > UNEXPLAINED
+    return not leans and 1 - named_probability(piece) > UNEXPLAINED
 
 
 def unread_pose(
-    match: TableMatch, player: str, piece: SeenPiece, read: Iterable[Reading]
+    match: TableMatch, player: str, piece: SeenPiece, read: Sequence[Reading]
 ) -> CannotSee:
     """The verdict where the pose of a thrown or moved piece is hardly read, with the question."""
-    leans = [Choice(messages.leaning(player), (str(Void(player)),))] if match.pieces else []
-    lies = [Choice(text, counted(throw)) for text, throw in read]
-    choices = [*lies, *(one for one in leans if all(one.label != lie.label for lie in lies))]
-    asks = Ambiguous(
-        code="storm.unread",
-        message=msg(
-            "How did {player}'s throw come to rest? It is too close to call.", player=player
-        ),
-        rests_on=DEPLOYMENT,
-        player=player,
-        choices=(
-            *choices,
-            Choice(msg("It lies otherwise: correct this and enter how"), ()),
-            NOT_SO,
-        ),
-        evidence=evidence_of(match, piece),
-        withdrawn_if_table_changes=True,
-    )
-    return replace(_cannot_see(match, cannot_be_read(piece.base_mm)), asks=asks)
+    choices = [Choice(text, counted(throw)) for text, throw in read]
+    if not any(throw.again for _, throw in read):
+        for text, changes in changes_of(match):
+            choices += _if_it_leans(match, player, text, changes)
+    message = msg("How did {player}'s throw come to rest? It is too close to call.", player=player)
+    unread = _cannot_see(match, cannot_be_read(piece.base_mm))
+    return _with_question(match, player, unread, message, choices, piece)
 
 
 def cannot_read(match: TableMatch) -> CannotSee:
@@ -190,11 +177,9 @@ def unread_throw(match: TableMatch, player: str) -> CannotSee:
     cell = cell_at(match.board, match.unread_mm[0])
     if not cell or len(match.unread_mm) > 1 or unclear(match) is not None:
         return unread
-    choices = []
+    choices: list[Choice] = []
     for text, changes in changes_of(match):
-        if match.pieces:
-            leans = phrases(messages.leaning(player), text)
-            choices.append(Choice(leans, (str(Void(player, changes)),)))
+        choices += _if_it_leans(match, player, text, changes)
         throw = Throw(player, Place.parse(f"{cell}^"), changes)
         within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
         choices.append(Choice(phrases(within, text), (str(throw),)))
@@ -207,20 +192,40 @@ def unread_throw(match: TableMatch, player: str) -> CannotSee:
         ]
     if match.before is None:  # it may have lain there from the start
         choices.append(Choice(msg("No: it has not been thrown yet"), (), confirms_record=True))
-    choices.append(Choice(msg("It lies otherwise: correct this and enter how"), ()))
     message = msg(
         "Is what lies at ({n}, {n2}) mm {player}'s throw?",
         n=f"{x_mm:.0f}",
         n2=f"{y_mm:.0f}",
         player=player,
     )
+    return _with_question(match, player, unread, message, choices)
+
+
+def _if_it_leans(
+    match: TableMatch, player: str, text: Message, changes: tuple[Change, ...]
+) -> list[Choice]:
+    """The answer that a throw with these changes, `text` in words, leans; none on a bare board."""
+    leans = phrases(messages.leaning(player), text)
+    return [Choice(leans, (str(Void(player, changes)),))] if match.pieces else []
+
+
+def _with_question(
+    match: TableMatch,
+    player: str,
+    unread: CannotSee,
+    message: Message,
+    choices: Iterable[Choice],
+    piece: SeenPiece | None = None,
+) -> CannotSee:
+    """The verdict with a question, which people may also answer in their own words."""
+    otherwise = Choice(msg("It lies otherwise: correct this and enter how"), ())
     asks = Ambiguous(
         code="storm.unread",
         message=message,
         rests_on=DEPLOYMENT,
         player=player,
-        choices=(*choices, NOT_SO),
-        evidence=evidence_of(match),
+        choices=(*choices, otherwise, NOT_SO),
+        evidence=evidence_of(match, piece),
         withdrawn_if_table_changes=True,
     )
     return replace(unread, asks=asks)

@@ -186,7 +186,9 @@ def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = F
     Such pieces have the same colour, and their middles are as near as those of one piece. It is
     enough if one reading is doubtful, unless `both_doubtful`.
     """
-    return same_positions(a, _doubtful_as_in(a, b, max if both_doubtful else min))
+    return is_same_reading(a, b) or same_positions(
+        a, _doubtful_as_in(a, b, max if both_doubtful else min)
+    )
 
 
 def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:

@@ -87,8 +87,10 @@ def act_verdict(
     event = ruled[0]
     if isinstance(event, QuestionAsked):
         recorded = [moves for other in ruled if (moves := getattr(other, "moves", ()))]
-        if stands or not recorded:
-            return "asked" if stands else "nothing"
+        if stands:
+            return "asked"
+        if not recorded:
+            return "nothing"
         return "not seen" if all(left_open(moves, act.moves) for moves in recorded) else "wrong"
     if len(ruled) < len(told) and stands:
         return "not seen"

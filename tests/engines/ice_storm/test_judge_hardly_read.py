@@ -232,7 +232,7 @@ def test_a_reading_that_probably_is_another_pose_is_not_ruled_on(table, lie, pla
     moves = [choice.moves for choice in unread.asks.choices]
     assert moves == [
         ("throw black d2: green1 e7",) if which == "moved" else ("throw black d2",),
-        ("void black",),
+        ("void black: green1 e7",) if which == "moved" else ("void black",),
         (),
         (),
     ]
