@@ -153,21 +153,26 @@ class Companion:
         after = self._session.ledger.seq
         while not (self._stopping.is_set() or self._session.closed):
             try:
-                records = self._session.wait(after, POLL_S)
+                self._session.wait(after, POLL_S)
+                # The state may be newer than what the wait returned: its own records are shown.
+                ledger = self._session.ledger
+                records = tuple(
+                    record for record in self._session.wait(after, 0) if record.seq <= ledger.seq
+                )
                 # First of all: a record that cannot be shown is not met again.
                 after = records[-1].seq if records else after
                 self._complain()
-                self._tell_of(records)
+                self._tell_of(records, ledger)
             except Exception as error:
                 self._fail(error)
                 self._stopping.wait(POLL_S)
 
-    def _tell_of(self, records: tuple[Record, ...]) -> None:
+    def _tell_of(self, records: tuple[Record, ...], ledger: SessionState) -> None:
         """Show what changed by these records, or by what the referee and people do.
 
-        `records` may be empty.
+        `ledger` is the state after the last record; `records` may be empty.
         """
-        ledger, status = self._session.ledger, self._referee.latest.status
+        status = self._referee.latest.status
         if records:
             announced = [
                 record for record in records if not isinstance(record.event, InputRecorded)

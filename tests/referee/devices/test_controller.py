@@ -80,6 +80,29 @@ def test_what_the_referee_does_is_shown_while_it_lasts(devices, session, eyes):
     assert devices.lamps.cues[-1] == turn("red"), "the refusal is not shown a second time"
 
 
+def test_a_record_that_comes_as_a_wait_ends_is_shown_with_its_own_news(
+    devices, session, eyes, monkeypatch
+):
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
+    wait, players = session.wait, list(PLAYERS)
+
+    def wait_and_then_more(after, timeout_s=None):
+        records = wait(after, timeout_s)
+        if not records and timeout_s and players:
+            put(session, players.pop(0))
+        return records
+
+    monkeypatch.setattr(session, "wait", wait_and_then_more)
+    beside = Companion(devices, session, eyes, BOARD)
+    beside.start()
+    second = Cue("accepted", PLAYERS, of=(PLAYERS[1],), then=turn(PLAYERS[0]), news=3)
+    devices.lamps.wait_for(second)
+    beside.stop()
+    first = Cue("accepted", PLAYERS, of=(PLAYERS[0],), then=turn(PLAYERS[1]), news=2)
+    shown = [cue for cue in devices.lamps.cues if cue.signal == "accepted"]
+    assert shown == [first, second]
+
+
 @pytest.mark.usefixtures("beside")
 def test_lamps_that_fail_change_nothing_in_the_game(devices, session):
     devices.lamps.error = "tty0: connection lost"
