@@ -20,6 +20,9 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
+# Modules are compiled once and kept, whatever this shell says: every start of a process would compile hundreds again.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo demo-hub environment test test-long test-quick lint bench bench-photo sample-photo bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-strange bench-engines bench-players bench-calibration bench-games bench-judges bench-service bench-by-hand bench-lessons bench-hub bench-fuzz bench-doubts bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-camera bench-machines try-trixie try-arm64 bench-evening bench-panel pictures rules tuning words messages docs diagram loop clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
