@@ -13,12 +13,13 @@ from itertools import combinations, pairwise
 
 import msgspec
 import numpy as np
-from scipy.optimize import linear_sum_assignment, minimize
 
+from table.assignment import least_cost_pairs
 from table.boards import within
 from table.errors import InputError
 from table.messages import Message, in_a_row, msg, phrase
 from table.observation import Camera
+from table.optimize import minimize
 from table.solids import Array
 from table.table_config import LearnedColour, Setup
 from vision.assignment.colour import (
@@ -251,7 +252,7 @@ def colour_scores(shown: Sequence[MeasuredPiece], bodies: tuple[Body, ...]) -> A
 
 def _assigned(score: Array) -> list[int]:
     """The column of each row, no column twice, with the greatest sum."""
-    return [int(column) for column in linear_sum_assignment(-score)[1]]
+    return [int(column) for column in least_cost_pairs(-score)[1]]
 
 
 def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from scipy.optimize import linear_sum_assignment, minimize
 
 from calibration.colours import (
     ALIKE_MARGIN,
@@ -24,10 +23,12 @@ from calibration.colours import (
     photo_of_pieces,
     with_light,
 )
+from table.assignment import least_cost_pairs
 from table.boards import within
 from table.errors import InputError
 from table.messages import in_a_row, msg
 from table.observation import Observation
+from table.optimize import minimize
 from table.pieces import PieceSet, PieceSize
 from table.solids import POSES, TIP, Array
 from table.table_config import Setup
@@ -263,7 +264,7 @@ def _colours_of(pieces: Sequence[OwnPiece], setup: Setup, each: int) -> list[int
     """The colour of each piece, as an index: `each` of every colour."""
     score = colour_scores([one.looks for one in pieces], bodies_of(setup))
     places = np.repeat(np.arange(len(setup.colours)), each)
-    given = [int(places[k]) for k in linear_sum_assignment(-score[:, places])[1]]
+    given = [int(places[k]) for k in least_cost_pairs(-score[:, places])[1]]
     for k, colour in enumerate(given):
         looks = int(score[k].argmax())
         if score[k, looks] - score[k, colour] > ALIKE_MARGIN:

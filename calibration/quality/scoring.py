@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from calibration.quality.truth import TruePiece, Truth
+from table.assignment import least_cost_pairs
 from table.observation import SURE
 from table.observation_document import ObservationDocument, Piece, PointMm
 from table.solids import Array
@@ -177,7 +177,7 @@ def _matches(true: Sequence[TruePiece], read: Sequence[Piece]) -> list[tuple[int
 
 
 def _near(cost: Array, far_mm: float) -> Iterator[tuple[int, int]]:
-    for i, j in zip(*linear_sum_assignment(cost), strict=True):
+    for i, j in zip(*least_cost_pairs(cost), strict=True):
         if cost[i, j] < far_mm:
             yield int(i), int(j)
 

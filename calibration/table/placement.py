@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
-from scipy.optimize import OptimizeResult, least_squares
 
 from calibration.lens.views import SUFFIXES
 from calibration.photographs import ImageSubset, Photographs
@@ -43,6 +43,7 @@ from table.boards import Board, Open, Point
 from table.errors import InputError
 from table.messages import in_a_row, msg, phrase
 from table.observation import Camera
+from table.optimize import least_squares
 from table.printed_boards import DICTIONARY
 from table.solids import Array, signed_area
 from table.table_config import Fiducials, Lens, Marker
@@ -220,7 +221,7 @@ def _board_place(
 
 def _fit(
     state: Array, images: Sequence[Image], known: PriorKnowledge
-) -> tuple[Array, list[MeasuredPhotograph], OptimizeResult]:
+) -> tuple[Array, list[MeasuredPhotograph], Any]:
     """The state that fits the edges best; they are measured anew in each round."""
     for _ in range(ROUNDS):
         measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]

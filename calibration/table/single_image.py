@@ -14,7 +14,6 @@ import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from calibration.lens.models import PINHOLE
 from calibration.table.board_edges import BoardEdges, printed_edges
@@ -23,6 +22,7 @@ from table.boards import Board
 from table.errors import InputError
 from table.messages import msg, phrase
 from table.observation import Camera
+from table.optimize import least_squares
 from table.solids import Array
 from table.table_config import Fiducials, Lens, Marker, Setup, rows_of
 from vision.cameras.frame import Image

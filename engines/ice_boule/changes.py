@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from table.assignment import least_cost_pairs
 from table.motion import CARRIED_MM, moved, surely_another, travel_mm
 from table.observation import Observation, SeenPiece
 
@@ -48,7 +48,7 @@ def compare(before: Observation, seen: Observation) -> Changes:
         travelled = np.array(
             [[_cost_mm(before.pieces[i], seen.pieces[j]) for i in then] for j in now]
         ).reshape(len(now), len(then))
-        pairs = zip(*linear_sum_assignment(travelled), strict=True)
+        pairs = zip(*least_cost_pairs(travelled), strict=True)
         same.update(
             (now[row], then[column]) for row, column in pairs if travelled[row, column] < NEVER_MM
         )

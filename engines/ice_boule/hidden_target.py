@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from engines.ice_boule.changes import compare
 from engines.ice_boule.stack import hold, uncovered
 from engines.ice_boule.state import State
+from table.assignment import least_cost_pairs
 from table.clearance import clearance
 from table.motion import STILL_MM, moved
 from table.observation import SURE, Observation, SeenPiece
@@ -279,5 +279,5 @@ def _misfit_mm(state: State, pieces: Sequence[SeenPiece], place: int) -> float:
         others = [piece for k, piece in enumerate(pieces) if piece.colour == player and k != place]
         gaps = [clearance(piece.solid, pieces[place].solid).mm for piece in others]
         apart = np.abs(np.subtract.outer(gaps, lies)).reshape(len(gaps), len(lies))
-        misfit_mm += float(apart[linear_sum_assignment(apart)].sum())
+        misfit_mm += float(apart[least_cost_pairs(apart)].sum())
     return misfit_mm

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from engines.ice_boule.changes import NEVER_MM, Changes, compare
 from engines.ice_boule.layout import Lie
@@ -16,6 +15,7 @@ from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.stack import hold
 from engines.ice_boule.state import State
 from engines.verdict import CannotSee
+from table.assignment import least_cost_pairs
 from table.json_data import Evidence, JsonValue
 from table.motion import CARRIED_MM, STILL_MM, moved
 from table.observation import SURE, Observation, SeenPiece
@@ -106,8 +106,7 @@ class TableMatch:
             ]
         ).reshape(len(own), len(were))
         return {
-            own[row]: were[column]
-            for row, column in zip(*linear_sum_assignment(apart), strict=True)
+            own[row]: were[column] for row, column in zip(*least_cost_pairs(apart), strict=True)
         }
 
     def evidence(self, thrown: int | None = None) -> Evidence:

@@ -11,10 +11,10 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from engines.ice_boule.changes import compare
 from engines.ice_boule.state import State
+from table.assignment import least_cost_pairs
 from table.clearance import clearance
 from table.motion import CARRIED_MM, moved
 from table.observation import Observation, SeenPiece
@@ -167,7 +167,7 @@ def _knows(state: State, before: Observation, player: str) -> int:
 def _misfit_mm(recorded_mm: Sequence[float], seen_mm: Sequence[float]) -> float:
     """Total misfit of pieces against recorded distances, in mm; a missing one adds `MISSING_MM`."""
     apart = np.abs(np.subtract.outer(recorded_mm, seen_mm)).reshape(len(recorded_mm), len(seen_mm))
-    return float(apart[linear_sum_assignment(apart)].sum()) + MISSING_MM * max(
+    return float(apart[least_cost_pairs(apart)].sum()) + MISSING_MM * max(
         0, len(recorded_mm) - len(seen_mm)
     )
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from engines.ice_storm.place import Piece, Place, readings
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import Touches, touches
+from table.assignment import least_cost_pairs
 from table.boards import Chessboard
 from table.clearance import clearance
 from table.messages import msg
@@ -424,7 +424,7 @@ class TableMatch:
             fits = np.array([[self._fit(piece, was) for was in there] for piece in own])
             fitting |= {
                 own[i].name: there[j]
-                for i, j in zip(*linear_sum_assignment(-fits), strict=True)
+                for i, j in zip(*least_cost_pairs(-fits), strict=True)
                 if fits[i, j]
             }
         return fitting
@@ -598,7 +598,7 @@ def overlap(a: Solid, b: Solid, scale: float = SURE_OVERLAP) -> bool:
 
 def _paired(cost_mm: Array, seen: int) -> list[tuple[int, int]]:
     """Pairs of recorded and seen pieces, by index, of least total cost (n, seen + k)."""
-    pairs = zip(*linear_sum_assignment(cost_mm), strict=True)
+    pairs = zip(*least_cost_pairs(cost_mm), strict=True)
     return [(i, j) for i, j in pairs if j < seen and cost_mm[i, j] < _NEVER_MM]
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from engines.icebreaker.board import ROW, members, union
 from engines.icebreaker.state import SHIPS, State
 from engines.occlusion import mostly_seen
+from table.assignment import least_cost_pairs
 from table.boards import Hex
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, convex_hull
@@ -208,7 +208,7 @@ class TableMatch:
         cost += np.array([[UNSEEN * (slot in self.held)] for slot in slots])
         pairs = [
             (slots[int(row)], self.ships[int(column)])
-            for row, column in zip(*linear_sum_assignment(cost), strict=True)
+            for row, column in zip(*least_cost_pairs(cost), strict=True)
         ]
         wrong = [Shift(*slot, ship) for slot, ship in pairs if not ship.may_be(*slot)]
         unpaired = [slot for slot in slots if slot not in [found for found, _ in pairs]]
@@ -246,7 +246,7 @@ class TableMatch:
         ).reshape(len(doubtful), len(left))
         pairs = [
             (row, column)
-            for row, column in zip(*linear_sum_assignment(cost), strict=True)
+            for row, column in zip(*least_cost_pairs(cost), strict=True)
             if cost[row, column] < 1
         ]
         extra = union(

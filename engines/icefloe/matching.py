@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from engines.icefloe import messages
 from engines.icefloe.board import LETTERS, PLACES, Board
 from engines.icefloe.state import PLAYS, State
 from engines.occlusion import mostly_seen
+from table.assignment import least_cost_pairs
 from table.boards import Tiles
 from table.messages import Message, msg
 from table.motion import moved
@@ -182,7 +182,7 @@ class TableMatch:
         tiles = ({other.place for other in board.floes} ^ self.tiles) - self.misread
         wrong = len(tiles - {floe.place} if floe else tiles)
         return (
-            float(self._spurious.sum() + missed.sum() + gain[linear_sum_assignment(gain)].sum())
+            float(self._spurious.sum() + missed.sum() + gain[least_cost_pairs(gain)].sum())
             + TILE * wrong
         )
 
@@ -452,9 +452,7 @@ def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) 
     """
     gain = np.minimum(nats - spurious[:, None] - missed[None], 0.0)
     return {
-        int(k): names[j]
-        for k, j in zip(*linear_sum_assignment(gain), strict=True)
-        if gain[k, j] < 0
+        int(k): names[j] for k, j in zip(*least_cost_pairs(gain), strict=True) if gain[k, j] < 0
     }
 
 

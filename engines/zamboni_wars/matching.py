@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from engines.occlusion import mostly_seen
 from engines.zamboni_wars.board import FACINGS, SIDE, Space
 from engines.zamboni_wars.phases import RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
+from table.assignment import least_cost_pairs
 from table.boards import Coasters
 from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
@@ -244,7 +244,7 @@ class TableMatch:
         )
         pairs = [
             Pair(*slots[int(row)], self.nests[int(column)])
-            for row, column in zip(*linear_sum_assignment(cost), strict=True)
+            for row, column in zip(*least_cost_pairs(cost), strict=True)
         ]
         unpaired = [player for player, _ in slots if player not in [pair.player for pair in pairs]]
         pushed, unseen = self._dice(state)
@@ -277,7 +277,7 @@ class TableMatch:
         ).reshape(len(dice), len(recorded))
         pairs = [
             (int(row), int(column))
-            for row, column in zip(*linear_sum_assignment(apart), strict=True)
+            for row, column in zip(*least_cost_pairs(apart), strict=True)
             if not apart[row, column]
         ]
         others = [seen for row, seen in enumerate(dice) if row not in [found for found, _ in pairs]]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from table.assignment import least_cost_pairs
 from table.motion import STILL_MM, as_good_as_there
 from table.observation import SURE, Observation, SeenCounter, SeenDie, SeenPiece, Unusable
 from table.solids import Array
@@ -267,7 +267,7 @@ def _pair_up(
     apart = np.array([[not same(a, b) for b in theirs] for a in ours], float).reshape(
         len(ours), len(theirs)
     )
-    rows, columns = linear_sum_assignment(apart)
+    rows, columns = least_cost_pairs(apart)
     return not apart[rows, columns].any()
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import RectBivariateSpline
 
 from table.observation import Camera
 from table.solids import Array, convex_hull
@@ -136,6 +135,8 @@ class Grid:
 
 def make_grid(camera: Camera, lens: Lens) -> Grid:
     """Rays of every pixel of a lens."""
+    from scipy.interpolate import RectBivariateSpline  # takes 49 MB: only for a simulated camera
+
     u = np.linspace(-1.0, lens.width, max(8, lens.width // KNOT_PX))
     v = np.linspace(-1.0, lens.height, max(8, lens.height // KNOT_PX))
     uu, vv = np.meshgrid(u, v)

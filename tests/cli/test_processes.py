@@ -469,6 +469,14 @@ def test_version_and_help_load_nothing_heavy() -> None:
         assert result.stdout.splitlines()[-1] == "set()"
 
 
+def test_what_referees_a_game_does_without_scipy_which_takes_49_mb() -> None:
+    told = "import sys, cli.measure, cli.play, cli.referee; print('scipy' in sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", told], capture_output=True, text=True, timeout=WAIT_S, check=True
+    )
+    assert result.stdout == "False\n"
+
+
 def test_a_reader_that_goes_away_is_no_mistake() -> None:
     read, write = os.pipe()
     os.close(read)

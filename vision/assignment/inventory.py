@@ -9,9 +9,8 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.special import expit, logit, logsumexp, softmax
 
+from table.assignment import least_cost_pairs
 from table.boards import within
 from table.clearance import clearance
 from table.observation import SURE
@@ -38,6 +37,7 @@ from vision.pose.candidates import (
 from vision.pose.initial_poses import initial_poses
 from vision.pose.priors import habit_of
 from vision.pose.region_likelihood import area
+from vision.probability import expit, logit, logsumexp, softmax
 
 UNTRIED = 30.0
 """How far the log-likelihood of an untried size lies below the worst of the tried ones."""
@@ -315,7 +315,7 @@ def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
     """Score of the best one-to-one assignment in which the piece `row` gets an allowed item."""
     score = score.copy()
     score[row, ~allowed] -= FORBIDDEN
-    return float(score[linear_sum_assignment(-score)].sum())
+    return float(score[least_cost_pairs(-score)].sum())
 
 
 def one_of_each_size(
@@ -338,7 +338,7 @@ def one_of_each_size(
             [[of[name].evidence if name in of else worst for name in names] for of in best]
         )
         shares = _shares(score)
-        for row, column in zip(*linear_sum_assignment(-score), strict=True):
+        for row, column in zip(*least_cost_pairs(-score), strict=True):
             chosen = best[row].get(names[column])
             if chosen is not None:
                 told = {

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from table.solids import Array
 from vision.dice.cube_fit import Cube
@@ -21,6 +20,7 @@ from vision.dice.top_view import TopView
 from vision.geometry.rectified_view import SUB_BITS
 from vision.networks.keypoints import QUARTERS
 from vision.networks.runtime import run_network
+from vision.probability import softmax
 
 CROP_PX, EDGE_PX = 64, 28
 """Side of the crop, and of a die's edge in it."""
@@ -51,7 +51,7 @@ def chances(cubes: Sequence[Cube], view: TopView) -> Array:
         .astype(float)
         .reshape(2, len(cubes), len(QUARTERS), ANSWERS)
     )
-    return np.asarray(softmax(logits.mean(axis=(0, 2)), axis=1))
+    return np.asarray(softmax(logits.mean(axis=(0, 2))))
 
 
 def crop(cube: Cube, view: TopView) -> NDArray[np.float32]:

@@ -14,8 +14,8 @@ from itertools import product
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
+from table.optimize import minimize
 from table.solids import Array, convex_hull
 from vision.dice.top_view import TopView
 from vision.geometry.piece_pose import project_to_table

@@ -15,7 +15,6 @@ from itertools import product
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from table.messages import phrase
 from table.observation import SURE
@@ -36,6 +35,7 @@ from vision.dice.top_view import TopView, level_mm, top_view
 from vision.geometry.change_mask import shadow_mask
 from vision.geometry.rectified_view import Photo
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
+from vision.probability import logit
 
 COARSE, FINE = 20, 40
 """Pixels of the rectified view per edge of the die: for detection, and for measurement."""

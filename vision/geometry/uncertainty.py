@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from table.pieces import PieceSize
 from table.solids import Array
+from vision.probability import normal_cdf
 
 SIGMAS_A_MEDIAN = 1.4826
 """Ratio of standard deviation to median absolute value for normal errors."""
@@ -56,4 +56,4 @@ def most_size_probability(
     apart_mm = min(
         (abs(size.base_mm - other.base_mm) for other in sizes if other != size), default=np.inf
     )
-    return float(2 * ndtr(apart_mm / 2 / np.sqrt(np.trace(covariance[:2, :2]) / 2)) - 1)
+    return float(2 * normal_cdf(apart_mm / 2 / np.sqrt(np.trace(covariance[:2, :2]) / 2)) - 1)

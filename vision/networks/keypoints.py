@@ -19,6 +19,7 @@ from vision.cameras.frame import Image
 from vision.geometry.rectified_view import FlatView
 from vision.networks.detector import Detection
 from vision.networks.runtime import as_pictures, run_network
+from vision.probability import softmax
 
 CROP_PX, BASE_PX = 64, 20.0
 """Side of a crop, and pixels in it per width of the base as detected."""
@@ -245,15 +246,10 @@ def _looked(answer: Array, cut: Crop, view: FlatView, colours: tuple[str, ...]) 
     )  # of a Laplace distribution of scale 1
     return KeypointEstimate(
         float(1 / (1 + np.exp(-answer[THERE]))),
-        _shares(answer[POSE]),
-        _shares(answer[COLOUR][[COLOURS.index(name) for name in colours]]),
+        softmax(answer[POSE]),
+        softmax(answer[COLOUR][[COLOURS.index(name) for name in colours]]),
         float(np.log(base_mm) + answer[BASE]),
         float(spread * np.exp(answer[BASE_DOUBT])),
         view.millimetres(pixels),
         spread * np.exp(answer[VERTEX_DOUBT]) * base_mm,
     )
-
-
-def _shares(logits: Array) -> Array:
-    weights = np.exp(logits - logits.max())
-    return np.asarray(weights / weights.sum())

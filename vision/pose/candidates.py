@@ -8,7 +8,6 @@ from math import dist
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import expit, logit
 
 from table.boards import within
 from table.clearance import clearance, is_free
@@ -35,6 +34,7 @@ from vision.pose.lookalikes import lookalike
 from vision.pose.pose_search import FITS, larger_alternatives, search_lying_poses
 from vision.pose.priors import habit_of, has_dominant_pose, usually_stand
 from vision.pose.region_likelihood import Area, area
+from vision.probability import expit, logit
 
 SURE_CHANCE, DOUBTED_CHANCE, LEAST_CHANCE = 0.5, 0.1, 0.02
 """Least probability of a piece for it to be reported, for verification to raise it to that, and for

@@ -18,12 +18,12 @@ from importlib import resources
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from table.solids import EDGES, FACES, Array
 from vision.geometry.piece_pose import LEAST_TILT_DEG, STEPS, Hypothesis, looks_at, vertices_mm
 from vision.geometry.rectified_view import Photo
 from vision.pose.region_likelihood import Area, outside
+from vision.probability import normal_cdf, normal_quantile
 
 REACH_PX, PLACE_PX = 5.0, 0.25
 """Search range of an edge around its predicted place, and its resolution."""
@@ -220,7 +220,7 @@ def _search() -> _Search:
     t = np.arange(-REACH_PX - SIDE_PX, REACH_PX + SIDE_PX + 1e-9, STEP_PX)
     steps = []
     for place in np.arange(-REACH_PX, REACH_PX + 1e-9, PLACE_PX):
-        up = ndtr((t - place) / BLUR_PX)
+        up = normal_cdf((t - place) / BLUR_PX)
         steps.append(
             np.linalg.qr(np.stack([1 - up, up, (1 - up) * (t - place), up * (t - place)], axis=1))[
                 0
@@ -299,4 +299,4 @@ def _normal_draws(p: int) -> Array:
     """
     with resources.files("vision").joinpath("data/sobol.npz").open("rb") as file:
         points: Array = np.load(file)[str(p)]
-    return np.asarray(ndtri(points / 2.0**30))
+    return np.asarray(normal_quantile(points / 2.0**30))
