@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -17,9 +18,14 @@ from table.clearance import clearance
 from table.messages import NOTHING, Message, msg, phrases
 from table.motion import moved
 from table.observation import SURE, SeenPiece
+from table.solids import Solid
 
 LEAN_MM = 3.0
 """Pieces that are read this near to each other may touch."""
+DOUBTFUL_LEAN_MM = 6.0
+"""The same where it is in doubt whether one leans: then its place is in doubt too."""
+TIP_MM = 4.7
+"""A piece that leans by a little looks as if it lay with its tip this near to the other."""
 LIE_NEAR = 0.05
 """Share of the lying pieces that are this near to another; one that leans always is."""
 
@@ -249,23 +255,40 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
     Nothing leans on nothing, and two pieces are not in one place: that decides where the picture
     does not. What is read as leaning near another surely does so from a probability of 0.71 on, as
     few lying pieces are so near. Where the pose is not sure, a piece that may lean is near what its
-    other reading would lean on.
+    other reading would lean on. A lying piece whose tip is near another may always lean on it,
+    also if that one is hidden now.
     """
     others = [other.solid for other in match.there if other is not piece]
-    rivals = piece.rivals if piece.pose_probability < SURE else ()
-    solids = [piece.solid, *(rival.solid for rival in rivals if rival.pose == "leaning")]
-    near = any(clearance(one, other).mm <= LEAN_MM for one in solids for other in others)
+    doubtful = piece.pose_probability < SURE
     if piece.on is not None or any(overlap(piece.solid, other) for other in others):
         return True
     if piece.pose == "leaning":
+        near = _nearest_mm([piece.solid], others) <= LEAN_MM
         lies = LIE_NEAR * (1 - piece.pose_probability)
         return True if near and lies <= (1 - SURE) * (lies + piece.pose_probability) else None
-    doubtful = piece.pose_probability < SURE or any(
-        overlap(piece.solid, other, DOUBTFUL_OVERLAP)
-        or overlap(other, piece.solid, DOUBTFUL_OVERLAP)
-        for other in others
+    others += [match.lay[one.name].solid for one in match.hidden if one.name in match.lay]
+    leaning = [rival.solid for rival in piece.rivals if rival.pose == "leaning"]
+    tip = [_tip_of(piece.solid)] if piece.pose == "lying" else []
+    may_lean = (
+        (doubtful and _nearest_mm([piece.solid, *leaning], others) <= DOUBTFUL_LEAN_MM)
+        or _nearest_mm(tip, others) <= TIP_MM
+        or any(
+            overlap(piece.solid, other, DOUBTFUL_OVERLAP)
+            or overlap(other, piece.solid, DOUBTFUL_OVERLAP)
+            for other in others
+        )
     )
-    return None if near and doubtful else False
+    return None if may_lean else False
+
+
+def _tip_of(solid: Solid) -> Solid:
+    """The fiftieth part of a piece that ends in its tip."""
+    return Solid(solid.tip_mm + (solid.vertices_mm - solid.tip_mm) / 50)
+
+
+def _nearest_mm(solids: Sequence[Solid], others: Sequence[Solid]) -> float:
+    """The least distance between one of the first and one of the others; inf if there is none."""
+    return min((clearance(one, other).mm for one in solids for other in others), default=math.inf)
 
 
 def in_colour(match: TableMatch, piece: SeenPiece, colour: str, player: str) -> list[Reading]:

@@ -184,11 +184,15 @@ def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = F
     """True if two observations differ at most in how pieces of doubtful pose are read.
 
     Such pieces have the same colour, and their middles are as near as those of one piece. It is
-    enough if one reading is doubtful, unless `both_doubtful`.
+    enough if one reading is doubtful, unless `both_doubtful`. If it is enough, one may also be read
+    in doubt where the other observation has only something unread.
     """
-    return is_same_reading(a, b) or same_positions(
-        a, _doubtful_as_in(a, b, max if both_doubtful else min)
-    )
+    if is_same_reading(a, b):
+        return True
+    if both_doubtful:
+        return same_positions(a, _doubtful_as_in(a, b, max))
+    a, b = _without_doubtful_where_unread(a, b), _without_doubtful_where_unread(b, a)
+    return same_positions(a, _doubtful_as_in(a, b, min))
 
 
 def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
@@ -250,6 +254,24 @@ def _doubtful_as_in(
             ours.remove(was)
             theirs[k] = was
     return replace(b, pieces=tuple(theirs))
+
+
+def _without_doubtful_where_unread(seen: Observation, other: Observation) -> Observation:
+    """`seen` without pieces of doubtful pose where the other observation has something unread.
+
+    As it is where pieces stand on others.
+    """
+    if any(piece.on is not None for piece in seen.pieces):
+        return seen
+    return replace(
+        seen,
+        pieces=tuple(
+            piece
+            for piece in seen.pieces
+            if piece.pose_probability >= SURE
+            or all(np.hypot(*(at - piece.base_mm)) > SAME_UNREAD_MM for at in other.unread_mm)
+        ),
+    )
 
 
 def _by_kind(seen: Observation) -> dict[tuple[str, ...], list[SeenPiece]]:

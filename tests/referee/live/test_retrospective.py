@@ -357,6 +357,31 @@ def test_a_doubtful_piece_that_is_read_otherwise_answers_no_question(
         assert session.ledger.question is not None
 
 
+class UnseenOrDoubtful(Doubtful):
+    """Pegs, but people are asked about what is not seen, and about a piece of doubtful pose."""
+
+    def judge(self, state, table, before, board):
+        if table.unread_mm:
+            return Unseen(self.game).judge(state, table, before, board)
+        return super().judge(state, table, before, board)
+
+
+def test_what_was_unread_and_is_read_in_doubt_answers_no_question(
+    log, started, games, film_of, hold, piece, red, blue
+):
+    """Nothing has happened since: only the reading is another one."""
+    film = film_of(
+        *hold(0, red),
+        *unread(hold(1000, red), blue),
+        *hold(2000, red, replace(blue, pose="upright", pose_probability=0.5)),
+    )
+    game = {"pegs": UnseenOrDoubtful(games["pegs"])}
+    with closing(Session.begin(log, started, games=game)) as session:
+        Referee(film, setup_of(), film.observe, session).run()
+        assert ruled(session) == [(500, ("red",), False)]
+        assert session.ledger.question is not None
+
+
 def test_a_question_stays_open_until_the_doubtful_piece_is_surely_read(
     log, started, games, film_of, hold, piece, red
 ):
