@@ -367,7 +367,7 @@ class UnseenOrDoubtful(Doubtful):
 
 
 def test_what_was_unread_and_is_read_in_doubt_answers_no_question(
-    log, started, games, film_of, hold, piece, red, blue
+    log, started, games, film_of, hold, red, blue
 ):
     """Nothing has happened since: only the reading is another one."""
     film = film_of(
