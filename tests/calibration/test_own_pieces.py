@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import cv2
 import msgspec
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from calibration import own_pieces
 from calibration.own_pieces import CheckedPiece
 from cli.main import main
 from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
@@ -134,6 +137,18 @@ SAID = {
 """Headings, sizes, and the sentences below."""
 
 
+def once_each(work: Callable[..., Any], which: int) -> Callable[..., Any]:
+    """`work`, done once for each value of one of its arguments."""
+    done: dict[str, Any] = {}
+
+    def remembered(*given: Any) -> Any:
+        if given[which] not in done:
+            done[given[which]] = work(*given)
+        return done[given[which]]
+
+    return remembered
+
+
 def test_sizes_are_told_in_the_language_that_is_set(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +156,9 @@ def test_sizes_are_told_in_the_language_that_is_set(
         one = next(one for one in named if (one.colour, one.size) == ("red", "small"))
         return [CheckedPiece(one, read) for read in (None, ("blue", "large", "lying"))]
 
+    for name, which in (("pieces_in", 2), ("measure_size", 0)):
+        work = once_each(getattr(own_pieces, name), which)
+        monkeypatch.setattr(f"cli.calibrate.pieces.{name}", work)
     monkeypatch.setattr("cli.calibrate.pieces.check_reading", read_wrong)
     photos = (
         "--standing",

@@ -4,7 +4,7 @@ it.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import cv2
@@ -75,6 +75,37 @@ def chess_sheet() -> tuple[np.ndarray, np.ndarray]:
 CARD_PX_A_MM, TABLE_MM = 4.0, (1100, 820)
 
 
+@lru_cache(maxsize=64)
+def _card(
+    number: int, place: tuple[float, float, float], side_mm: float
+) -> tuple[int, int, np.ndarray]:
+    """A corner card and the table around it: where its picture goes, and that, (n, n)."""
+    codes = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    (x, y, heading), marker = place, cv2.aruco.generateImageMarker(codes, number, 6)
+    white = np.pad(np.asarray(marker) > 0, 1, constant_values=True)
+    left, top, count = (
+        int((x - 75) * CARD_PX_A_MM),
+        int((TABLE_MM[1] - y - 75) * CARD_PX_A_MM),
+        int(150 * CARD_PX_A_MM),
+    )
+    steps = (np.arange(4 * count) + 0.5) / 4
+    across, up = np.meshgrid(
+        (left + steps) / CARD_PX_A_MM - x, TABLE_MM[1] - (top + steps) / CARD_PX_A_MM - y
+    )
+    c, s = np.cos(heading), np.sin(heading)
+    right, ahead = c * across + s * up, c * up - s * across
+    columns, rows = (
+        np.clip(np.floor(at * 6 / side_mm + 3).astype(int) + 1, 0, 7) for at in (right, -ahead)
+    )
+    paper = (np.abs(right) < 42) & (ahead < 42) & (ahead > -58)
+    levels = (
+        np.where(paper, np.where(white[rows, columns], 240, 20), 120)
+        .reshape(count, 4, count, 4)
+        .mean(axis=(1, 3))
+    )
+    return left, top, np.rint(levels).astype(np.uint8)
+
+
 def cards_on_a_table(
     places: list[tuple[float, float, float]], side_mm: float = 60.0, ids=(0, 1, 2, 3)
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -84,32 +115,9 @@ def cards_on_a_table(
     picture = np.full(
         [round(length * CARD_PX_A_MM) for length in reversed(TABLE_MM)], 120, np.uint8
     )
-    codes = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
-    for number, (x, y, heading) in zip(ids, places, strict=True):
-        white = np.pad(
-            np.asarray(cv2.aruco.generateImageMarker(codes, number, 6)) > 0, 1, constant_values=True
-        )
-        left, top, count = (
-            int((x - 75) * CARD_PX_A_MM),
-            int((TABLE_MM[1] - y - 75) * CARD_PX_A_MM),
-            int(150 * CARD_PX_A_MM),
-        )
-        steps = (np.arange(4 * count) + 0.5) / 4
-        across, up = np.meshgrid(
-            (left + steps) / CARD_PX_A_MM - x, TABLE_MM[1] - (top + steps) / CARD_PX_A_MM - y
-        )
-        c, s = np.cos(heading), np.sin(heading)
-        right, ahead = c * across + s * up, c * up - s * across
-        columns, rows = (
-            np.clip(np.floor(at * 6 / side_mm + 3).astype(int) + 1, 0, 7) for at in (right, -ahead)
-        )
-        paper = (np.abs(right) < 42) & (ahead < 42) & (ahead > -58)
-        levels = (
-            np.where(paper, np.where(white[rows, columns], 240, 20), 120)
-            .reshape(count, 4, count, 4)
-            .mean(axis=(1, 3))
-        )
-        picture[top : top + count, left : left + count] = np.rint(levels)
+    for number, place in zip(ids, places, strict=True):
+        left, top, levels = _card(number, tuple(map(float, place)), side_mm)
+        picture[top : top + len(levels), left : left + len(levels)] = levels
     return picture, np.array(
         [[CARD_PX_A_MM, 0, -0.5], [0, -CARD_PX_A_MM, TABLE_MM[1] * CARD_PX_A_MM - 0.5], [0, 0, 1]]
     )
