@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import selectors
 import socket
 import tempfile
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import uuid4
 
 import msgspec
@@ -25,6 +27,12 @@ from tools.postgres import Postgres, free_port
 
 RATE_S = 0.034
 """Records of a table each second, on an evening: 340 of 10,000 tables."""
+LEAST_RATE_S = 1.0
+"""Records of a hall each second at least, so that a small one sends enough to be measured."""
+WARM_S = 5.0
+"""Records in the first seconds are not counted: the hub has just been started."""
+HALLS = ((1, 1), (10, 1), (100, 1), (1000, 1), (10_000, 1), (4, 2000))
+"""Tables, and walls that are looked at."""
 SENDERS = 8
 SETTLE_S = 10.0
 """Time after the last record in which the wall may still show it."""
@@ -32,7 +40,7 @@ SETTLE_S = 10.0
 
 class Options(msgspec.Struct, frozen=True):
     seconds: Annotated[float, "How long each hall plays."] = 30.0
-    most: Annotated[int, "Tables of the largest hall."] = 1000
+    most: Annotated[int, "Tables of the largest hall."] = 10_000
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -46,6 +54,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 class Row(msgspec.Struct, frozen=True):
     tables: int
+    walls: int
     rate_s: float
     seen: Seen
 
@@ -55,12 +64,12 @@ class Summary(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
-def cases(options: Options) -> list[tuple[int, float]]:
-    return [(count, options.seconds) for count in (10, 100, 1000) if count <= options.most]
+def cases(options: Options) -> list[tuple[int, int, float]]:
+    return [(count, walls, options.seconds) for count, walls in HALLS if count <= options.most]
 
 
-def run(case: tuple[int, float]) -> Seen:
-    count, seconds = case
+def run(case: tuple[int, int, float]) -> Seen:
+    count, walls, seconds = case
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, port = stack.enter_context(Postgres()).new_url(), free_port()
@@ -69,7 +78,7 @@ def run(case: tuple[int, float]) -> Seen:
         hub.start()
         stack.callback(hub.kill)
         until(lambda: listening(port), "the hub does not listen")
-        hall = _Hall(port, club, tokens, _documents(folder))
+        hall = _Hall(port, club, tokens, walls, _documents(folder))
         hall.play(seconds)
     return hall.seen()
 
@@ -85,20 +94,22 @@ def _documents(folder: Path) -> list[JsonObject]:
 
 
 class _Hall:
-    """Tables that send, and a wall that is looked at."""
+    """Tables that send, and walls that are looked at. A record is shown when all walls show it."""
 
     def __init__(
-        self, port: int, club: int, tokens: list[str], documents: list[JsonObject]
+        self, port: int, club: int, tokens: list[str], walls: int, documents: list[JsonObject]
     ) -> None:
-        self._port, self._club, self._documents = port, club, documents
+        self._port, self._club, self._walls, self._documents = port, club, walls, documents
         self._tables = [(f"Table {number}", str(uuid4()), one) for number, one in enumerate(tokens)]
         self._due: dict[tuple[str, int], float] = {}
         self._shown: dict[tuple[str, int], float] = {}
+        self._on: Counter[tuple[str, int]] = Counter()
+        """On how many walls a record is."""
         self._over = threading.Event()
 
     def play(self, seconds: float) -> None:
         """All tables send at their rate, for so long."""
-        rate, begun = RATE_S * len(self._tables), time.monotonic() + 2.0
+        rate, begun = rate_of(len(self._tables)), time.monotonic() + 2.0
         senders = [
             threading.Thread(target=self._send, args=(number, begun, rate, seconds))
             for number in range(SENDERS)
@@ -118,14 +129,15 @@ class _Hall:
     def _send(self, sender: int, begun: float, rate: float, seconds: float) -> None:
         """The records of every SENDERS-th table, when they are due."""
         client, sent = HubClient(f"http://127.0.0.1:{self._port}"), dict[int, int]()
-        for number in range(int(rate * seconds)):
+        for number in range(int(rate * (WARM_S + seconds))):
             table = number % len(self._tables)
             if table % SENDERS != sender or sent.get(table, 0) >= len(self._documents):
                 continue
             name, log_id, client.token = self._tables[table]
             after, due_s = sent.get(table, 0), begun + number / rate
             time.sleep(max(0.0, due_s - time.monotonic()))
-            self._due[name, after + 1] = due_s
+            if due_s >= begun + WARM_S:
+                self._due[name, after + 1] = due_s
             record = SentRecord(
                 fingerprint=_print(log_id, after + 1), document=self._documents[after]
             )
@@ -144,27 +156,26 @@ class _Hall:
         client.close()
 
     def _look(self) -> None:
-        """Follow the wall, and note when each record was on it."""
-        wall = socket.create_connection(("127.0.0.1", self._port))
-        wall.settimeout(1.0)
-        path = f"/halls/{self._club}/events?after=0"
-        wall.sendall(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n".encode())
-        text = b""
-        while not self._over.is_set():
-            try:
-                text += wall.recv(1 << 16)
-            except TimeoutError:
-                continue
-            *whole, text = text.split(b"\n\n")
-            now_s = time.monotonic()
-            for event in whole:
-                if b"event: table" in event:
-                    table = msgspec.json.decode(event.partition(b"data: ")[2])
-                    for seq in range(table["seq"], 0, -1):
-                        if (table["name"], seq) in self._shown:
-                            break
-                        self._shown[table["name"], seq] = now_s
-        wall.close()
+        """Follow the walls, and note when each record was on all of them."""
+        with selectors.DefaultSelector() as chosen, ExitStack() as stack:
+            for _ in range(self._walls):
+                wall = stack.enter_context(socket.create_connection(("127.0.0.1", self._port)))
+                path = f"/halls/{self._club}/events?after=0"
+                wall.sendall(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n".encode())
+                chosen.register(wall, selectors.EVENT_READ, _Wall())
+            while not self._over.is_set():
+                for key, _ in chosen.select(1.0):
+                    for table in key.data.read(key.fileobj):
+                        self._note(key.data, table)
+
+    def _note(self, wall: _Wall, table: JsonObject) -> None:
+        """A table is on a wall with all its records."""
+        name, newest, now_s = str(table["name"]), int(str(table["seq"])), time.monotonic()
+        for seq in range(wall.newest.get(name, 0) + 1, newest + 1):
+            self._on[name, seq] += 1
+            if self._on[name, seq] == self._walls:
+                self._shown[name, seq] = now_s
+        wall.newest[name] = newest
 
     def seen(self) -> Seen:
         """What came of it."""
@@ -180,13 +191,37 @@ class _Hall:
         )
 
 
+class _Wall:
+    """What one wall has shown, and what of its stream is not whole yet."""
+
+    def __init__(self) -> None:
+        self.newest: dict[str, int] = {}
+        self._text = b""
+
+    def read(self, wall: Any) -> list[JsonObject]:
+        """The tables of the events that have come."""
+        self._text += wall.recv(1 << 16)
+        *whole, self._text = self._text.split(b"\n\n")
+        return [
+            msgspec.json.decode(event.partition(b"data: ")[2])
+            for event in whole
+            if b"event: table" in event
+        ]
+
+
+def rate_of(tables: int) -> float:
+    """Records of a hall each second."""
+    return max(RATE_S * tables, LEAST_RATE_S)
+
+
 def _print(log_id: str, seq: int) -> str:
     return hashlib.sha256(f"{log_id} {seq}".encode()).hexdigest()
 
 
 def summarise(options: Options, pairs: Pairs) -> Summary:
     return Summary(
-        options.seconds, tuple(Row(count, RATE_S * count, seen) for (count, _), seen in pairs)
+        options.seconds,
+        tuple(Row(count, walls, rate_of(count), seen) for (count, walls, _), seen in pairs),
     )
 
 

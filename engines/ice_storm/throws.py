@@ -543,7 +543,7 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
     if match.gone or match.elsewhere:
         if match.unread_mm:  # it may be what was thrown
             return unread_throw(match, player)
-        return _looks_like_anothers(match, player) or _by_a_throw_that_nobody_sees(match, player)
+        return _misread_or_unseen(match, player)
     if len(match.out) == 1 and match.out[0].colour_probability < SURELY_ANOTHERS:
         return _stray(match, match.out[0].colour, player)
     if match.unread_mm:
@@ -624,7 +624,19 @@ def _other_was_thrown(match: TableMatch, player: str) -> Ambiguous | None:
     )
 
 
-def _by_a_throw_that_nobody_sees(match: TableMatch, player: str) -> Verdict:
+def _misread_or_unseen(match: TableMatch, player: str) -> Verdict:
+    """The verdict where the board changed: a piece may be misread, or the throw not seen at all."""
+    unseen = _by_a_throw_that_nobody_sees(match, player)
+    misread = _looks_like_anothers(match, player)
+    if misread is None:
+        return unseen
+    asked = unseen if isinstance(unseen, Ambiguous) else unseen.asks
+    known = [choice.moves for choice in misread.choices[:-1]]
+    others = [choice for choice in asked.choices if choice.moves not in known] if asked else []
+    return replace(misread, choices=(*misread.choices[:-1], *(others or misread.choices[-1:])))
+
+
+def _by_a_throw_that_nobody_sees(match: TableMatch, player: str) -> Ambiguous | OutOfSync:
     """The verdict where the board changed and no throw is seen: it may lie on the floor.
 
     Where all that left the board lies beside it a throw is likely, and asked about; else somebody

@@ -473,13 +473,24 @@ def test_nobody_is_accused_where_another_piece_of_that_colour_may_be_the_throw(t
 
 
 @pytest.mark.parametrize(
-    ("lay", "otherwise"),
-    [((165, 262), "No, something else: fix the table"), ((225, 62), "It is green: take it back")],
+    ("lay", "unseen", "otherwise"),
+    [
+        (
+            (165, 262),
+            [
+                ("throw black off: green1 b6?-b7?-c6?-c7?>c7",),
+                ("void black: green1 b6?-b7?-c6?-c7?>c7",),
+            ],
+            "No, something else: fix the table",
+        ),
+        ((225, 62), [], "It is green: take it back"),
+    ],
     ids=["near, and seems to have moved", "far, and a green piece seems to be new"],
 )
 def test_a_throw_that_looks_like_the_piece_that_it_knocked_off_is_asked_about(
-    table, lie, play, lay, otherwise
+    table, lie, play, lay, unseen, otherwise
 ):
+    """And if nothing new is seen, whether black's own piece, which is not seen at all, did it."""
     table.pieces = {"green1": lie("green", *lay), "red1": lie("red", 90, 280)}
     square = "d6" if lay[0] == 165 else "e2"
     state, before = thrown(f"green1 {square}, red1 b6", 4), table.seen()
@@ -488,7 +499,8 @@ def test_a_throw_that_looks_like_the_piece_that_it_knocked_off_is_asked_about(
     leaning = replace(lie("green", 102, 296, pose="leaning").piece(colour_probability=0.53), on=0)
     asked = play(state, before, leaning)
     assert (type(asked), asked.code) == (Ambiguous, "storm.colour")
-    assert [choice.moves for choice in asked.choices] == [("void black: green1 off",), ()]
+    known = [("void black: green1 off",), *unseen, ()]
+    assert [choice.moves for choice in asked.choices] == known
     assert asked.choices[-1].label == otherwise
 
 
