@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 import msgspec
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
@@ -52,8 +52,8 @@ PACE_S = 0.05
 """Time between two looks: what comes in meanwhile is folded together."""
 OVERLAP_MS = 10_000
 """Looks overlap by so much, as a transaction may be committed later than its time says."""
-AT_ONCE = 500
-"""Records of a log that are read at a time."""
+AT_ONCE, TABLES_AT_ONCE = 500, 100
+"""Records that are read at a time, and tables that they are read for."""
 RECENT_MS = 24 * 3600 * 1000
 """Tables that were silent for longer show no game."""
 
@@ -219,13 +219,20 @@ class Hall:
         with self._store.reading() as db:
             rows = db.execute(wanted).all()
         newest = {row.id: row for row in rows}  # of each table, the log that was heard last
+        behind: list[_Table] = []
         for row in newest.values():
             known = None if old else self._tables.get(row.id)
             if known is None or known.name != row.name:
                 known = _Table(row.id, row.club_id, row.name)
                 self._changes(known)
-            if row.log_id is not None and (row.log_id, row.seq) != (known.log_id, known.seq):
-                self._catch_up(known, row.log_id)
+            if row.log_id is None or (row.log_id, row.seq) == (known.log_id, known.seq):
+                continue
+            if row.log_id != known.log_id:
+                known = _Table(row.id, row.club_id, row.name, row.log_id)
+                known.seq = self._before_last(row.log_id)
+            behind.append(known)
+        while behind:
+            behind = self._catch_up(behind[:TABLES_AT_ONCE]) + behind[TABLES_AT_ONCE:]
         if whole:
             self._take_plan(self._plan())
 
@@ -249,18 +256,23 @@ class Hall:
         with self._changed:
             return self._planned.get(table_id, NextMatch())
 
-    def _catch_up(self, table: _Table, log_id: str) -> None:
-        if table.log_id != log_id:
-            table = _Table(table.id, table.club_id, table.name, log_id)
-            table.seq = self._before_last(log_id)
-        while found := self._records(RECORDS.c.log_id == log_id, RECORDS.c.seq > table.seq):
-            for seq, session, document in found:
-                if session != table.session:  # a new session, or an older one that goes on
-                    table = _Table(table.id, table.club_id, table.name, log_id, session=session)
-                    self._play_again(table, seq)
-                table.seq = seq
-                _add(table, document)
-            self._changes(table)
+    def _catch_up(self, behind: Sequence[_Table]) -> list[_Table]:
+        """Fold what the database has of these tables; returns those that it may have more of."""
+        folded = {table.log_id: table for table in behind}
+        found = self._records(
+            or_(*(and_(RECORDS.c.log_id == one.log_id, RECORDS.c.seq > one.seq) for one in behind))
+        )
+        for log_id, seq, session, document in found:
+            table = folded[log_id]
+            if session != table.session:  # a new session, or an older one that goes on
+                table = _Table(table.id, table.club_id, table.name, log_id, session=session)
+                folded[log_id] = table
+                self._play_again(table, seq)
+            table.seq = seq
+            _add(table, document)
+        for log_id in {log_id for log_id, *_ in found}:
+            self._changes(folded[log_id])
+        return [*folded.values()] if len(found) == AT_ONCE else []
 
     def _play_again(self, table: _Table, before: int) -> None:
         """Fold the records of the table's session that come before a number."""
@@ -268,7 +280,7 @@ class Hall:
         while found := self._records(
             *of_session, RECORDS.c.seq > table.seq, RECORDS.c.seq < before
         ):
-            for seq, _, document in found:
+            for _, seq, _, document in found:
                 table.seq = seq
                 _add(table, document)
 
@@ -284,15 +296,16 @@ class Hall:
             return 0
         return int(last - 1 if received_ms > self._now_ms() - RECENT_MS else last)
 
-    def _records(self, *wanted: Any) -> Sequence[tuple[int, int, str]]:
+    def _records(self, *wanted: Any) -> Sequence[tuple[str, int, int, str]]:
+        """Log, number, session and document of records, those of a log in order."""
         with self._store.reading() as db:
             rows = db.execute(
-                select(RECORDS.c.seq, RECORDS.c.session, RECORDS.c.document)
+                select(RECORDS.c.log_id, RECORDS.c.seq, RECORDS.c.session, RECORDS.c.document)
                 .where(*wanted)
-                .order_by(RECORDS.c.seq)
+                .order_by(RECORDS.c.log_id, RECORDS.c.seq)
                 .limit(AT_ONCE)
             ).all()
-        return [(row.seq, row.session, row.document) for row in rows]
+        return [tuple(row) for row in rows]
 
     def _changes(self, table: _Table) -> None:
         with self._changed:

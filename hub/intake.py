@@ -131,12 +131,14 @@ class Intake:
         told = {one.place.seq: one.fingerprint for one in sent if one.place.seq <= cursor.seq}
         if 0 < batch.after <= cursor.seq:
             told[batch.after] = batch.fingerprint
-        rows = db.execute(
-            select(RECORDS.c.seq, RECORDS.c.fingerprint).where(
-                RECORDS.c.log_id == batch.log, RECORDS.c.seq.in_(told)
-            )
-        ).all()
-        kept = {row.seq: row.fingerprint for row in rows}
+        kept = {cursor.seq: cursor.fingerprint}  # mostly all that is asked for
+        if asked := told.keys() - kept.keys():
+            rows = db.execute(
+                select(RECORDS.c.seq, RECORDS.c.fingerprint).where(
+                    RECORDS.c.log_id == batch.log, RECORDS.c.seq.in_(asked)
+                )
+            ).all()
+            kept |= {row.seq: row.fingerprint for row in rows}
         wrong = sorted(seq for seq, print_ in told.items() if kept.get(seq) != print_)
         if not wrong:
             return None

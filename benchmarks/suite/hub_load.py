@@ -9,7 +9,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
@@ -108,17 +109,12 @@ class _Hall:
         self._over = threading.Event()
 
     def play(self, seconds: float) -> None:
-        """All tables send at their rate, for so long."""
-        rate, begun = rate_of(len(self._tables)), time.monotonic() + 2.0
-        senders = [
-            threading.Thread(target=self._send, args=(number, begun, rate, seconds))
-            for number in range(SENDERS)
-        ]
+        """All tables begin; then they send at their rate, for so long."""
         wall = threading.Thread(target=self._look)
-        for thread in (wall, *senders):
-            thread.start()
-        for thread in senders:
-            thread.join()
+        wall.start()
+        self._together(self._begin)
+        rate, begun = rate_of(len(self._tables)), time.monotonic() + 2.0
+        self._together(lambda sender: self._send(sender, begun, rate, seconds))
         with suppress(AssertionError):
             end_s = time.monotonic() + SETTLE_S
             while len(self._shown) < len(self._due) and time.monotonic() < end_s:
@@ -126,34 +122,43 @@ class _Hall:
         self._over.set()
         wall.join()
 
+    def _together(self, work: Callable[[int], None]) -> None:
+        senders = [threading.Thread(target=work, args=(number,)) for number in range(SENDERS)]
+        for thread in senders:
+            thread.start()
+        for thread in senders:
+            thread.join()
+
+    def _begin(self, sender: int) -> None:
+        """The first record of every SENDERS-th table."""
+        with closing(HubClient(f"http://127.0.0.1:{self._port}")) as client:
+            for table in range(sender, len(self._tables), SENDERS):
+                self._send_one(client, table, 0)
+
     def _send(self, sender: int, begun: float, rate: float, seconds: float) -> None:
-        """The records of every SENDERS-th table, when they are due."""
-        client, sent = HubClient(f"http://127.0.0.1:{self._port}"), dict[int, int]()
-        for number in range(int(rate * (WARM_S + seconds))):
-            table = number % len(self._tables)
-            if table % SENDERS != sender or sent.get(table, 0) >= len(self._documents):
-                continue
-            name, log_id, client.token = self._tables[table]
-            after, due_s = sent.get(table, 0), begun + number / rate
-            time.sleep(max(0.0, due_s - time.monotonic()))
-            if due_s >= begun + WARM_S:
-                self._due[name, after + 1] = due_s
-            record = SentRecord(
-                fingerprint=_print(log_id, after + 1), document=self._documents[after]
-            )
-            while True:
-                with suppress(HubGone):
-                    client.send(
-                        Batch(
-                            log=log_id,
-                            after=after,
-                            fingerprint=_print(log_id, after) if after else "",
-                            records=[record],
-                        )
-                    )
-                    break
-            sent[table] = after + 1
-        client.close()
+        """The next records of every SENDERS-th table, when they are due."""
+        sent = dict[int, int]()
+        with closing(HubClient(f"http://127.0.0.1:{self._port}")) as client:
+            for number in range(int(rate * (WARM_S + seconds))):
+                table = number % len(self._tables)
+                after, due_s = sent.get(table, 1), begun + number / rate
+                if table % SENDERS != sender or after >= len(self._documents):
+                    continue
+                time.sleep(max(0.0, due_s - time.monotonic()))
+                if due_s >= begun + WARM_S:
+                    self._due[self._tables[table][0], after + 1] = due_s
+                self._send_one(client, table, after)
+                sent[table] = after + 1
+
+    def _send_one(self, client: HubClient, table: int, after: int) -> None:
+        """The record of a table after one."""
+        _, log_id, client.token = self._tables[table]
+        record = SentRecord(fingerprint=_print(log_id, after + 1), document=self._documents[after])
+        known = _print(log_id, after) if after else ""
+        while True:
+            with suppress(HubGone):
+                client.send(Batch(log=log_id, after=after, fingerprint=known, records=[record]))
+                return
 
     def _look(self) -> None:
         """Follow the walls, and note when each record was on all of them."""

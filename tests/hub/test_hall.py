@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import msgspec
 import pytest
@@ -71,6 +71,28 @@ def test_a_table_without_a_game_is_idle(hall, club):
     club.enrol()
     table = only(hall, club)
     assert (table.name, table.phase, table.game, table.players) == ("Table 1", "idle", "", ())
+
+
+def test_many_tables_with_more_records_than_are_read_at_a_time_are_shown_as_they_are(
+    hall, club, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("hub.hall.AT_ONCE", 5)
+    monkeypatch.setattr("hub.hall.TABLES_AT_ONCE", 3)
+    with ExitStack() as stack:
+        logs = [stack.enter_context(Log(tmp_path / f"{k}.sqlite")) for k in range(7)]
+        tokens = [club.enrol(f"Table {k}") for k in range(7)]
+        sessions = [begin(log) for log in logs]
+        for records in (0, 2, 9):
+            for k, (log, token, session) in enumerate(zip(logs, tokens, sessions, strict=True)):
+                for number in range(records + k % 3):
+                    session.append(ruled(f"Ruling {number} of {records} at {k}."))
+                send(club, log, token)
+            hall.refresh(whole=False)
+            shown = hall.tables(club.actor.club_id, "en")
+            assert [one.headline for one in shown] == [
+                f"Ruling {records + k % 3 - 1} of {records} at {k}." if records + k % 3 else ""
+                for k in range(7)
+            ]
 
 
 def test_a_table_shows_its_game_as_it_goes_on(hall, club, log):
