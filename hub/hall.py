@@ -270,7 +270,7 @@ class Hall:
                 self._play_again(table, seq)
             table.seq = seq
             _add(table, document)
-        for log_id in {log_id for log_id, *_ in found}:
+        for log_id in dict.fromkeys(log_id for log_id, *_ in found):
             self._changes(folded[log_id])
         return [*folded.values()] if len(found) == AT_ONCE else []
 

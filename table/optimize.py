@@ -1,4 +1,4 @@
-"""SciPy's fits, loaded when the first is made: they take 49 MB, and most games need none."""
+"""SciPy's fits. SciPy takes 49 MB of memory, so it is loaded when the first fit is made."""
 
 from __future__ import annotations
 

@@ -115,10 +115,9 @@ class _Hall:
         self._together(self._begin)
         rate, begun = rate_of(len(self._tables)), time.monotonic() + 2.0
         self._together(lambda sender: self._send(sender, begun, rate, seconds))
-        with suppress(AssertionError):
-            end_s = time.monotonic() + SETTLE_S
-            while len(self._shown) < len(self._due) and time.monotonic() < end_s:
-                time.sleep(0.1)
+        end_s = time.monotonic() + SETTLE_S
+        while self._due.keys() - self._shown.keys() and time.monotonic() < end_s:
+            time.sleep(0.1)
         self._over.set()
         wall.join()
 

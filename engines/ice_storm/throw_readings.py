@@ -266,16 +266,17 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
         near = _nearest_mm([piece.solid], others) <= LEAN_MM
         lies = LIE_NEAR * (1 - piece.pose_probability)
         return True if near and lies <= (1 - SURE) * (lies + piece.pose_probability) else None
-    others += [match.lay[one.name].solid for one in match.hidden if one.name in match.lay]
+    hidden = [match.lay[one.name].solid for one in match.hidden if one.name in match.lay]
+    supports = [*others, *hidden]
     leaning = [rival.solid for rival in piece.rivals if rival.pose == "leaning"]
     tip = [_tip_of(piece.solid)] if piece.pose == "lying" else []
     may_lean = (
-        (doubtful and _nearest_mm([piece.solid, *leaning], others) <= DOUBTFUL_LEAN_MM)
-        or _nearest_mm(tip, others) <= TIP_MM
+        (doubtful and _nearest_mm([piece.solid, *leaning], supports) <= DOUBTFUL_LEAN_MM)
+        or _nearest_mm(tip, supports) <= TIP_MM
         or any(
             overlap(piece.solid, other, DOUBTFUL_OVERLAP)
             or overlap(other, piece.solid, DOUBTFUL_OVERLAP)
-            for other in others
+            for other in supports
         )
     )
     return None if may_lean else False

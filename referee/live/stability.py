@@ -184,8 +184,8 @@ def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = F
     """True if two observations differ at most in how pieces of doubtful pose are read.
 
     Such pieces have the same colour, and their middles are as near as those of one piece. It is
-    enough if one reading is doubtful, unless `both_doubtful`. If it is enough, one may also be read
-    in doubt where the other observation has only something unread.
+    enough if one reading is doubtful, unless `both_doubtful`. Without that, a piece that is read in
+    doubt may also be what the other observation could not read at its place.
     """
     if is_same_reading(a, b):
         return True
@@ -259,7 +259,7 @@ def _doubtful_as_in(
 def _without_doubtful_where_unread(seen: Observation, other: Observation) -> Observation:
     """`seen` without pieces of doubtful pose where the other observation has something unread.
 
-    As it is where pieces stand on others.
+    It stays as it is if a piece stands on another: such pieces are named by their index.
     """
     if any(piece.on is not None for piece in seen.pieces):
         return seen

@@ -135,7 +135,7 @@ class Grid:
 
 def make_grid(camera: Camera, lens: Lens) -> Grid:
     """Rays of every pixel of a lens."""
-    from scipy.interpolate import RectBivariateSpline  # takes 49 MB: only for a simulated camera
+    from scipy.interpolate import RectBivariateSpline  # only a simulated camera needs it
 
     u = np.linspace(-1.0, lens.width, max(8, lens.width // KNOT_PX))
     v = np.linspace(-1.0, lens.height, max(8, lens.height // KNOT_PX))

@@ -469,7 +469,7 @@ def test_version_and_help_load_nothing_heavy() -> None:
         assert result.stdout.splitlines()[-1] == "set()"
 
 
-def test_what_referees_a_game_does_without_scipy_which_takes_49_mb() -> None:
+def test_commands_that_referee_a_game_do_not_load_scipy() -> None:
     told = "import sys, cli.measure, cli.play, cli.referee; print('scipy' in sys.modules)"
     result = subprocess.run(
         [sys.executable, "-c", told], capture_output=True, text=True, timeout=WAIT_S, check=True

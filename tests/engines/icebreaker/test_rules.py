@@ -72,7 +72,7 @@ def test_somebody_can_move(table):
     assert ways(played, own, others, ice) or ways(played, others, own, ice)
 
 
-@settings(max_examples=6)
+@settings(max_examples=15)
 @given(st.data())
 def test_every_pair_of_cells(data):
     """Of all pairs of cells just those are legal that the list has."""
