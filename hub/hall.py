@@ -10,8 +10,8 @@ import logging
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -20,7 +20,7 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from hub.intake import News
+from hub.intake import News, Taken
 from hub.sessions import SessionFold
 from hub.store import LOGS, RECORDS, TABLES, Store
 from hub.wire import NextMatch
@@ -49,9 +49,7 @@ logger = logging.getLogger(__name__)
 LOOK_S = 2.0
 """How often the database is looked at for what another process took in."""
 PACE_S = 0.05
-"""Time between two looks: what comes in meanwhile is folded together."""
-OVERLAP_MS = 10_000
-"""Looks overlap by so much, as a transaction may be committed later than its time says."""
+"""Time between two folds: what comes in meanwhile is folded together."""
 AT_ONCE, TABLES_AT_ONCE = 500, 100
 """Records that are read at a time, and tables that they are read for."""
 RECENT_MS = 24 * 3600 * 1000
@@ -185,56 +183,70 @@ class Hall:
         self._changed = threading.Condition()
         self.hello = first_event(secrets.token_hex(8))
         self.newest, self.closed = 0, False
-        self._looked_ms, self._old = 0, threading.Event()
+        self._old = threading.Event()
 
     def run(self, stopping: threading.Event) -> None:
         """Fold what comes in until `stopping` is set."""
-        heard, whole_s = 0, 0.0
+        look_s = 0.0
         while not stopping.is_set():
-            whole = monotonic() >= whole_s
             try:
-                self.refresh(whole)
-                whole_s = monotonic() + LOOK_S if whole else whole_s
+                self.hear(self._news.wait(max(0.0, look_s - monotonic())))
+                if self._old.is_set() or monotonic() >= look_s:
+                    self.refresh()
+                    look_s = monotonic() + LOOK_S
             except (DBAPIError, NoConnection) as error:
                 logger.error("database: %s", " ".join(str(error).split())[:300])
+                look_s = 0.0
                 stopping.wait(LOOK_S)
-            heard = self._news.wait(heard, LOOK_S)
             stopping.wait(PACE_S)
 
-    def refresh(self, whole: bool = True) -> None:
-        """Fold all that the database has and this does not know yet.
-
-        Not `whole`: only what came in since a short while before the last time.
-        """
+    def refresh(self) -> None:
+        """Fold all that the database has and this does not know yet."""
         wanted = (
-            select(TABLES, LOGS.c.log_id, LOGS.c.seq)
+            select(TABLES.c.id, TABLES.c.club_id, TABLES.c.name, LOGS.c.log_id, LOGS.c.seq)
             .outerjoin(LOGS, LOGS.c.table_id == TABLES.c.id)
             .order_by(TABLES.c.id, LOGS.c.heard_ms)
         )
-        if not whole and not self._old.is_set():
-            wanted = wanted.where(LOGS.c.heard_ms >= self._looked_ms - OVERLAP_MS)
-        self._looked_ms = self._now_ms()
         old = self._old.is_set()
         self._old.clear()
         with self._store.reading() as db:
             rows = db.execute(wanted).all()
-        newest = {row.id: row for row in rows}  # of each table, the log that was heard last
         behind: list[_Table] = []
-        for row in newest.values():
+        for row in {row.id: row for row in rows}.values():  # the log that was heard last
             known = None if old else self._tables.get(row.id)
-            if known is None or known.name != row.name:
+            if known is None:
                 known = _Table(row.id, row.club_id, row.name)
                 self._changes(known)
-            if row.log_id is None or (row.log_id, row.seq) == (known.log_id, known.seq):
-                continue
-            if row.log_id != known.log_id:
-                known = _Table(row.id, row.club_id, row.name, row.log_id)
-                known.seq = self._before_last(row.log_id)
-            behind.append(known)
-        while behind:
-            behind = self._catch_up(behind[:TABLES_AT_ONCE]) + behind[TABLES_AT_ONCE:]
-        if whole:
-            self._take_plan(self._plan())
+            if row.seq and (row.log_id, row.seq) != (known.log_id, known.seq):
+                behind.append(self._on_log(known, row.log_id))
+        self._catch_up(behind)
+        self._take_plan(self._plan())
+
+    def hear(self, news: Iterable[Taken]) -> None:
+        """Fold what was just committed; what it does not follow is read from the database."""
+        heard: dict[int, _Table] = {}
+        behind: dict[int, _Table] = {}
+        try:
+            for one in news:
+                known = heard.get(one.table.id) or self._tables.get(one.table.id)
+                table = self._on_log(known or _Table(*astuple(one.table)), one.log_id)
+                if table.seq == one.after:
+                    for record in one.records:
+                        place = record.place
+                        table = self._with(table, place.seq, place.session, record.document)
+                    heard[table.id] = table
+                elif table.seq < one.cursor.seq:
+                    behind[table.id] = table
+        finally:
+            for table in heard.values():
+                self._changes(table)
+        self._catch_up([*behind.values()])
+
+    def _on_log(self, table: _Table, log_id: str) -> _Table:
+        """The table that plays on this log; another one begins shortly before the log's end."""
+        if table.log_id == log_id:
+            return table
+        return _Table(table.id, table.club_id, table.name, log_id, seq=self._before_last(log_id))
 
     def _take_plan(self, plan: Plan) -> None:
         with self._changed:
@@ -256,23 +268,32 @@ class Hall:
         with self._changed:
             return self._planned.get(table_id, NextMatch())
 
-    def _catch_up(self, behind: Sequence[_Table]) -> list[_Table]:
-        """Fold what the database has of these tables; returns those that it may have more of."""
+    def _catch_up(self, behind: Sequence[_Table]) -> None:
+        """Fold what the database has of these tables."""
+        while behind:
+            behind = [*self._read_on(behind[:TABLES_AT_ONCE]), *behind[TABLES_AT_ONCE:]]
+
+    def _read_on(self, behind: Sequence[_Table]) -> list[_Table]:
+        """Fold records of these tables; returns those that the database may have more of."""
         folded = {table.log_id: table for table in behind}
         found = self._records(
             or_(*(and_(RECORDS.c.log_id == one.log_id, RECORDS.c.seq > one.seq) for one in behind))
         )
         for log_id, seq, session, document in found:
-            table = folded[log_id]
-            if session != table.session:  # a new session, or an older one that goes on
-                table = _Table(table.id, table.club_id, table.name, log_id, session=session)
-                folded[log_id] = table
-                self._play_again(table, seq)
-            table.seq = seq
-            _add(table, document)
+            folded[log_id] = self._with(folded[log_id], seq, session, document)
         for log_id in dict.fromkeys(log_id for log_id, *_ in found):
             self._changes(folded[log_id])
         return [*folded.values()] if len(found) == AT_ONCE else []
+
+    def _with(self, table: _Table, seq: int, session: int, document: str) -> _Table:
+        """The table with the next record of its log."""
+        if session != table.session:  # a new session, or an older one that goes on
+            table = _Table(table.id, table.club_id, table.name, table.log_id, session=session)
+            if session < seq:
+                self._play_again(table, seq)
+        table.seq = seq
+        _add(table, document)
+        return table
 
     def _play_again(self, table: _Table, before: int) -> None:
         """Fold the records of the table's session that come before a number."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Condition
+from threading import Condition, Lock
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from hub.store import LOGS, RECORDS, Store
-from hub.tables import KnownTable
+from hub.tables import KnownTable, in_force, senders
 from hub.wire import MOST_RECORD_BYTES, MOST_RECORDS, Batch, Cursor, Place, SentRecord
 from table.errors import InputError, message_of
 from table.files import convert
@@ -22,110 +27,205 @@ logger = logging.getLogger(__name__)
 
 MOST_LOGS = 100
 """Most logs of one table: a log is made when a table gets a new card, not every evening."""
+PACE_S = 0.02
+"""Time between two transactions: what comes in meanwhile is committed together."""
+MOST_NEWS = 1000
+"""Batches that are remembered until somebody asks what is new; later ones replace them."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """A record that was sent, as it is kept."""
+class KeptRecord:
+    """A record as it is kept."""
 
     place: Place
     fingerprint: str
     document: str
 
 
-NOT_YOURS = Refusal(
-    409,
-    "log_of_another_table",
-    msg(
-        "This log is another table's. If its card was copied, make this log one of its own:"
-        " {program}",
-        program="rinkside log rename",
-    ),
-)
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Records of a table's log that were committed; the first follows record `after`."""
+
+    table: KnownTable
+    log_id: str
+    after: int
+    records: Sequence[KeptRecord]
+
+    @property
+    def cursor(self) -> Cursor:
+        """The last of them."""
+        last = self.records[-1]
+        return Cursor(log=self.log_id, seq=last.place.seq, fingerprint=last.fingerprint)
 
 
 class News:
-    """Tells who waits that something was taken in.  Safe to use from many threads."""
+    """What was taken in, for the one who waits for it.  Safe to use from many threads."""
 
     def __init__(self) -> None:
-        self._changed = Condition()
-        self._count = 0
+        self._changed, self._told = Condition(), False
+        self._taken = deque[Taken](maxlen=MOST_NEWS)
 
-    def tell(self) -> None:
+    def tell(self, taken: Sequence[Taken] = ()) -> None:
         """Something was committed."""
         with self._changed:
-            self._count += 1
-            self._changed.notify_all()
+            self._told = True
+            self._taken.extend(taken)
+            self._changed.notify()
 
-    def wait(self, after: int, timeout_s: float) -> int:
-        """How often something was told, as soon as that is more than `after`."""
+    def wait(self, timeout_s: float) -> list[Taken]:
+        """What was taken in since the last time, as soon as something is told.
+
+        The oldest is missing where that is much; the database has it.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._count > after, timeout_s)
-            return self._count
+            self._changed.wait_for(lambda: self._told, timeout_s)
+            taken, self._told = list(self._taken), False
+            self._taken.clear()
+            return taken
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A batch that waits to be taken in, the token it came with, and a place for the answer."""
+
+    token: str
+    batch: Batch
+    sent: Sequence[KeptRecord]
+    answer: Future[Cursor]
 
 
 class Intake:
-    """The way in.  Safe to use from many threads and many processes."""
+    """The way in.  Safe to use from many threads and many processes.
+
+    One thread writes. What comes in meanwhile waits, and is then committed together: that costs
+    hardly more than committing one batch.
+    """
 
     def __init__(self, store: Store, news: News, now_ms: Callable[[], int]) -> None:
         """`now_ms` is the hub's wall clock."""
         self._store, self._news, self._now_ms = store, news, now_ms
+        self._waiting: list[_Waiting] = []
+        self._lock, self._writer = Lock(), ThreadPoolExecutor(1, "intake")
 
-    def take(self, table: KnownTable, body: bytes) -> Cursor:
+    def take(self, token: str, body: bytes) -> Cursor:
         """Keep the records of a batch that are new, and say what the hub has of the log now.
 
         A batch that follows a record that the hub has not is left, and so is one that brings
-        nothing new. Returns only when all is on disk. Raises Refusal for what is no batch, and for
-        a log that is another table's, or another log with the same id; then nothing is kept.
+        nothing new. Returns only when all is on disk. Raises Refusal for a token that is not in
+        force, for what is no batch, and for a log that is another table's, or another log with the
+        same id; then nothing is kept.
         """
-        batch = _batch(body)
-        sent = [_checked(record) for record in batch.records]
-        _check_order(batch, sent)
+        try:
+            batch = _batch(body)
+            sent = [_checked(record) for record in batch.records]
+            _check_order(batch, sent)
+        except Refusal:
+            with self._store.reading() as db:
+                in_force(senders(db, [token])[token])  # others are told only that they are not
+            raise
+        waiting = _Waiting(token, batch, sent, Future())
+        with self._lock:
+            self._waiting.append(waiting)
+        self._writer.submit(self._take_waiting)
+        return waiting.answer.result()
+
+    def _take_waiting(self) -> None:
+        """Take in what waits, one batch of each log: the next one follows what that has brought."""
+        with self._lock:
+            group: dict[str, _Waiting] = {}
+            later = [
+                one for one in self._waiting if group.setdefault(one.batch.log, one) is not one
+            ]
+            self._waiting = later
+        if group:
+            self._answer([group[log_id] for log_id in sorted(group)])
+            time.sleep(PACE_S)
+
+    def _answer(self, group: Sequence[_Waiting]) -> None:
+        """Take in batches together, or one by one if one of them cannot be kept."""
+        try:
+            answers, taken = self._take(group)
+        except Exception as error:
+            gone = isinstance(error, OperationalError | NoConnection)
+            for one in group:
+                if gone or len(group) == 1:
+                    one.answer.set_exception(error)
+                else:
+                    self._answer([one])
+            return
+        if taken:
+            self._news.tell(taken)
+        for one, answer in zip(group, answers, strict=True):
+            if isinstance(answer, Refusal):
+                one.answer.set_exception(answer)
+            else:
+                one.answer.set_result(answer)
+
+    def _take(self, group: Sequence[_Waiting]) -> tuple[list[Cursor | Refusal], list[Taken]]:
+        """Commit batches of different logs; the answer to each, and what they have brought."""
+        answers: list[Cursor | Refusal] = []
+        taken: list[Taken] = []
         with self._store.writing() as db:
-            owner, cursor = self._row(db, table, batch.log)
-            wrong = NOT_YOURS if owner != table.id else self._compare(db, batch, sent, cursor)
-            if wrong is not None:
-                _note(db, batch.log, wrong.code)
-            elif batch.after <= cursor.seq and (
-                new := [one for one in sent if one.place.seq > cursor.seq]
-            ):
-                cursor = self._keep(db, batch.log, new)
+            tables = senders(db, {one.token for one in group})
+            logs = self._logs(db, [one.batch.log for one in group])
+            for one in group:
+                try:
+                    table = in_force(tables[one.token])
+                    row = logs.get(one.batch.log) or self._begun(db, table, one.batch.log)
+                    cursor = self._cursor(db, one, table, row)
+                except Refusal as refusal:
+                    answers.append(refusal)
+                    continue
+                new = [record for record in one.sent if record.place.seq > cursor.seq]
+                if new and one.batch.after <= cursor.seq:
+                    taken.append(Taken(table, cursor.log, cursor.seq, new))
+                    cursor = taken[-1].cursor
+                answers.append(cursor)
+            self._keep(db, taken)
+        return answers, taken
+
+    def _logs(self, db: Connection, log_ids: Sequence[str]) -> dict[str, Row]:
+        """The rows of those logs that are known.
+
+        They are locked, so that two batches of one log never mix; in order, so that two hubs
+        never wait for each other.
+        """
+        wanted = select(LOGS).where(LOGS.c.log_id.in_(log_ids)).order_by(LOGS.c.log_id)
+        return {row.log_id: row for row in db.execute(wanted.with_for_update())}
+
+    def _begun(self, db: Connection, table: KnownTable, log_id: str) -> Row:
+        """The row of a log that is new, and this table's; raises Refusal if it has too many."""
+        mine = select(LOGS.c.log_id).where(LOGS.c.table_id == table.id).limit(MOST_LOGS)
+        if len(db.execute(mine).all()) >= MOST_LOGS:
+            raise Refusal(
+                409,
+                "too_many_logs",
+                msg("Expected at most {n} logs of one table, got one more.", n=MOST_LOGS),
+            )
+        first = {
+            "log_id": log_id,
+            "table_id": table.id,
+            "seq": 0,
+            "fingerprint": "",
+            "trouble": "",
+            "heard_ms": self._now_ms(),
+        }
+        self._store.insert_new(db, LOGS, [first])
+        return self._logs(db, [log_id])[log_id]  # perhaps another hub was first
+
+    def _cursor(self, db: Connection, one: _Waiting, table: KnownTable, row: Row) -> Cursor:
+        """How far a log has come; raises Refusal if the batch is of another one."""
+        cursor = Cursor(log=row.log_id, seq=row.seq, fingerprint=row.fingerprint)
+        mine = row.table_id == table.id
+        wrong = self._compare(db, one.batch, one.sent, cursor) if mine else _not_yours()
         if wrong is not None:
-            logger.warning("table %s, log %s: %s", table.name, batch.log, wrong.code)
-            raise Refusal(wrong.status, wrong.code, wrong.message)
-        if batch.records:
-            self._news.tell()
+            _note(db, row.log_id, wrong.code)
+            logger.warning("table %s, log %s: %s", table.name, row.log_id, wrong.code)
+            raise wrong
         return cursor
 
-    def _row(self, db: Connection, table: KnownTable, log_id: str) -> tuple[int, Cursor]:
-        """The table whose log it is, and how far it has come; it is this table's if it is new.
-
-        The row is locked, so that two batches of one log never mix.
-        """
-        found = select(LOGS).where(LOGS.c.log_id == log_id).with_for_update()
-        row = db.execute(found).one_or_none()
-        if row is None:
-            mine = select(LOGS.c.log_id).where(LOGS.c.table_id == table.id).limit(MOST_LOGS)
-            if len(db.execute(mine).all()) >= MOST_LOGS:
-                raise Refusal(
-                    409,
-                    "too_many_logs",
-                    msg("Expected at most {n} logs of one table, got one more.", n=MOST_LOGS),
-                )
-            first = {
-                "log_id": log_id,
-                "table_id": table.id,
-                "seq": 0,
-                "fingerprint": "",
-                "trouble": "",
-                "heard_ms": self._now_ms(),
-            }
-            self._store.insert_new(db, LOGS, [first])
-            row = db.execute(found).one()
-        return row.table_id, Cursor(log=log_id, seq=row.seq, fingerprint=row.fingerprint)
-
     def _compare(
-        self, db: Connection, batch: Batch, sent: Sequence[_Sent], cursor: Cursor
+        self, db: Connection, batch: Batch, sent: Sequence[KeptRecord], cursor: Cursor
     ) -> Refusal | None:
         """Is what was sent before still the same?  A Refusal if it is not."""
         told = {one.place.seq: one.fingerprint for one in sent if one.place.seq <= cursor.seq}
@@ -153,27 +253,41 @@ class Intake:
             ),
         )
 
-    def _keep(self, db: Connection, log_id: str, new: Sequence[_Sent]) -> Cursor:
-        now_ms, last = self._now_ms(), new[-1]
-        rows = [
+    def _keep(self, db: Connection, taken: Sequence[Taken]) -> None:
+        """Write records and cursors."""
+        now_ms = self._now_ms()
+        records = [
             {
-                "log_id": log_id,
-                "seq": one.place.seq,
-                "session": one.place.session,
+                "log_id": one.log_id,
+                "seq": record.place.seq,
+                "session": record.place.session,
                 "received_ms": now_ms,
-                "fingerprint": one.fingerprint,
-                "document": one.document,
+                "fingerprint": record.fingerprint,
+                "document": record.document,
             }
-            for one in new
+            for one in taken
+            for record in one.records
         ]
-        self._store.insert_new(db, RECORDS, rows)
-        cursor = Cursor(log=log_id, seq=last.place.seq, fingerprint=last.fingerprint)
-        db.execute(
-            update(LOGS)
-            .where(LOGS.c.log_id == log_id)
-            .values(seq=cursor.seq, fingerprint=cursor.fingerprint, heard_ms=now_ms)
-        )
-        return cursor
+        self._store.insert_new(db, RECORDS, records)
+        cursors = [msgspec.structs.asdict(one.cursor) for one in taken]
+        if cursors:
+            db.execute(ADVANCE, [one | {"heard_ms": now_ms} for one in cursors])
+
+
+ADVANCE = update(LOGS).where(LOGS.c.log_id == bindparam("log"))
+"""Move the cursor of a log; what else is given is what it becomes."""
+
+
+def _not_yours() -> Refusal:
+    return Refusal(
+        409,
+        "log_of_another_table",
+        msg(
+            "This log is another table's. If its card was copied, make this log one of its own:"
+            " {program}",
+            program="rinkside log rename",
+        ),
+    )
 
 
 def _note(db: Connection, log_id: str, trouble: str) -> None:
@@ -201,7 +315,7 @@ def _batch(body: bytes) -> Batch:
     return batch
 
 
-def _checked(record: SentRecord) -> _Sent:
+def _checked(record: SentRecord) -> KeptRecord:
     document = msgspec.json.encode(record.document)
     if len(document) > MOST_RECORD_BYTES:
         raise Refusal(
@@ -217,10 +331,10 @@ def _checked(record: SentRecord) -> _Sent:
         place = msgspec.convert(record.document, Place)
     except msgspec.ValidationError as error:
         raise _bad(phrase("expected a record ({raw})", raw=error)) from error
-    return _Sent(place, record.fingerprint, document.decode())
+    return KeptRecord(place, record.fingerprint, document.decode())
 
 
-def _check_order(batch: Batch, sent: Sequence[_Sent]) -> None:
+def _check_order(batch: Batch, sent: Sequence[KeptRecord]) -> None:
     """Raise Refusal unless numbers rise, and every record is of a session that began before."""
     last = batch.after
     for one in sent:

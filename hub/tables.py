@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, insert, select, update
@@ -175,20 +175,7 @@ class Tables:
     def known(self, token: str) -> KnownTable:
         """The table of a token; raises Refusal for one that is not in force."""
         with self._store.reading() as db:
-            row = db.execute(
-                select(TOKENS.c.withdrawn_ms, TABLES.c.id, TABLES.c.club_id, TABLES.c.name)
-                .join(TABLES, TABLES.c.id == TOKENS.c.table_id)
-                .where(TOKENS.c.secret_sha256 == digest(token))
-            ).one_or_none()
-        if row is None:
-            raise Refusal(401, "no_token", msg("Expected the token of a table; enrol this table."))
-        if row.withdrawn_ms is not None:
-            raise Refusal(
-                401,
-                "token_withdrawn",
-                msg("The token of this table was withdrawn; enrol the table again."),
-            )
-        return KnownTable(row.id, row.club_id, row.name)
+            return in_force(senders(db, [token])[token])
 
     def withdraw(self, actor: Actor, table_id: int) -> None:
         """Withdraw all tokens of a table; raises Refusal for one that the club has not."""
@@ -239,6 +226,40 @@ class Tables:
             ListedTable(row.id, row.name, row.tokens, row.heard_ms, int(row.records), row.trouble)
             for row in rows
         ]
+
+
+def senders(db: Connection, tokens: Collection[str]) -> dict[str, KnownTable | Refusal]:
+    """The table of each token, or a Refusal where it is not in force."""
+    keys = {digest(token): token for token in tokens}
+    rows = db.execute(
+        select(TOKENS, TABLES.c.id, TABLES.c.club_id, TABLES.c.name)
+        .join(TABLES, TABLES.c.id == TOKENS.c.table_id)
+        .where(TOKENS.c.secret_sha256.in_(keys))
+    )
+    found = {
+        keys[row.secret_sha256]: KnownTable(row.id, row.club_id, row.name)
+        if row.withdrawn_ms is None
+        else _token_withdrawn()
+        for row in rows
+    }
+    return {token: _no_token() for token in tokens} | found
+
+
+def in_force(found: KnownTable | Refusal) -> KnownTable:
+    """The table of a token; raises the Refusal of one that is not in force."""
+    if isinstance(found, Refusal):
+        raise found
+    return found
+
+
+def _no_token() -> Refusal:
+    return Refusal(401, "no_token", msg("Expected the token of a table; enrol this table."))
+
+
+def _token_withdrawn() -> Refusal:
+    return Refusal(
+        401, "token_withdrawn", msg("The token of this table was withdrawn; enrol the table again.")
+    )
 
 
 def _withdraw(db: Connection, table_id: int, now_ms: int) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 
 import msgspec
 import pytest
+from sqlalchemy import event
 
 from hub.app import create_hub_app
 from hub.forwarder import Forwarder
@@ -87,12 +89,113 @@ def test_many_tables_with_more_records_than_are_read_at_a_time_are_shown_as_they
                 for number in range(records + k % 3):
                     session.append(ruled(f"Ruling {number} of {records} at {k}."))
                 send(club, log, token)
-            hall.refresh(whole=False)
+            hall.refresh()
             shown = hall.tables(club.actor.club_id, "en")
             assert [one.headline for one in shown] == [
                 f"Ruling {records + k % 3 - 1} of {records} at {k}." if records + k % 3 else ""
                 for k in range(7)
             ]
+
+
+@contextmanager
+def asked(club: Club) -> Iterator[list[str]]:
+    """What the database is asked meanwhile."""
+    statements: list[str] = []
+
+    def note(_db, _cursor, statement, *_):
+        statements.append(statement)
+
+    event.listen(club.store.engine, "before_cursor_execute", note)
+    yield statements
+    event.remove(club.store.engine, "before_cursor_execute", note)
+
+
+def hear(hall: Hall, club: Club) -> list[str]:
+    """Tell the hall what was just taken in; returns what it asked the database."""
+    with asked(club) as statements:
+        hall.hear(club.news.wait(0))
+    return statements
+
+
+def test_what_was_just_taken_in_is_shown_without_asking_the_database(hall, club, log):
+    token, session = club.enrol(), begin(log)
+    hall.refresh()
+    send(club, log, token)
+    hear(hall, club)
+    for text in ("The set-up is right.", "Blue is out."):
+        session.append(ruled(text))
+        send(club, log, token)
+        assert hear(hall, club) == []
+        assert hall.tables(club.actor.club_id, "en")[0].headline == text
+    before = hall.newest
+    session.append(SessionEnded())
+    begin(log).append(ruled("Another evening."))
+    send(club, log, token)
+    assert hear(hall, club) == []
+    assert hall.newest == before + 1
+    shown = hall.tables(club.actor.club_id, "en")
+    assert (shown[0].headline, shown[0].seq) == ("Another evening.", 6)
+    hall.refresh()
+    assert hall.newest == before + 1
+    assert hall.tables(club.actor.club_id, "en") == shown
+
+
+@pytest.mark.parametrize("missed", ["table", "records", "card", "session", "nothing"])
+def test_what_was_not_heard_of_before_is_read_from_the_database(hall, club, log, tmp_path, missed):
+    token = club.enrol()
+    if missed != "table":
+        hall.refresh()
+    first = begin(log)
+    first.append(SessionEnded())
+    begin(log).append(ruled("The set-up is right."))
+    send(club, log, token)
+    if missed == "records":
+        club.news.wait(0)
+    hear(hall, club)
+    if missed == "session":
+        again = Session.reopen(log, first.id)
+        again.append(Reopened())
+        again.append(ruled("It goes on."))
+    if missed == "card":
+        club.at_ms += 1000
+        with Log(tmp_path / "new.sqlite") as new:
+            begin(new).append(ruled("A new card."))
+            send(club, new, club.enrol())
+    else:
+        log_of_all = Session.reopen(log, log.records()[-1].session)
+        log_of_all.append(ruled("The last one."))
+        send(club, log, token)
+    hear(hall, club)
+    (shown,) = hall.tables(club.actor.club_id, "en")
+    assert shown == only(Hall(club.store, club.news, club.now_ms), club)
+    assert shown.headline == ("A new card." if missed == "card" else "The last one.")
+
+
+def test_what_was_heard_twice_changes_nothing(hall, club, log):
+    token, session = club.enrol(), begin(log)
+    session.append(ruled("The set-up is right."))
+    send(club, log, token)
+    news = club.news.wait(0)
+    hall.refresh()
+    before = hall.newest
+    hall.hear(news)
+    assert hall.newest == before
+    session.append(ruled("Blue is out."))
+    send(club, log, token)
+    (last,) = club.news.wait(0)
+    hall.hear([*news, last, last])
+    assert hall.newest == before + 1
+    assert hall.tables(club.actor.club_id, "en")[0].headline == "Blue is out."
+
+
+def test_a_table_that_has_only_asked_costs_no_look_at_its_log(hall, club, log):
+    token = club.enrol()
+    club.intake.take(token, b'{"log": "01234567-89ab-4def-8123-456789abcdef"}')
+    begin(log)
+    hall.refresh()
+    with asked(club) as statements:
+        hall.refresh()
+    assert not any("FROM records" in one for one in statements)
 
 
 def test_a_table_shows_its_game_as_it_goes_on(hall, club, log):

@@ -6,45 +6,19 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
+from hub.intake import News
 from hub.store import LOGS, RECORDS
 from hub.wire import MOST_RECORD_BYTES, MOST_RECORDS
 from referee.sessions.event_store import LogReader
 from referee.sessions.events import public_document, read_public_document
-from tests.support.hubs import known, new_log
+from tests.support.batches import LOG, batch, kept, print_of, record
+from tests.support.hubs import new_log
 from webui.security.requests import Refusal
-
-LOG = "01234567-89ab-4def-8123-456789abcdef"
-
-
-def print_of(seq, other=""):
-    return f"{seq:02x}{other}".ljust(64, "0")
-
-
-def record(seq, /, **more):
-    """A record of one session, as a table sends it."""
-    fact = {"fact": "session_started"} if seq == 1 else {"fact": "paused", "decided_by": "host"}
-    document = {"seq": seq, "session": 1, "at_ms": 5, "frame": False, "schema": 9, **fact}
-    return {"fingerprint": print_of(seq), "document": document | more}
-
-
-def batch(*seqs, after=None, log=LOG, **more):
-    records = [one if isinstance(one, dict) else record(one) for one in seqs]
-    after = seqs[0] - 1 if after is None else after
-    print_ = print_of(after) if after else ""
-    return {"log": log, "after": after, "fingerprint": print_, "records": records} | more
 
 
 def sender(club, name="Table 1"):
-    table = known(club, club.enrol(name))
-    return lambda document: club.intake.take(table, msgspec.json.encode(document))
-
-
-def kept(store, log=LOG):
-    with store.reading() as db:
-        rows = db.execute(
-            select(RECORDS.c.seq).where(RECORDS.c.log_id == log).order_by(RECORDS.c.seq)
-        )
-        return [seq for (seq,) in rows]
+    token = club.enrol(name)
+    return lambda document: club.intake.take(token, msgspec.json.encode(document))
 
 
 def test_a_record_is_kept_once_however_often_it_is_sent(club, store):
@@ -141,9 +115,9 @@ BAD = {
 
 @pytest.mark.parametrize("body", BAD.values(), ids=BAD.keys())
 def test_what_is_no_batch_is_refused_in_one_line(club, store, body):
-    table = known(club, club.enrol())
+    token = club.enrol()
     with pytest.raises(Refusal) as refused:
-        club.intake.take(table, body)
+        club.intake.take(token, body)
     assert (refused.value.status, refused.value.code) == (400, "bad_batch")
     assert "\n" not in refused.value.message
     assert len(refused.value.message) < 400
@@ -187,9 +161,23 @@ def test_all_that_a_table_sends_can_be_read_back(tmp_path):
 
 def test_who_waits_hears_of_what_was_taken_in(club):
     take = sender(club)
-    before = club.news.wait(0, 0)
-    take(batch(1))
-    assert club.news.wait(before, 0) > before
+    assert club.news.wait(0) == []
+    take(batch(1, 2))
+    take(batch(2))
+    (taken,) = club.news.wait(0)
+    assert (taken.table.name, taken.log_id, taken.after) == ("Table 1", LOG, 0)
+    assert [one.place.seq for one in taken.records] == [1, 2]
+    assert club.news.wait(0) == []
+
+
+def test_of_much_news_the_oldest_is_left_out(club, monkeypatch):
+    monkeypatch.setattr("hub.intake.MOST_NEWS", 2)
+    news = News()
+    for seq in (1, 2, 3):
+        sender(club)(batch(seq))
+        news.tell(club.news.wait(0))
+    assert [one.after for one in news.wait(0)] == [1, 2]
+    assert news.wait(0) == []
 
 
 def test_two_logs_do_not_know_of_one_another(club, store):

@@ -16,7 +16,7 @@ from hub.audit import Actor
 from hub.client import HubGone, HubRefused
 from hub.intake import Intake, News
 from hub.store import Store
-from hub.tables import KnownTable, Tables
+from hub.tables import Tables
 from hub.wire import Batch, Cursor
 from referee.sessions.commands import NextGame, Resign, Undo
 from referee.sessions.event_store import Log
@@ -76,7 +76,7 @@ class DirectHub:
         body = msgspec.json.encode(batch)
         self.sent.append(batch)
         try:
-            cursor = self._club.intake.take(self._club.tables.known(self._token), body)
+            cursor = self._club.intake.take(self._token, body)
         except Refusal as refusal:
             if refusal.status >= 500:
                 raise HubGone(refusal.message) from refusal
@@ -84,10 +84,6 @@ class DirectHub:
         if lost == "answered":
             raise HubGone("lost")
         return cursor
-
-
-def known(club: Club, token: str) -> KnownTable:
-    return club.tables.known(token)
 
 
 def play(log: Log, game: str, seed: int, acts: int = 12, end: bool = True) -> Session:
