@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.garbage_collection import short_collections
 from cli.options import address_options
 from cli.paths import ready_folder
 from cli.serve_options import tell_address
@@ -95,7 +96,8 @@ def hub(
             thread.start()
         tell_address(phrase("The hub is"), listening)
         try:
-            serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
+            with short_collections():
+                serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
         finally:
             stopping.set()
             for thread in running:
