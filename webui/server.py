@@ -193,6 +193,17 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().service()
         self.asked, self.since_s = True, time.monotonic()
 
+    def writable(self) -> bool:
+        """As `HTTPChannel.writable`, but False while a thread sends.
+
+        The loop could not send then, and would ask again at once until that thread is done, which
+        has to wait for the loop. The thread wakes it for what is left.
+        """
+        if not super().writable() or not self.outbuf_lock.acquire(blocking=False):
+            return False
+        self.outbuf_lock.release()
+        return True
+
     def send(self, data: bytes, do_close: bool = True) -> int:
         """As `HTTPChannel.send`; counts the bytes that were taken."""
         sent: int = super().send(data, do_close)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import signal
 import socket
+import time
 import urllib.error
 import urllib.request
+from contextlib import closing
 
 import pytest
+from flask import Flask
 
 from referee.sessions.events import Record, VerdictReached
 from table.errors import InputError
@@ -129,3 +132,25 @@ def test_a_body_that_never_ends_is_cut_off(panel):
         )
         connection.sendall(head.encode())
         assert b" 413 " in connection.recv(4096).split(b"\r\n")[0]
+
+
+def test_the_loop_rests_while_a_thread_sends(monkeypatch):
+    rounds, loop, send = [], server.wasyncore.loop, server.Channel.send
+
+    def counted(**options):
+        rounds.append(1)
+        loop(**options)
+
+    def slow(channel, data, do_close=True):
+        time.sleep(0.3)
+        return send(channel, data, do_close)
+
+    monkeypatch.setattr(server.wasyncore, "loop", counted)
+    monkeypatch.setattr(server.Channel, "send", slow)
+    app = Flask("test")
+    app.add_url_rule("/", view_func=lambda: "answer")
+    with closing(listen(port=0)) as listening:
+        port = listening.getsockname()[1]
+        with serving(app, listening), urllib.request.urlopen(f"http://127.0.0.1:{port}") as answer:
+            assert answer.read() == b"answer"
+    assert len(rounds) < 50
