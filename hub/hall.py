@@ -218,7 +218,10 @@ class Hall:
                 known = _Table(row.id, row.club_id, row.name)
                 self._changes(known)
             if row.seq and (row.log_id, row.seq) != (known.log_id, known.seq):
-                behind.append(self._on_log(known, row.log_id))
+                if row.log_id != known.log_id:
+                    known = _Table(row.id, row.club_id, row.name, row.log_id)
+                    known.seq = self._before_last(row.log_id)
+                behind.append(known)
         self._catch_up(behind)
         self._take_plan(self._plan())
 
@@ -228,8 +231,9 @@ class Hall:
         behind: dict[int, _Table] = {}
         try:
             for one in news:
-                known = heard.get(one.table.id) or self._tables.get(one.table.id)
-                table = self._on_log(known or _Table(*astuple(one.table)), one.log_id)
+                table = heard.get(one.table.id) or self._tables.get(one.table.id)
+                if table is None or table.log_id != one.log_id:
+                    table = _Table(*astuple(one.table), log_id=one.log_id, seq=one.after)
                 if table.seq == one.after:
                     for record in one.records:
                         place = record.place
@@ -241,12 +245,6 @@ class Hall:
             for table in heard.values():
                 self._changes(table)
         self._catch_up([*behind.values()])
-
-    def _on_log(self, table: _Table, log_id: str) -> _Table:
-        """The table that plays on this log; another one begins shortly before the log's end."""
-        if table.log_id == log_id:
-            return table
-        return _Table(table.id, table.club_id, table.name, log_id, seq=self._before_last(log_id))
 
     def _take_plan(self, plan: Plan) -> None:
         with self._changed:

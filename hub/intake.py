@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Condition, Lock
+from time import monotonic, sleep
 
 import msgspec
 from sqlalchemy import Connection, Row, bindparam, select, update
@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 MOST_LOGS = 100
 """Most logs of one table: a log is made when a table gets a new card, not every evening."""
 PACE_S = 0.02
-"""Time between two transactions: what comes in meanwhile is committed together."""
-MOST_NEWS = 1000
+"""Time from one transaction to the next: what comes in meanwhile is committed together."""
+MOST_NEWS = 10_000
 """Batches that are remembered until somebody asks what is new; later ones replace them."""
 
 
@@ -138,8 +138,9 @@ class Intake:
             ]
             self._waiting = later
         if group:
+            next_s = monotonic() + PACE_S
             self._answer([group[log_id] for log_id in sorted(group)])
-            time.sleep(PACE_S)
+            sleep(max(0.0, next_s - monotonic()))
 
     def _answer(self, group: Sequence[_Waiting]) -> None:
         """Take in batches together, or one by one if one of them cannot be kept."""

@@ -207,6 +207,8 @@ class Store:
                 raise InputError(_unexpected(address.render_as_string()))
         self.shown = address.set(drivername=address.get_backend_name()).render_as_string()
         """The address without its password."""
+        # It warns of what it leaves out after an error, which is told itself.
+        logging.getLogger("psycopg").setLevel(logging.ERROR)
         self.engine: Engine = create_engine(address, **options)
         self._is_sqlite = address.get_backend_name() == "sqlite"
         if self._is_sqlite:
