@@ -11,7 +11,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -231,9 +231,11 @@ class Hall:
         behind: dict[int, _Table] = {}
         try:
             for one in news:
-                table = heard.get(one.table.id) or self._tables.get(one.table.id)
+                sender = one.table
+                table = heard.get(sender.id) or self._tables.get(sender.id)
                 if table is None or table.log_id != one.log_id:
-                    table = _Table(*astuple(one.table), log_id=one.log_id, seq=one.after)
+                    table = _Table(sender.id, sender.club_id, sender.name, one.log_id)
+                    table.seq = one.after
                 if table.seq == one.after:
                     for record in one.records:
                         place = record.place
