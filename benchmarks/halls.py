@@ -184,6 +184,17 @@ class Command:
         return self._process.wait(PATIENCE_S)
 
 
+def processor_s(pid: int) -> float:
+    """Processor time that a process and its children have taken, in seconds; 0 if it has ended."""
+    try:
+        spent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return 0.0
+    own_s = sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
+    return own_s + sum(processor_s(int(child)) for child in children)
+
+
 def until(wanted: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
     """Wait until `wanted()`."""
     end_s = time.monotonic() + patience_s

@@ -71,6 +71,11 @@ class Postgres:
         """SIGQUIT: it finishes nothing, as after a power cut of the program alone."""
         self._run(PG_CTL, "-D", self._data, "-m", "immediate", "-w", "stop")
 
+    @property
+    def pid(self) -> int:
+        """The number of its first process, the parent of all others."""
+        return int((self._data / "postmaster.pid").read_text().split()[0])
+
     def new_url(self) -> str:
         """The address of a new empty database."""
         import psycopg

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import msgspec
 
-from benchmarks.halls import Command, PlayedTable, enrolled, listening, until
+from benchmarks.halls import Command, PlayedTable, enrolled, listening, processor_s, until
 from benchmarks.harness import Benchmark, Pairs, percentiles
 from hub.client import HubClient, HubGone
 from hub.wire import Batch, SentRecord
@@ -34,7 +34,8 @@ WARM_S = 5.0
 """Records in the first seconds are not counted: the hub has just been started."""
 HALLS = ((1, 1), (10, 1), (100, 1), (1000, 1), (10_000, 1), (4, 2000))
 """Tables, and walls that are looked at."""
-SENDERS = 8
+SENDERS = 64
+"""Connections that tables share."""
 SETTLE_S = 10.0
 """Time after the last record in which the wall may still show it."""
 
@@ -51,6 +52,8 @@ class Seen(msgspec.Struct, frozen=True):
     """From the moment a record was due to its event on the wall: median, 95 of 100, most."""
     bytes: int
     """Of a document, on average."""
+    cores: tuple[float, float, float]
+    """Cores that were busy on average: with senders and walls, with the hub, with the database."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -73,15 +76,19 @@ def run(case: tuple[int, int, float]) -> Seen:
     count, walls, seconds = case
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url, port = stack.enter_context(Postgres()).new_url(), free_port()
+        database = stack.enter_context(Postgres())
+        url, port = database.new_url(), free_port()
         club, tokens = enrolled(url, [f"Table {number}" for number in range(count)])
         hub = Command(folder / "hub.txt", "hub", "--port", str(port), "--database", url)
         hub.start()
         stack.callback(hub.kill)
         until(lambda: listening(port), "the hub does not listen")
         hall = _Hall(port, club, tokens, walls, _documents(folder))
-        hall.play(seconds)
-    return hall.seen()
+
+        def spent_s() -> tuple[float, ...]:
+            return time.process_time(), processor_s(hub.pid), processor_s(database.pid)
+
+        return hall.play(seconds, spent_s)
 
 
 def _documents(folder: Path) -> list[JsonObject]:
@@ -108,18 +115,26 @@ class _Hall:
         """On how many walls a record is."""
         self._over = threading.Event()
 
-    def play(self, seconds: float) -> None:
-        """All tables begin; then they send at their rate, for so long."""
+    def play(self, seconds: float, spent_s: Callable[[], Sequence[float]]) -> Seen:
+        """All tables begin; then they send at their rate, for so long.
+
+        `spent_s` is the processor time of this process, the hub and the database.
+        """
         wall = threading.Thread(target=self._look)
         wall.start()
         self._together(self._begin)
-        rate, begun = rate_of(len(self._tables)), time.monotonic() + 2.0
-        self._together(lambda sender: self._send(sender, begun, rate, seconds))
+        rate, asked_s, before_s = rate_of(len(self._tables)), time.monotonic(), spent_s()
+        self._together(lambda sender: self._send(sender, asked_s + 2.0, rate, seconds))
+        took_s = time.monotonic() - asked_s
+        own, hub, database = (
+            (after - before) / took_s for before, after in zip(before_s, spent_s(), strict=True)
+        )
         end_s = time.monotonic() + SETTLE_S
         while self._due.keys() - self._shown.keys() and time.monotonic() < end_s:
             time.sleep(0.1)
         self._over.set()
         wall.join()
+        return self._seen((own, hub, database))
 
     def _together(self, work: Callable[[int], None]) -> None:
         senders = [threading.Thread(target=work, args=(number,)) for number in range(SENDERS)]
@@ -181,7 +196,7 @@ class _Hall:
                 self._shown[name, seq] = now_s
         wall.newest[name] = newest
 
-    def seen(self) -> Seen:
+    def _seen(self, cores: tuple[float, float, float]) -> Seen:
         """What came of it."""
         delays = [
             self._shown[key] - due_s for key, due_s in self._due.items() if key in self._shown
@@ -192,6 +207,7 @@ class _Hall:
             len(delays),
             percentiles(delays, 50, 95, 100),
             size // len(self._documents),
+            cores,
         )
 
 
