@@ -31,28 +31,29 @@ class Postgres:
     It does not run as root, so a test that does gives it to another user.
     """
 
-    def __init__(self) -> None:
-        """Make an empty server; raises NoPostgres."""
+    def __init__(self, where: Path | None = None) -> None:
+        """Make an empty server, in a folder in `where` if that is given; raises NoPostgres."""
         if INITDB is None or PG_CTL is None:
             raise NoPostgres("PostgreSQL is not installed (apt install postgresql)")
         self._as: dict[str, Any] = {}
-        self._folder = Path(tempfile.mkdtemp(prefix="rinkside-postgres-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="rinkside-postgres-", dir=where))
+        """All that it writes is in here."""
         if os.geteuid() == 0:
             try:
                 user = pwd.getpwnam("nobody")
             except KeyError:
                 raise NoPostgres("it does not run as root, and there is no other user") from None
-            os.chown(self._folder, user.pw_uid, user.pw_gid)
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
             self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         self.port = free_port()
-        self._data = self._folder / "data"
+        self._data = self.folder / "data"
         self._run(INITDB, "-D", self._data, "-U", "hub", "-A", "trust", "-E", "UTF8", "--no-sync")
         self._databases = 0
 
     def _run(self, *words: object) -> None:
         done = subprocess.run(
             [str(word) for word in words],
-            cwd=self._folder,
+            cwd=self.folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -63,8 +64,8 @@ class Postgres:
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder} -c fsync=off"
-        log = self._folder / "log"
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self.folder} -c fsync=off"
+        log = self.folder / "log"
         self._run(PG_CTL, "-D", self._data, "-l", log, "-o", options, "-w", "start")
 
     def kill(self) -> None:
@@ -75,6 +76,15 @@ class Postgres:
     def pid(self) -> int:
         """The number of its first process, the parent of all others."""
         return int((self._data / "postmaster.pid").read_text().split()[0])
+
+    @property
+    def running(self) -> bool:
+        """False if it was ended, or has ended by itself."""
+        try:
+            os.kill(self.pid, 0)
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        return True
 
     def new_url(self) -> str:
         """The address of a new empty database."""
@@ -94,4 +104,4 @@ class Postgres:
     def __exit__(self, *_: object) -> None:
         if (self._data / "postmaster.pid").exists():
             self.kill()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,16 +1,17 @@
-"""Take the database away for long, fill the hub's disk, migrate in mid-evening: all records stay.
+"""Take the database away for long, fill the disk, migrate in mid-evening: all records stay.
 
-Tables play on in all three. In the end the hub must have all logs, record by record, and the same
+Tables play on meanwhile. In the end the hub must have all logs, record by record, and the same
 results, as in `hub_once`.
 """
 
 from __future__ import annotations
 
 import resource
+import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -26,9 +27,11 @@ from hub import store as hub_store
 from hub.store import Store
 from tools.postgres import Postgres, free_port
 
-NAMES = ("database gone", "disk full", "migration")
+NAMES = ("database gone", "disk full", "disk full, PostgreSQL", "migration")
 ROOM_BYTES = 64 << 10
 """What a file of the hub may still grow by when its disk is called full."""
+DISK_MB = 96
+"""Size of the disk that gets full under PostgreSQL; half of it is its own."""
 KILLS = 8
 """How often the hub is killed while it migrates."""
 BEFORE_S = 5.0
@@ -84,7 +87,9 @@ def run(case: tuple[str, int, float]) -> Survived:
     name, count, gone_s = case
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        database = stack.enter_context(Postgres())
+        small = name == "disk full, PostgreSQL"
+        disk = stack.enter_context(_small_disk()) if small else None
+        database = stack.enter_context(Postgres(disk))
         url = f"sqlite:///{folder / 'hub.sqlite'}" if name == "disk full" else database.new_url()
         upgrade = _upgrade_to_first if name == "migration" else Store.upgrade
         port = free_port()
@@ -134,6 +139,35 @@ def _disk_full(hall: Hall, gone_s: float) -> None:
     assert "database" in hall.hub.said.read_text(), "the disk was never full"
 
 
+@contextmanager
+def _small_disk() -> Iterator[Path]:
+    """A file system of DISK_MB in memory; only root may mount one."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs")
+        subprocess.run(["mount", *options, folder], check=True)
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+def _database_disk_full(hall: Hall, gone_s: float) -> None:
+    """Nothing more fits on the disk of the database, until there is room again."""
+    end_s = time.monotonic() + gone_s
+    path = hall.database.folder / "ballast"
+    with path.open("ab", buffering=0) as ballast:
+        while time.monotonic() < end_s:
+            with suppress(OSError):  # what the database gives back is taken, too
+                while ballast.write(bytes(4096)):
+                    pass
+            time.sleep(0.5)
+    path.unlink()
+    if not hall.database.running:  # as its service manager does
+        hall.database.start()
+    assert hall.hub.running, "the hub has ended on a full disk"
+    assert "No space left" in hall.hub.said.read_text(), "the disk was never full"
+
+
 def _migration(hall: Hall, gone_s: float) -> None:
     """A hub of this version begins on the tables of the first one, and is killed meanwhile."""
     chance, end_s = Random(KILLS), time.monotonic() + gone_s
@@ -149,6 +183,7 @@ def _migration(hall: Hall, gone_s: float) -> None:
 FAULTS: dict[str, Callable[[Hall, float], None]] = {
     "database gone": _database_gone,
     "disk full": _disk_full,
+    "disk full, PostgreSQL": _database_disk_full,
     "migration": _migration,
 }
 
