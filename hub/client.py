@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hub.wire import CLAIM, ENROL, NEXT, RECORDS, Asked, Batch, Claim, Cursor, Enrolled, NextMatch
+from hub.wire import CLAIM, ENROL, NEXT, RECORDS, Asked, Batch, Claim, Cursor, Enrolled, ToldMatch
 from table.errors import InputError
 from table.files import convert
 from table.messages import as_message, msg
@@ -113,9 +113,9 @@ class HubClient:
         """The token, once the code was entered; raises HubGone or HubRefused."""
         return self._ask(CLAIM, Claim(secret=secret), Enrolled)
 
-    def next_match(self) -> NextMatch:
+    def next_match(self) -> ToldMatch:
         """What this table plays next; raises HubGone or HubRefused."""
-        return self._ask(NEXT, None, NextMatch)
+        return self._ask(NEXT, None, ToldMatch)
 
     def close(self) -> None:
         """Let go of the connection; the next request makes a new one."""

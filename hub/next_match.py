@@ -11,15 +11,17 @@ from typing import Protocol
 import msgspec
 
 from hub.client import HubGone, HubRefused
-from hub.wire import NextMatch
+from hub.wire import NextMatch, ToldMatch
 from table.errors import InputError
 from table.files import convert, read_json, write_whole
 
 logger = logging.getLogger(__name__)
 
 MATCH_NAME = "match.json"
-ASK_S, LATER_S = 5.0, 60.0
-"""How often the hub is asked; and after it was gone, or knows of no matches."""
+ASK_S, LONGEST_S = 5.0, 600.0
+"""How often the hub is asked at most, and at least, whatever it says."""
+LATER_S = 60.0
+"""Least wait after the hub was gone, or knows of no matches."""
 LASTS_S = 12 * 3600.0
 """A match that was kept for longer is nobody's next one."""
 
@@ -27,33 +29,37 @@ LASTS_S = 12 * 3600.0
 class MatchPort(Protocol):
     """What is asked of a hub."""
 
-    def next_match(self) -> NextMatch:
+    def next_match(self) -> ToldMatch:
         """What this table plays next; raises HubGone or HubRefused."""
 
 
 def follow(hub: MatchPort, folder: Path, stopping: Event) -> None:
     """Keep the next match in the data folder, until `stopping` is set.
 
-    What was kept stays while the hub cannot be reached: the table plays on. It ends where the hub
-    does not let the table in.
+    The hub says when it is asked again, within ASK_S and LONGEST_S. After a failure that is no
+    sooner than it said last. What was kept stays while the hub cannot be reached: the table plays
+    on. It ends where the hub does not let the table in.
     """
     kept: NextMatch | None = None
+    again_s = ASK_S
     while not stopping.is_set():
-        wait_s = ASK_S
+        wait_s = max(LATER_S, again_s)
         try:
-            found = hub.next_match()
+            told = hub.next_match()
+            again_s = min(max(ASK_S, told.again_s), LONGEST_S)
+            found = told.match_alone
             if found != kept:
                 keep_match(folder, found)
                 kept = found
+            wait_s = again_s
         except HubGone as gone:
-            wait_s = max(LATER_S, gone.retry_s)
+            wait_s = max(wait_s, gone.retry_s)
         except HubRefused as refused:
             if refused.status == 401:
                 return
-            wait_s = LATER_S  # a hub without events
+            # otherwise it is a hub without events
         except InputError as error:
             logger.warning("%s", error)
-            wait_s = LATER_S
         stopping.wait(wait_s)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 from flask import Blueprint, Response, request
 
+from hub.asking import Askers
 from hub.hall import Hall
 from hub.intake import Intake
 from hub.tables import Tables
-from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, NEXT, RECORDS, Claim
+from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, NEXT, RECORDS, Claim, ToldMatch
 from table.files import convert
 from table.messages import msg
 from webui.security.client_addresses import client_of
@@ -17,7 +18,7 @@ from webui.security.requests import Refusal, json_body
 
 def api(tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
     """Routes for programs."""
-    routes = Blueprint("api", __name__)
+    routes, askers = Blueprint("api", __name__), Askers()
 
     @routes.before_request
     def allow_batches() -> None:
@@ -39,7 +40,9 @@ def api(tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
 
     @routes.post(NEXT)
     def next_match() -> Response:
-        return _json(hall.next_match(tables.known(_token()).id))
+        table_id = tables.known(_token()).id
+        found = msgspec.structs.asdict(hall.next_match(table_id))
+        return _json(ToldMatch(**found, again_s=askers.again_s(table_id)))
 
     return routes
 

@@ -6,13 +6,14 @@ import json
 import os
 import threading
 
+import msgspec
 import pytest
 
 from hub.app import create_hub_app
 from hub.client import HubGone, HubRefused
 from hub.hall import Hall
 from hub.next_match import LASTS_S, MATCH_NAME, follow, keep_match, kept_match
-from hub.wire import NextMatch
+from hub.wire import NextMatch, ToldMatch
 from tests.support.evenings import FIRST, Evening
 
 MATCH = NextMatch(
@@ -49,7 +50,7 @@ class Saying:
         said = self.said.pop(0)
         if isinstance(said, Exception):
             raise said
-        return said
+        return ToldMatch(**msgspec.structs.asdict(said))
 
 
 @pytest.mark.parametrize(
@@ -105,6 +106,7 @@ def test_a_table_is_told_its_own_next_match_and_nobody_else_is(club, tmp_path):
         "game": "icebreaker",
         "terms": "to 5",
         "players": [seat.name for seat in first.match.seats],
+        "again_s": 5.0,
     }
     assert told("Table 2")["players"] == [seat.name for seat in second.match.seats]
     assert told("Table 3")["match"] == 0
