@@ -4,7 +4,11 @@ another.
 
 import math
 
+import numpy as np
 import pytest
+
+from table.pieces import PieceSize, load_piece_set
+from table.solids import lying, upright
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: pip install '.[training]'")
 
@@ -154,6 +158,19 @@ def test_plastic_brings_no_more_light_than_there_is_and_less_the_more_it_is_dyed
     assert (clear >= pale - 1e-5).all()
     assert (pale >= dark - 1e-5).all()
     assert dark.mean() < 0.6 * clear.mean()
+
+
+@pytest.mark.parametrize("size", load_piece_set("looney").sizes, ids=lambda size: size.name)
+@pytest.mark.parametrize("heading_deg", [0.0, 30.0, 200.0])
+def test_pieces_stand_and_lie_as_the_product_has_them(size: PieceSize, heading_deg: float) -> None:
+    base, height = torch.tensor([size.base_mm]), torch.tensor([size.height_mm])
+    heading = torch.tensor([math.radians(heading_deg)])
+    none = torch.zeros(1)
+    for tilt, solid_of in ((none, lying), (standing_tilt(base, height), upright)):
+        corners = posed(base, height, torch.zeros(1, 2), heading, tilt, none)[0].numpy()
+        wanted = solid_of(size, 0.0, 0.0, heading_deg).vertices_mm
+        shift = np.append((wanted[:4].mean(axis=0) - corners[:4].mean(axis=0))[:2], 0.0)
+        assert corners + shift == pytest.approx(wanted, abs=0.01)
 
 
 def test_no_piece_is_in_another() -> None:

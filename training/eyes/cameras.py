@@ -17,8 +17,8 @@ from training.eyes.model import SCALE_MM, SCALE_PX
 
 STEEPEST_DEG = 58.0
 NEAREST_MM, FARTHEST_MM = 420.0, 1400.0
-SMALLEST_PX, LARGEST_PX = 10.0, 50.0
-"""Pixels to SCALE_MM at the middle of a picture."""
+SCALES_PX = (10.0, 50.0)
+"""Pixels to SCALE_MM at the middle of a picture, least and most."""
 OFF_AXIS = 0.5
 """Pictures are parts of larger ones: their middle is off the axis by at most this, as a tangent."""
 
@@ -36,12 +36,15 @@ class View(NamedTuple):
     centre: Tensor
 
 
-def random_views(draw: Draw, side: int) -> View:
-    """Views from 0 to STEEPEST_DEG whose square pictures show the table's origin in the middle."""
+def random_views(draw: Draw, side: int, scales: tuple[float, float] = SCALES_PX) -> View:
+    """Views from 0 to STEEPEST_DEG whose square pictures show the table's origin in the middle.
+
+    `scales` are as SCALES_PX.
+    """
     b = draw.count
     steep = torch.deg2rad(STEEPEST_DEG * draw.uniform(0, 1) ** 0.8)
     far = draw.log_uniform(NEAREST_MM, FARTHEST_MM)
-    focal = draw.log_uniform(SMALLEST_PX, LARGEST_PX) / SCALE_MM * far
+    focal = draw.log_uniform(*scales) / SCALE_MM * far
     ahead = torch.stack([torch.zeros_like(steep), torch.sin(steep), -torch.cos(steep)], dim=-1)
     right = torch.tensor([1.0, 0.0, 0.0], device=draw.device).expand(b, 3)
     roll = draw.uniform(0, 2 * math.pi)[:, None]

@@ -1,7 +1,7 @@
 """Where pieces stand, lie and lean, so that no two are in one place; many scenes at a time.
 
 `b` counts scenes, `n` places for pieces. A piece is tipped up about one edge of its base: by
-nothing it lies, by the angle of its side to its base it stands, between the two it leans.
+nothing it lies, by `standing_tilt` it stands, between the two it leans.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ STEPS = 12
 
 
 def standing_tilt(base: Tensor, height: Tensor) -> Tensor:
-    """The angle of a side to the base, radians."""
-    return torch.atan2(height, base / 2)
+    """How far a piece that lies is tipped up until it stands, radians."""
+    return torch.atan2(height, -base / 2)
 
 
 def posed(

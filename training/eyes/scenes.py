@@ -15,6 +15,7 @@ from torch import Tensor
 
 from training.eyes import bodies as solid
 from training.eyes.cameras import (
+    SCALES_PX,
     View,
     averaged,
     corners_on_table,
@@ -306,10 +307,16 @@ def _colours(draw: Draw) -> tuple[Tensor, Tensor]:
     )
 
 
-def random_scenes(seed: int, count: int, device: torch.device, side: int = SIDE_PX) -> Scene:
-    """So many scenes."""
+def random_scenes(
+    seed: int,
+    count: int,
+    device: torch.device,
+    side: int = SIDE_PX,
+    scales: tuple[float, float] = SCALES_PX,
+) -> Scene:
+    """So many scenes; `scales`: as in `random_views`."""
     draw = Draw(seed, count, device)
-    view = random_views(draw, side)
+    view = random_views(draw, side, scales)
     pieces = random_pieces(draw, view, side)
     places = on_table(view, draw.uniform(-0.08 * side, 1.08 * side, BOXES + ROUNDS, 2))
     middles = pieces.corners[..., :2].mean(dim=-2)
