@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+import torch
 from torch import nn
 
 from table.files import write_whole
@@ -17,6 +18,7 @@ from training.dice_examples import examples
 from training.export import export
 from training.labelled_views import views
 from training.refiner_examples import board_pieces, free_pieces
+from training.room_views import room_views
 from training.train import (
     DATA,
     RATE,
@@ -42,6 +44,7 @@ DRAWN = {
     "pieces-board": board_pieces,
     "places": board_places,
 }
+ROOMS = {"rooms": room_views}
 ROLLED = {"rolls": examples}
 Making = Mapping[str, Callable[[int], Iterable[object]]]
 """Makes the examples of one table from its seed, by name."""
@@ -57,6 +60,12 @@ def trace(job: tuple[Path, int]) -> None:
     from training.traced_tables import traced_board, traced_free  # here, as only this needs Mitsuba
 
     _write(*job, {"traced-free": traced_free, "traced-board": traced_board})
+
+
+def draw_rooms(job: tuple[Path, int]) -> None:
+    """Write the views of ray-traced rooms, unless they exist."""
+    torch.set_num_threads(1)
+    _write(*job, ROOMS)
 
 
 def roll(job: tuple[Path, int]) -> None:
@@ -130,6 +139,12 @@ NETWORKS = {
     show_default=True,
     help="Tables to trace: free ones, and as many boards; 4 pictures each.",
 )
+@click.option(
+    "--rooms",
+    default=600,
+    show_default=True,
+    help="Views of ray-traced rooms: four scenes each, photographed three times.",
+)
 @click.option("--minutes", default=60.0, show_default=True, help="How long to train each network.")
 @click.option(
     "--rate",
@@ -149,6 +164,7 @@ def main(
     folder: Path,
     tables: int,
     traced: int,
+    rooms: int,
     minutes: float,
     rate: float,
     only: str | None,
@@ -160,7 +176,7 @@ def main(
     keypoint network is trained on what the installed detector finds.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    of_pieces = [] if only == "dice" else [(draw, tables), (trace, traced)]
+    of_pieces = [] if only == "dice" else [(draw, tables), (trace, traced), (draw_rooms, rooms)]
     of_dice = [(roll, tables)] if only in (None, "dice") else []
     for making, count in (*of_pieces, *of_dice):
         with Pool() as pool:

@@ -55,6 +55,7 @@ def load_views(folder: Path) -> list[LabelledView]:
     return [
         *_load(folder, "free"),
         *_load(folder, "board"),
+        *_load(folder, "rooms"),
         *(view for one in _load(folder, "traced") for view in one.views),
     ]
 

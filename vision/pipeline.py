@@ -82,6 +82,9 @@ FOREIGN_COLOUR = 12.0
 """Above this distance from all colours of the table, a mean of squared sigmas, a thing is no piece
 of it: it is reported as unread.
 """
+UNLIKELY = 0.25
+"""Below this probability of a piece in its pose a reading in the play area is reported as unread.
+"""
 MOVED_PX = 0.3
 """A camera has moved if corners of the board shift by more than this."""
 
@@ -154,8 +157,11 @@ class TableReader:
             RIM_CELLS,
         )
         left = unread_places(unexplained, doubtful, pieces, photo)
-        left = (*left, *(estimate.middle_mm for estimate in (*beyond, *foreign)))
         readings = [_reading(estimate) for estimate in estimates]
+        unlikely = [one for one in readings if _is_unlikely(one, setup)]
+        readings = [one for one in readings if one not in unlikely]
+        left = (*left, *(estimate.middle_mm for estimate in (*beyond, *foreign)))
+        left = (*left, *(one.guess.middle_mm for one in unlikely))
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
         told = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
         return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, told)
@@ -415,6 +421,14 @@ def _weights(estimate: PieceEstimate) -> Array:
     best = estimate.tried[0]
     weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in estimate.tried])
     return np.asarray(weights / weights.sum())
+
+
+def _is_unlikely(reading: Reading, setup: Setup) -> bool:
+    """True if a reading in the play area is much likelier wrong than right.
+
+    What lies beside it is in no game: there a doubtful piece is told as one.
+    """
+    return reading.probability < UNLIKELY and within(setup.outline_mm(), reading.guess.middle_mm)
 
 
 def _existence(estimate: PieceEstimate) -> float:

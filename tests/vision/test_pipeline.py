@@ -163,3 +163,15 @@ def test_a_thing_whose_light_is_none_of_the_tables_colours_is_unread():
     assert seen.pieces == ()
     (unread_mm,) = seen.unread_mm
     assert np.hypot(*(unread_mm - lime.solid.vertices_mm[:, :2].mean(axis=0))) < 15
+
+
+def test_what_is_hardly_a_piece_is_unread():
+    """A printed sign, half under two pieces, which no size and pose of a piece explains."""
+    case = random_case("icefloe", 97007)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(1))
+    seen = observe(Frame(1, 0, picture), case.setup)
+    sign_mm = np.array([188.0, 186.0])
+    solids = [place.piece.solid for place in case.layout.placed]
+    assert min(np.hypot(*(one.vertices_mm[4, :2] - sign_mm)) for one in solids) > 10
+    assert all(np.hypot(*(piece.base_mm - sign_mm)) > 10 for piece in seen.pieces)
+    assert any(np.hypot(*(place - sign_mm)) < 10 for place in seen.unread_mm)

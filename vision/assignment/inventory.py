@@ -513,17 +513,19 @@ def _raised(
     beside = over[0].evidence - estimate.tried[0].evidence + float(logit(1 - chance))
     flat = (replace(one, evidence=one.evidence + beside) for one in estimate.tried)
     above = replace(estimate, tried=(*over, *flat))
-    return replace(above, under=_below(above, np.eye(len(above.colours))[target]))
+    return replace(above, under=_below(above, np.eye(len(above.colours))[target], chance))
 
 
-def _below(above: PieceEstimate, colours: Array) -> PieceEstimate:
+def _below(above: PieceEstimate, colours: Array, chance: float) -> PieceEstimate:
     """The piece of the same size under one that stands on it, in the same place and heading.
 
-    The shells are square, so one sits on the other only with its faces on the other's.
+    `chance` is the probability that it is there. The shells are square, so one sits on the other
+    only with its faces on the other's.
     """
     best = above.tried[0]
     return PieceEstimate(
         above.keypoints,
         (PoseHypothesis(replace(best.guess, z_mm=0.0), best.covariance, 0.0),),
         colours,
+        chance,
     )
