@@ -16,7 +16,18 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hub.wire import CLAIM, ENROL, NEXT, RECORDS, Asked, Batch, Claim, Cursor, Enrolled, ToldMatch
+from hub.wire import (
+    CLAIM,
+    ENROL,
+    NEXT,
+    RECORDS,
+    Asked,
+    Batch,
+    Claim,
+    Cursor,
+    Enrolled,
+    NextMatchAnswer,
+)
 from table.errors import InputError
 from table.files import convert
 from table.messages import as_message, msg
@@ -113,9 +124,9 @@ class HubClient:
         """The token, once the code was entered; raises HubGone or HubRefused."""
         return self._ask(CLAIM, Claim(secret=secret), Enrolled)
 
-    def next_match(self) -> ToldMatch:
+    def next_match(self) -> NextMatchAnswer:
         """What this table plays next; raises HubGone or HubRefused."""
-        return self._ask(NEXT, None, ToldMatch)
+        return self._ask(NEXT, None, NextMatchAnswer)
 
     def close(self) -> None:
         """Let go of the connection; the next request makes a new one."""

@@ -20,7 +20,7 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from hub.intake import News, Taken
+from hub.intake import NewRecords, News
 from hub.sessions import SessionFold
 from hub.store import LOGS, RECORDS, TABLES, Store
 from hub.wire import NextMatch
@@ -225,7 +225,7 @@ class Hall:
         self._catch_up(behind)
         self._take_plan(self._plan())
 
-    def hear(self, news: Iterable[Taken]) -> None:
+    def hear(self, news: Iterable[NewRecords]) -> None:
         """Fold what was just committed; what it does not follow is read from the database."""
         heard: dict[int, _Table] = {}
         behind: dict[int, _Table] = {}

@@ -34,7 +34,7 @@ MOST_NEWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRecord:
+class StoredRecord:
     """A record as it is kept."""
 
     place: Place
@@ -43,13 +43,13 @@ class KeptRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class NewRecords:
     """Records of a table's log that were committed; the first follows record `after`."""
 
     table: KnownTable
     log_id: str
     after: int
-    records: Sequence[KeptRecord]
+    records: Sequence[StoredRecord]
 
     @property
     def cursor(self) -> Cursor:
@@ -63,16 +63,16 @@ class News:
 
     def __init__(self) -> None:
         self._changed, self._told = Condition(), False
-        self._taken = deque[Taken](maxlen=MOST_NEWS)
+        self._taken = deque[NewRecords](maxlen=MOST_NEWS)
 
-    def tell(self, taken: Sequence[Taken] = ()) -> None:
+    def tell(self, taken: Sequence[NewRecords] = ()) -> None:
         """Something was committed."""
         with self._changed:
             self._told = True
             self._taken.extend(taken)
             self._changed.notify()
 
-    def wait(self, timeout_s: float) -> list[Taken]:
+    def wait(self, timeout_s: float) -> list[NewRecords]:
         """What was taken in since the last time, as soon as something is told.
 
         The oldest is missing where that is much; the database has it.
@@ -85,12 +85,12 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedBatch:
     """A batch that waits to be taken in, the token it came with, and a place for the answer."""
 
     token: str
     batch: Batch
-    sent: Sequence[KeptRecord]
+    sent: Sequence[StoredRecord]
     answer: Future[Cursor]
 
 
@@ -104,7 +104,7 @@ class Intake:
     def __init__(self, store: Store, news: News, now_ms: Callable[[], int]) -> None:
         """`now_ms` is the hub's wall clock."""
         self._store, self._news, self._now_ms = store, news, now_ms
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_QueuedBatch] = []
         self._lock, self._writer = Lock(), ThreadPoolExecutor(1, "intake")
 
     def take(self, token: str, body: bytes) -> Cursor:
@@ -123,7 +123,7 @@ class Intake:
             with self._store.reading() as db:
                 in_force(senders(db, [token])[token])  # others are told only that they are not
             raise
-        waiting = _Waiting(token, batch, sent, Future())
+        waiting = _QueuedBatch(token, batch, sent, Future())
         with self._lock:
             self._waiting.append(waiting)
         self._writer.submit(self._take_waiting)
@@ -132,7 +132,7 @@ class Intake:
     def _take_waiting(self) -> None:
         """Take in what waits, one batch of each log: the next one follows what that has brought."""
         with self._lock:
-            group: dict[str, _Waiting] = {}
+            group: dict[str, _QueuedBatch] = {}
             later = [
                 one for one in self._waiting if group.setdefault(one.batch.log, one) is not one
             ]
@@ -142,7 +142,7 @@ class Intake:
             self._answer([group[log_id] for log_id in sorted(group)])
             sleep(max(0.0, next_s - monotonic()))
 
-    def _answer(self, group: Sequence[_Waiting]) -> None:
+    def _answer(self, group: Sequence[_QueuedBatch]) -> None:
         """Take in batches together, or one by one if one of them cannot be kept."""
         try:
             answers, taken = self._take(group)
@@ -162,10 +162,12 @@ class Intake:
             else:
                 one.answer.set_result(answer)
 
-    def _take(self, group: Sequence[_Waiting]) -> tuple[list[Cursor | Refusal], list[Taken]]:
+    def _take(
+        self, group: Sequence[_QueuedBatch]
+    ) -> tuple[list[Cursor | Refusal], list[NewRecords]]:
         """Commit batches of different logs; the answer to each, and what they have brought."""
         answers: list[Cursor | Refusal] = []
-        taken: list[Taken] = []
+        taken: list[NewRecords] = []
         with self._store.writing() as db:
             tables = senders(db, {one.token for one in group})
             logs = self._logs(db, [one.batch.log for one in group])
@@ -179,7 +181,7 @@ class Intake:
                     continue
                 new = [record for record in one.sent if record.place.seq > cursor.seq]
                 if new and one.batch.after <= cursor.seq:
-                    taken.append(Taken(table, cursor.log, cursor.seq, new))
+                    taken.append(NewRecords(table, cursor.log, cursor.seq, new))
                     cursor = taken[-1].cursor
                 answers.append(cursor)
             self._keep(db, taken)
@@ -214,7 +216,7 @@ class Intake:
         self._store.insert_new(db, LOGS, [first])
         return self._logs(db, [log_id])[log_id]  # perhaps another hub was first
 
-    def _cursor(self, db: Connection, one: _Waiting, table: KnownTable, row: Row) -> Cursor:
+    def _cursor(self, db: Connection, one: _QueuedBatch, table: KnownTable, row: Row) -> Cursor:
         """How far a log has come; raises Refusal if the batch is of another one."""
         cursor = Cursor(log=row.log_id, seq=row.seq, fingerprint=row.fingerprint)
         mine = row.table_id == table.id
@@ -226,7 +228,7 @@ class Intake:
         return cursor
 
     def _compare(
-        self, db: Connection, batch: Batch, sent: Sequence[KeptRecord], cursor: Cursor
+        self, db: Connection, batch: Batch, sent: Sequence[StoredRecord], cursor: Cursor
     ) -> Refusal | None:
         """Is what was sent before still the same?  A Refusal if it is not."""
         told = {one.place.seq: one.fingerprint for one in sent if one.place.seq <= cursor.seq}
@@ -254,7 +256,7 @@ class Intake:
             ),
         )
 
-    def _keep(self, db: Connection, taken: Sequence[Taken]) -> None:
+    def _keep(self, db: Connection, taken: Sequence[NewRecords]) -> None:
         """Write records and cursors."""
         now_ms = self._now_ms()
         records = [
@@ -316,7 +318,7 @@ def _batch(body: bytes) -> Batch:
     return batch
 
 
-def _checked(record: SentRecord) -> KeptRecord:
+def _checked(record: SentRecord) -> StoredRecord:
     document = msgspec.json.encode(record.document)
     if len(document) > MOST_RECORD_BYTES:
         raise Refusal(
@@ -332,10 +334,10 @@ def _checked(record: SentRecord) -> KeptRecord:
         place = msgspec.convert(record.document, Place)
     except msgspec.ValidationError as error:
         raise _bad(phrase("expected a record ({raw})", raw=error)) from error
-    return KeptRecord(place, record.fingerprint, document.decode())
+    return StoredRecord(place, record.fingerprint, document.decode())
 
 
-def _check_order(batch: Batch, sent: Sequence[KeptRecord]) -> None:
+def _check_order(batch: Batch, sent: Sequence[StoredRecord]) -> None:
     """Raise Refusal unless numbers rise, and every record is of a session that began before."""
     last = batch.after
     for one in sent:

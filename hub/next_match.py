@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from hub.client import HubGone, HubRefused
-from hub.wire import NextMatch, ToldMatch
+from hub.wire import NextMatch, NextMatchAnswer
 from table.errors import InputError
 from table.files import convert, read_json, write_whole
 
@@ -29,7 +29,7 @@ LASTS_S = 12 * 3600.0
 class MatchPort(Protocol):
     """What is asked of a hub."""
 
-    def next_match(self) -> ToldMatch:
+    def next_match(self) -> NextMatchAnswer:
         """What this table plays next; raises HubGone or HubRefused."""
 
 
@@ -47,7 +47,7 @@ def follow(hub: MatchPort, folder: Path, stopping: Event) -> None:
         try:
             told = hub.next_match()
             again_s = min(max(ASK_S, told.again_s), LONGEST_S)
-            found = told.match_alone
+            found = told.next_match
             if found != kept:
                 keep_match(folder, found)
                 kept = found

@@ -106,7 +106,7 @@ class NextMatch(msgspec.Struct, frozen=True, kw_only=True):
     players: Annotated[tuple[Name, ...], Meta(max_length=8)] = ()
 
 
-class ToldMatch(NextMatch, frozen=True, kw_only=True):
+class NextMatchAnswer(NextMatch, frozen=True, kw_only=True):
     """The answer of a hub: also in how many seconds the table should ask again.
 
     It is 0 from an older hub, and an older table goes by none.
@@ -115,6 +115,6 @@ class ToldMatch(NextMatch, frozen=True, kw_only=True):
     again_s: float = 0.0
 
     @property
-    def match_alone(self) -> NextMatch:
+    def next_match(self) -> NextMatch:
         """Without when to ask again."""
         return msgspec.convert(self, NextMatch, from_attributes=True)

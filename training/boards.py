@@ -19,7 +19,7 @@ from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
 from table.pieces import COLOURS
 from table.solids import POSES
-from training.labelled_views import VIEW_PX, LabelledView, arms_seen, disc_px, plastic
+from training.labelled_views import VIEW_PX, LabelledView, arms_seen, covered, disc_px, plastic
 from vision.cameras.frame import swapped
 from vision.cameras.image_files import decode_image
 from vision.geometry.piece_pose import project_to_table
@@ -113,12 +113,7 @@ def _cut(
         ]
     ).reshape(-1, 3)
     code = view.code
-    covered = np.zeros(code.shape[:2], np.uint8)
-    for body in corners:
-        cv2.fillConvexPoly(covered, cv2.convexHull(np.rint(body * 16).astype(np.int32)), 1, shift=4)
-    for x, y, radius in rims:
-        cv2.circle(covered, (round(x * 16), round(y * 16)), round(radius * 16), 1, -1, shift=4)
-    masks = np.stack([covered, arms])
+    masks = np.stack([covered(code.shape[:2], corners, rims), arms])
     pad = [(0, max(0, VIEW_PX - size)) for size in code.shape[:2]]
     code, masks = np.pad(code, (*pad, (0, 0)), mode="edge"), np.pad(masks, ((0, 0), *pad))
     for _ in range(CUTS):

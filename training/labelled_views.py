@@ -8,7 +8,7 @@ vertices.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -281,15 +281,11 @@ class Table:
         )
 
     def _piece_mask(self, pieces: tuple[ScenePiece, ...]) -> NDArray[np.uint8]:
-        mask = np.zeros((VIEW_PX, VIEW_PX), np.uint8)
         bodies = [
             *(piece.solid.vertices_mm for piece in pieces),
             *(disc.vertices_mm for disc in self.discs),
         ]
-        for body in bodies:
-            hull = cv2.convexHull(np.rint(self._pixels(body) * 16).astype(np.int32))
-            cv2.fillConvexPoly(mask, hull, 1, shift=4)
-        return mask
+        return covered((VIEW_PX, VIEW_PX), [self._pixels(body) for body in bodies])
 
     def _arm_mask(self) -> NDArray[np.uint8]:
         arms = arms_seen(self.limbs, self.stage, self.camera, self.setup.camera)
@@ -352,6 +348,22 @@ def arms_seen(
             make_grid(camera, lens),
         )
     return (seen.max(axis=2) > 0).astype(np.uint8)
+
+
+def covered(
+    shape: tuple[int, int], bodies: Iterable[Array], discs: Iterable[Array] = ()
+) -> NDArray[np.uint8]:
+    """1 in the pixels (height, width) that are in the outlines of bodies (n, 2) px or in discs.
+
+    Discs (3,) are as `disc_px` has them.
+    """
+    mask = np.zeros(shape, np.uint8)
+    for body in bodies:
+        hull = cv2.convexHull(np.rint(body * 16).astype(np.int32))
+        cv2.fillConvexPoly(mask, hull, 1, shift=4)
+    for x, y, radius in discs:
+        cv2.circle(mask, (round(x * 16), round(y * 16)), round(radius * 16), 1, -1, shift=4)
+    return mask
 
 
 def disc_px(disc: Slab, pixels: Callable[[Array], Array]) -> Array:

@@ -15,20 +15,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from table.solids import POSES, Array
+from simulation.render.board_art import counter
+from table.solids import Array
 from training.eyes import cameras, finish, scenes
 from training.eyes.draw import Draw
 from training.eyes.model import KINDS
+from training.eyes.scenes import SIDE_PX
 from training.eyes.targets import LEAST_VISIBLE
-from training.labelled_views import VIEW_PX, LabelledView
+from training.labelled_views import VIEW_PX, LabelledView, covered, disc_px
 from vision.cameras.frame import Image
 from vision.geometry.piece_pose import project_to_table
 from vision.networks.detector import STEPS_A_BASE
 
-SIDE_PX = 192
-"""Side of the picture that a camera takes of a scene."""
 QUARTER_PX = VIEW_PX // 2
 """A view is put together from four scenes, as one picture shows 8 bases and a view 16."""
+SHAPE = (QUARTER_PX, QUARTER_PX)
 PX_TO_20_MM = (13.0, 24.0)
 """Scale of the cameras: a quarter of a view fits into the picture."""
 PHOTOGRAPHS = 3
@@ -43,8 +44,6 @@ FEWEST, SPARSE_TRIES = 4, 0.1
 """Pieces that a quarter should show, and the share of others that are used too."""
 UNSEEN = 0.5
 """Pieces of which less shows are not listed: something lies over them."""
-RIM = 16
-"""Points of a counter's rim."""
 COUNTER = KINDS.index("counter")
 
 
@@ -53,9 +52,9 @@ class Quarter:
 
     def __init__(self, seed: int) -> None:
         self.seed, self.rng = seed, np.random.default_rng([seed, 47])
-        draw = Draw(seed, 1, torch.device("cpu"))
-        self.camera = cameras.random_views(draw, SIDE_PX, PX_TO_20_MM)
-        self.pieces = scenes.random_pieces(draw, self.camera, SIDE_PX)
+        self._draw = Draw(seed, 1, torch.device("cpu"))
+        self.camera = cameras.random_views(self._draw, SIDE_PX, PX_TO_20_MM)
+        self.pieces = scenes.random_pieces(self._draw, self.camera, SIDE_PX)
         there = self.pieces.there[0].numpy()
         bases = self.pieces.base_mm[0].double().numpy()
         self.base_mm = float(bases[there].min() if there.any() else bases.min())
@@ -74,9 +73,9 @@ class Quarter:
 
         That is a piece on another, or one that is half hidden.
         """
-        scene = scenes.random_scenes(self.seed, 1, torch.device("cpu"), SIDE_PX, PX_TO_20_MM)
+        scene = scenes.scenes_around(self._draw, self.camera, self.pieces, self.seed)
         with torch.no_grad():
-            self.shown = scenes.render(scene, self.seed, SIDE_PX)
+            self.shown = scenes.render(scene, self.seed)
         self.things = scene.things
         visible = self.shown.objects.visible[0, : scenes.PIECES].numpy()
         half = (visible >= LEAST_VISIBLE) & (visible < UNSEEN)
@@ -94,10 +93,10 @@ class Quarter:
         pixels = cameras.project(self.camera, torch.from_numpy(points).reshape(1, -1, 3))
         return pixels[0].numpy().reshape(2 * QUARTER_PX, 2 * QUARTER_PX, 2)
 
-    def _flat(self, picture: Image, how: int = cv2.INTER_LINEAR) -> Image:
-        fine = cv2.remap(
-            picture, self.map[..., 0], self.map[..., 1], how, borderMode=cv2.BORDER_REPLICATE
-        )
+    def _flat(self, picture: Image) -> Image:
+        """A picture of the camera's, seen flat."""
+        x, y = self.map[..., 0], self.map[..., 1]
+        fine = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(
             cv2.resize(fine, (QUARTER_PX, QUARTER_PX), interpolation=cv2.INTER_AREA), np.uint8
         )
@@ -118,7 +117,7 @@ class Quarter:
             self.pieces.name[0].numpy()[listed],
             self.pieces.base_mm[0].double().numpy()[listed] / self.step_mm,
             discs,
-            np.stack([_covered(self.corners_px[there], discs), self._arms()]),
+            np.stack([covered(SHAPE, self.corners_px[there], discs), self._arms()]),
         )
 
     def _photograph(self) -> Image:
@@ -137,35 +136,18 @@ class Quarter:
 
     def _counters(self) -> Array:
         """Middle and radius (m, 3) of the faces of counters, in pixels of the quarter."""
-        things = self.things
-        out = []
-        for kind, middle, size in zip(
-            things.kind[0], things.middle[0].double().numpy(), things.size_mm[0], strict=True
-        ):
-            if int(kind) == COUNTER:
-                angle = np.linspace(0, 2 * np.pi, RIM, endpoint=False)
-                rim = np.column_stack([np.cos(angle), np.sin(angle)]) * float(size) / 2
-                face = self._at(np.column_stack([rim + middle[:2], np.full(RIM, 2 * middle[2])]))
-                radius = np.sqrt(np.ptp(face[:, 0]) * np.ptp(face[:, 1])) / 2
-                out.append([*face.mean(axis=0), radius])
-        return np.array(out).reshape(-1, 3)
+        are = self.things.kind[0] == COUNTER
+        middles, sizes = self.things.middle[0][are].double().numpy(), self.things.size_mm[0][are]
+        discs = [
+            counter(middle[:2], float(size), 2 * middle[2], (1.0, 1.0, 1.0))
+            for middle, size in zip(middles, sizes, strict=True)
+        ]
+        return np.array([disc_px(disc, self._at) for disc in discs]).reshape(-1, 3)
 
     def _arms(self) -> NDArray[np.uint8]:
         mask = (255 * self.shown.masks[0, 2]).numpy().astype(np.uint8)
         mask = np.asarray(cv2.resize(mask, (SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR))
         return (self._flat(mask) > 127).astype(np.uint8)
-
-
-def _covered(pieces: Array, discs: Array) -> NDArray[np.uint8]:
-    """1 where pieces (n, 5, 2) and discs (m, 3) px are."""
-    covered = np.zeros((QUARTER_PX, QUARTER_PX), np.uint8)
-    for corners in pieces:
-        hull = cv2.convexHull(np.rint(corners * 16).astype(np.int32))
-        cv2.fillConvexPoly(covered, hull, 1, shift=4)
-    for x, y, radius in discs:
-        middle = (round(x * 16), round(y * 16))
-        cv2.circle(covered, middle, round(radius * 16), 1, -1, shift=4)
-    return covered
 
 
 def room_views(seed: int) -> Iterator[LabelledView]:
@@ -198,6 +180,3 @@ def joined(quarters: list[LabelledView]) -> LabelledView:
         np.concatenate([one.discs + np.append(shift, 0) for one, shift in parts]),
         np.concatenate([np.concatenate([e, f], axis=2), np.concatenate([g, h], axis=2)], axis=1),
     )
-
-
-assert KINDS[: len(POSES)] == POSES

@@ -156,12 +156,11 @@ class TableReader:
             photo,
             RIM_CELLS,
         )
-        left = unread_places(unexplained, doubtful, pieces, photo)
-        readings = [_reading(estimate) for estimate in estimates]
-        unlikely = [one for one in readings if _is_unlikely(one, setup)]
-        readings = [one for one in readings if one not in unlikely]
-        left = (*left, *(estimate.middle_mm for estimate in (*beyond, *foreign)))
-        left = (*left, *(one.guess.middle_mm for one in unlikely))
+        every = [_reading(estimate) for estimate in estimates]
+        readings = [one for one in every if not _is_unlikely(one, setup)]
+        others_mm = [estimate.middle_mm for estimate in (*beyond, *foreign)]
+        others_mm += [one.guess.middle_mm for one in every if _is_unlikely(one, setup)]
+        left = (*unread_places(unexplained, doubtful, pieces, photo), *others_mm)
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
         told = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
         return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, told)

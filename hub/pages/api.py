@@ -9,7 +9,7 @@ from hub.asking import Askers
 from hub.hall import Hall
 from hub.intake import Intake
 from hub.tables import Tables
-from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, NEXT, RECORDS, Claim, ToldMatch
+from hub.wire import CLAIM, ENROL, MOST_BATCH_BYTES, NEXT, RECORDS, Claim, NextMatchAnswer
 from table.files import convert
 from table.messages import msg
 from webui.security.client_addresses import client_of
@@ -42,7 +42,7 @@ def api(tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
     def next_match() -> Response:
         table_id = tables.known(_token()).id
         found = msgspec.structs.asdict(hall.next_match(table_id))
-        return _json(ToldMatch(**found, again_s=askers.again_s(table_id)))
+        return _json(NextMatchAnswer(**found, again_s=askers.again_s(table_id)))
 
     return routes
 

@@ -14,12 +14,12 @@ from hub.app import create_hub_app
 from hub.asking import KNOWN_S, TOGETHER_A_S, Askers
 from hub.client import HubGone, HubRefused
 from hub.next_match import ASK_S, LATER_S, LONGEST_S, MATCH_NAME, follow
-from hub.wire import NextMatch, ToldMatch
+from hub.wire import NextMatch, NextMatchAnswer
 from table.files import convert
 from tests.support.evenings import Evening
 
 MATCH = NextMatch(match=7, table="Table 3", event="Cup", players=("Anna", "Ben"))
-OLD_HUB = ToldMatch()
+OLD_HUB = NextMatchAnswer()
 
 
 class Clock:
@@ -66,7 +66,7 @@ def waits(folder, *said):
 
 
 def told(again_s):
-    return ToldMatch(again_s=again_s)
+    return NextMatchAnswer(again_s=again_s)
 
 
 @pytest.mark.parametrize(
@@ -106,21 +106,25 @@ def test_a_failure_makes_no_table_ask_sooner_than_it_was_told(tmp_path, wrong):
 def test_the_kept_match_is_written_again_only_when_it_is_another(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr("hub.next_match.keep_match", lambda _, match: written.append(match))
-    first = ToldMatch(match=7, table="Table 3", event="Cup", players=("Anna", "Ben"), again_s=5.0)
-    later = ToldMatch(match=7, table="Table 3", event="Cup", players=("Anna", "Ben"), again_s=6.0)
+    first = NextMatchAnswer(
+        match=7, table="Table 3", event="Cup", players=("Anna", "Ben"), again_s=5.0
+    )
+    later = NextMatchAnswer(
+        match=7, table="Table 3", event="Cup", players=("Anna", "Ben"), again_s=6.0
+    )
     waits(tmp_path, first, later, told(7.0), told(8.0))
     assert written == [MATCH, NextMatch()]
 
 
 def test_old_tables_and_old_hubs_understand_new_ones():
-    new = json.loads(msgspec.json.encode(ToldMatch(match=7, again_s=40.0)))
+    new = json.loads(msgspec.json.encode(NextMatchAnswer(match=7, again_s=40.0)))
     assert convert(new, NextMatch, "hub") == NextMatch(match=7)
     old = json.loads(msgspec.json.encode(NextMatch(match=7)))
-    assert convert(old, ToldMatch, "hub") == ToldMatch(match=7)
+    assert convert(old, NextMatchAnswer, "hub") == NextMatchAnswer(match=7)
 
 
 def test_what_is_kept_says_nothing_of_when_to_ask(tmp_path):
-    waits(tmp_path, ToldMatch(match=7, again_s=5.0))
+    waits(tmp_path, NextMatchAnswer(match=7, again_s=5.0))
     assert "again_s" not in json.loads((tmp_path / MATCH_NAME).read_text())
 
 

@@ -13,7 +13,7 @@ from hub.app import create_hub_app
 from hub.client import HubGone, HubRefused
 from hub.hall import Hall
 from hub.next_match import LASTS_S, MATCH_NAME, follow, keep_match, kept_match
-from hub.wire import NextMatch, ToldMatch
+from hub.wire import NextMatch, NextMatchAnswer
 from tests.support.evenings import FIRST, Evening
 
 MATCH = NextMatch(
@@ -50,7 +50,7 @@ class Saying:
         said = self.said.pop(0)
         if isinstance(said, Exception):
             raise said
-        return ToldMatch(**msgspec.structs.asdict(said))
+        return NextMatchAnswer(**msgspec.structs.asdict(said))
 
 
 @pytest.mark.parametrize(

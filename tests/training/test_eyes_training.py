@@ -14,6 +14,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs PyTorch: pip install '.[training]'")
 
 from table.pieces import COLOURS, load_piece_set  # noqa: E402
+from table.solids import POSES  # noqa: E402
 from training.eyes import finish, product, raytracer, trainer  # noqa: E402
 from training.eyes.cameras import scale_and_lean, slopes, view_channels  # noqa: E402
 from training.eyes.detections import detections  # noqa: E402
@@ -45,6 +46,7 @@ def example() -> Example:
 def test_what_is_shared_with_the_product_is_as_the_product_has_it() -> None:
     assert product.COLOURS == COLOURS
     assert (product.BRIGHTEST, product.HILL_CELLS) == (detector.BRIGHTEST, detector.HILL_CELLS)
+    assert KINDS[: len(POSES)] == POSES
     for name in ("looney", "piecepack"):
         sizes = [(size.base_mm, size.height_mm) for size in load_piece_set(name).sizes]
         assert product.sizes_of(name) == sizes

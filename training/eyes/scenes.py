@@ -15,7 +15,6 @@ from torch import Tensor
 
 from training.eyes import bodies as solid
 from training.eyes.cameras import (
-    SCALES_PX,
     View,
     averaged,
     corners_on_table,
@@ -307,17 +306,16 @@ def _colours(draw: Draw) -> tuple[Tensor, Tensor]:
     )
 
 
-def random_scenes(
-    seed: int,
-    count: int,
-    device: torch.device,
-    side: int = SIDE_PX,
-    scales: tuple[float, float] = SCALES_PX,
-) -> Scene:
-    """So many scenes; `scales`: as in `random_views`."""
+def random_scenes(seed: int, count: int, device: torch.device, side: int = SIDE_PX) -> Scene:
+    """So many scenes."""
     draw = Draw(seed, count, device)
-    view = random_views(draw, side, scales)
-    pieces = random_pieces(draw, view, side)
+    view = random_views(draw, side)
+    return scenes_around(draw, view, random_pieces(draw, view, side), seed, side)
+
+
+def scenes_around(draw: Draw, view: View, pieces: Pieces, seed: int, side: int = SIDE_PX) -> Scene:
+    """Scenes in which these pieces lie: with other objects, a table and light."""
+    device = draw.device
     places = on_table(view, draw.uniform(-0.08 * side, 1.08 * side, BOXES + ROUNDS, 2))
     middles = pieces.corners[..., :2].mean(dim=-2)
     reach = (pieces.corners[..., :2] - middles[..., None, :]).norm(dim=-1).amax(dim=-1)

@@ -297,6 +297,7 @@ def test_that_a_piece_stands_on_the_target_is_sure_where_the_rim_below_shows_its
 def test_where_no_rim_shows_under_several_that_stand_people_are_asked():
     seen, _, _ = table_with_a_stack(60122)
     doubtful = [piece for piece in seen.pieces if piece.on is not None]
+    assert doubtful
     assert all(piece.pose_probability < SURE for piece in doubtful)
     assert all(seen.pieces[piece.on].pose_probability < SURE for piece in doubtful)
 
