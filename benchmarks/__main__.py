@@ -49,7 +49,10 @@ def measure(
     """
     kept = (out / "cases" if out else BUILD) / benchmark.name / fingerprint()
     load_before = os.getloadavg()[0]
-    cases = chosen.of(list(benchmark.cases(options)))
+    try:
+        cases = chosen.of(list(benchmark.cases(options)))
+    except ValueError as error:
+        raise click.UsageError(f"--only: {error}") from error
     outcome = run_cases(benchmark, cases, kept, commit(), processes)
     if outcome.failures:
         for failure in outcome.failures:

@@ -105,6 +105,7 @@ class Intake:
         """`now_ms` is the hub's wall clock."""
         self._store, self._news, self._now_ms = store, news, now_ms
         self._waiting: list[_QueuedBatch] = []
+        self._known: set[str] = set()  # tokens that were in force: nobody else's are added
         self._lock, self._writer = Lock(), ThreadPoolExecutor(1, "intake")
 
     def take(self, token: str, body: bytes) -> Cursor:
@@ -115,14 +116,13 @@ class Intake:
         force, for what is no batch, and for a log that is another table's, or another log with the
         same id; then nothing is kept.
         """
-        try:
-            batch = _batch(body)
-            sent = [_checked(record) for record in batch.records]
-            _check_order(batch, sent)
-        except Refusal:
+        if token not in self._known:  # before anything of a stranger's is parsed
             with self._store.reading() as db:
-                in_force(senders(db, [token])[token])  # others are told only that they are not
-            raise
+                in_force(senders(db, [token])[token])
+            self._known.add(token)
+        batch = _batch(body)
+        sent = [_checked(record) for record in batch.records]
+        _check_order(batch, sent)
         waiting = _QueuedBatch(token, batch, sent, Future())
         with self._lock:
             self._waiting.append(waiting)

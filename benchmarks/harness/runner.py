@@ -24,6 +24,8 @@ from benchmarks.harness.benchmark import Benchmark, name_of
 from table.files import write_whole
 
 Say = Callable[[str], None]
+SHOWN = 5
+"""Names of cases in an error."""
 
 
 class StoredResult(msgspec.Struct, frozen=True):
@@ -62,8 +64,13 @@ class CaseSelection:
     only: str = ""
 
     def of(self, cases: Sequence[Any]) -> list[Any]:
-        """In their order."""
+        """In their order; ValueError if there is none, as a page of nothing says nothing."""
         found = [case for case in cases if self.only in name_of(case)]
+        if not found:
+            some = ", ".join(name_of(case) for case in cases[:SHOWN])
+            raise ValueError(
+                f"expected a text in the name of a case, got {self.only!r}; try {some}"
+            )
         if self.count is None or self.count >= len(found):
             return found
         drawn = Random(self.count).sample(range(len(found)), self.count)

@@ -28,6 +28,7 @@ from hub.store import Store
 from tools.postgres import Postgres, free_port
 
 NAMES = ("database gone", "disk full", "disk full, PostgreSQL", "migration")
+HOUR_S = 3600.0
 ROOM_BYTES = 64 << 10
 """What a file of the hub may still grow by when its disk is called full."""
 DISK_MB = 96
@@ -41,6 +42,7 @@ BEFORE_S = 5.0
 class Options(msgspec.Struct, frozen=True):
     tables: Annotated[int, "How many tables play."] = 3
     gone_s: Annotated[float, "Length of a fault in seconds."] = 60.0
+    hour: Annotated[bool, "Take the database away for an hour, too."] = False
 
 
 class Survived(msgspec.Struct, frozen=True):
@@ -80,7 +82,8 @@ class Hall:
 
 
 def cases(options: Options) -> list[tuple[str, int, float]]:
-    return [(name, options.tables, options.gone_s) for name in NAMES]
+    long = [(NAMES[0], options.tables, HOUR_S)] if options.hour else []
+    return [*((name, options.tables, options.gone_s) for name in NAMES), *long]
 
 
 def run(case: tuple[str, int, float]) -> Survived:

@@ -152,3 +152,8 @@ def test_cases_are_chosen_by_a_text_in_their_names():
     cases = [("icefloe", 1), ("icefloe", 2), ("ice_boule", 1)]
     assert CaseSelection(only="icefloe").of(cases) == cases[:2]
     assert CaseSelection(1, "boule-1").of(cases) == cases[2:]
+
+
+def test_a_text_that_is_in_no_name_is_an_error_with_names_to_try():
+    with pytest.raises(ValueError, match="got 'ice floe'; try icefloe-1, ice_boule-1"):
+        CaseSelection(only="ice floe").of([("icefloe", 1), ("ice_boule", 1)])

@@ -124,6 +124,24 @@ def test_what_is_no_batch_is_refused_in_one_line(club, store, body):
     assert kept(store) == []
 
 
+def test_what_a_stranger_sends_is_not_even_parsed(club):
+    unreadable = object()  # parsing it would be a TypeError
+    with pytest.raises(Refusal) as refused:
+        club.intake.take("guessed", unreadable)
+    assert refused.value.code == "no_token"
+
+
+def test_a_token_that_was_used_and_then_withdrawn_keeps_nothing_more(club, store):
+    take = sender(club)
+    take(batch(1))
+    (table,) = club.tables.listed(club.actor.club_id)
+    club.tables.withdraw(club.actor, table.id)
+    with pytest.raises(Refusal) as refused:
+        take(batch(2))
+    assert refused.value.code == "token_withdrawn"
+    assert kept(store) == [1]
+
+
 def test_too_many_and_too_large_records_are_refused_as_such(club):
     take = sender(club)
     with pytest.raises(Refusal) as refused:

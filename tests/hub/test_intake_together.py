@@ -13,16 +13,22 @@ from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
 
 from hub.intake import Intake, News
-from hub.store import Store
+from hub.store import WRITES, Store
 from hub.wire import Cursor
 from tests.support.batches import batch, kept, print_of, record
 from tests.support.hubs import Club
+from webui.security.requests import Refusal
 
 PATIENCE_S = 20
 
 
 def log(number: int) -> str:
     return f"{number:08x}-89ab-4def-8123-456789abcdef"
+
+
+def writes(db: Connection) -> bool:
+    """Does a transaction write?"""
+    return bool(db.get_execution_options().get(WRITES))
 
 
 class HeldUp(Store):
@@ -33,8 +39,8 @@ class HeldUp(Store):
         self.asked, self.go, self.commits = threading.Event(), threading.Event(), 0
         event.listen(self.engine, "commit", self._count)
 
-    def _count(self, _connection: Connection) -> None:
-        self.commits += 1
+    def _count(self, db: Connection) -> None:
+        self.commits += writes(db)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -64,9 +70,12 @@ class Busy:
         self._first = self.send(club.enrol("First"), batch(1, log=log(99)))
         assert self.store.asked.wait(PATIENCE_S)
 
+    def take(self, token: str, document) -> int:
+        return self._intake.take(token, encode(document)).seq
+
     def send(self, token: str, document) -> Future[int]:
         """A batch that waits now; in the end the number of its log's last record, or why not."""
-        sent = self._pool.submit(lambda: self._intake.take(token, encode(document)).seq)
+        sent = self._pool.submit(lambda: self.take(token, document))
         assert Answer.waits.acquire(timeout=PATIENCE_S)
         return sent
 
@@ -118,9 +127,11 @@ def test_what_is_refused_keeps_no_other_batch_out(club, store, busy):
             Club(store, "Elsewhere").enrol("Not ours"), batch(2, log=log(0))
         ),
         "another_log": busy.send(second, batch(2, log=log(1), fingerprint=print_of(1, "f"))),
-        "no_token": busy.send("guessed", batch(1, log=log(3))),
         "token_withdrawn": busy.send(club.enrol("Withdrawn"), batch(1, log=log(4))),
     }
+    with pytest.raises(Refusal) as stranger:  # at once, while all others wait
+        busy.take("guessed", batch(1, log=log(3)))
+    assert stranger.value.code == "no_token"
     gap = busy.send(first, batch(7, log=log(5)))
     (gone,) = [one for one in club.tables.listed(club.actor.club_id) if one.name == "Withdrawn"]
     club.tables.withdraw(club.actor, gone.id)
@@ -160,8 +171,8 @@ def test_all_that_wait_are_told_at_once_that_the_database_is_gone(club, store, b
     tries = []
 
     @event.listens_for(busy.store.engine, "commit")
-    def fail(_db):
-        tries.append(1)
+    def fail(db):
+        tries.extend([1] * writes(db))
         if len(tries) == 2:
             raise OperationalError("COMMIT", {}, Exception("no space left"))
 
