@@ -143,10 +143,10 @@ class Film:
                     inputs=inputs,
                 ).run()
                 records = session.records()
-        told = [(record.event, verdict_document(record)) for record in records]
+        documented = [(record.event, verdict_document(record)) for record in records]
         return [
             json.loads(json.dumps(document | {"moves": getattr(event, "moves", ())}))
-            for event, document in told
+            for event, document in documented
             if document
         ]
 

@@ -64,11 +64,11 @@ class Scored(msgspec.Struct, frozen=True):
     def mistakes(self) -> Iterator[str]:
         """Every mistake in words."""
         for wrong in self.score["wrong"]:
-            told = (
+            parts = (
                 f"{key} {value if isinstance(value, str) else json.dumps(value)}"
                 for key, value in wrong.items()
             )
-            yield f"{self.score['case']}: {'; '.join(told)}"
+            yield f"{self.score['case']}: {'; '.join(parts)}"
 
 
 class Scores(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -179,24 +179,26 @@ def score(case: Path, heard: dict[str, Any] | str) -> dict[str, Any]:
 
 def scores(title: str, read: Sequence[Scored]) -> Scores:
     """Photographs taken together."""
-    told = load_scorer().summary([one.score for one in read])
-    calls, counters, tiles = (told.get(key) for key in ("calls", "counters", "board_state"))
+    figures = load_scorer().summary([one.score for one in read])
+    calls, counters, tiles = (figures.get(key) for key in ("calls", "counters", "board_state"))
     return Scores(
         title=title,
         photographs=len(read),
-        pieces=told["pieces"],
+        pieces=figures["pieces"],
         given_up=sum(one.failed for one in read),
-        all_right=int(told["tables_all_right"].partition("/")[0]),
+        all_right=int(figures["tables_all_right"].partition("/")[0]),
         confident_mistakes=_sum(one.confident_mistakes for one in read),
-        inside_95=told["inside_95_ellipse"],
-        gap_inside_95=told.get("gap_inside_95"),
+        inside_95=figures["inside_95_ellipse"],
+        gap_inside_95=figures.get("gap_inside_95"),
         counters=counters and (counters[2], counters[0]),
         tiles=tiles and (tiles[0], tiles[1]),
         calls=calls and tuple(calls.get(key, 0) for key in ("right", "abstained", "wrong")),
         wall_s=median(one.wall_s for one in read),
         cpu_s=median(one.cpu_s for one in read),
-        **{key: told[key] for key in ("recall", "precision", "colour", "size", "pose")},
-        **{key: _spread(told.get(key)) for key in ("base_mm", "tip_mm", "heading_deg", "gap_mm")},
+        **{key: figures[key] for key in ("recall", "precision", "colour", "size", "pose")},
+        **{
+            key: _spread(figures.get(key)) for key in ("base_mm", "tip_mm", "heading_deg", "gap_mm")
+        },
     )
 
 
@@ -206,8 +208,8 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _spread(told: dict[str, float | None] | None) -> Spread:
-    values = [told[key] for key in ("p50", "p95", "max")] if told else []
+def _spread(figures: dict[str, float | None] | None) -> Spread:
+    values = [figures[key] for key in ("p50", "p95", "max")] if figures else []
     known = tuple(value for value in values if value is not None)
     return known or None
 

@@ -409,7 +409,7 @@ def drawn(image: Image, setup: Setup, camera: Camera) -> Image:
 
 def quality(setup: Setup, camera: Camera) -> tuple[str, ...]:
     """How exact the table is, in sentences."""
-    told: list[str] = [
+    lines: list[str] = [
         msg(
             "Accuracy on the board: ± {mm} mm; at a height of {n} mm: ± {mm2} mm.",
             mm=f"{Z_95 * worst_sigma_mm(setup, camera, 0.0):.2f}",
@@ -420,18 +420,18 @@ def quality(setup: Setup, camera: Camera) -> tuple[str, ...]:
     if table_facts(setup.game.name).measuring is not None:
         gaps = gaps_here(Errors(camera, setup, EDGE_PX))
         if gaps:
-            told.append(
+            lines.append(
                 msg("Gaps are accurate to ± {mm} mm here.", mm=f"{Z_95 * gaps.sigma_mm:.1f}")
             )
     if setup.camera.first_estimate:
-        told.append(
+        lines.append(
             sentences(
                 msg("The lens was estimated from this one picture."),
                 msg("Gap errors are 1.1 times those of a calibrated lens."),
                 msg("You can calibrate it later."),
             )
         )
-    return tuple(told)
+    return tuple(lines)
 
 
 def _fiducials(board: BoardChoice) -> Fiducials:

@@ -58,7 +58,7 @@ def bench(source: Path, max_mb: int, as_json: bool) -> None:
     console().print(_table(together))
     for name, one in scores.items():
         for mistake in one.mistakes:
-            say(f"{name}: {in_language(_told(mistake))}")
+            say(f"{name}: {in_language(_sentence(mistake))}")
     if without_truth:
         say(msg("Left out, because they have no truth.json: {n} pictures", n=without_truth))
 
@@ -113,7 +113,7 @@ def _of(count: int, every: int) -> str:
     return in_language(msg("{n} of {n2}", n=count, n2=every)) + share
 
 
-def _told(mistake: Mistake) -> str:
+def _sentence(mistake: Mistake) -> str:
     at = ", ".join(f"{value:.0f}" for value in mistake.at_mm)
     true, said = (" ".join(words or ()) for words in (mistake.true, mistake.said))
     words = {

@@ -221,7 +221,7 @@ def _print_named(reading: Reading, named: InPlay) -> None:
         (named.colours, f"--colours {','.join(game.colours)}"),
         (named.sizes, f"--sizes {','.join(game.sizes)}"),
     ]
-    found = " ".join(option for told, option in options if not told)
+    found = " ".join(option for given, option in options if not given)
     if found:
         text = msg(
             "Read from the photo: {raw}. Name them yourself for a more reliable result.", raw=found

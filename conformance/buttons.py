@@ -9,14 +9,14 @@ import queue
 
 def test_buttons_tell_of_presses_and_of_nothing_else(buttons):
     buttons, contact = buttons
-    told = queue.Queue()
-    buttons.listen(told.put)
+    heard = queue.Queue()
+    buttons.listen(heard.put)
     assert buttons.error == ""
     if contact:
         contact(True)
-        down = told.get(timeout=20)
+        down = heard.get(timeout=20)
         contact(False)
-        after = told.get(timeout=20)
+        after = heard.get(timeout=20)
         assert (down.button, down.kind, after.button, after.at_ms) == (
             "die",
             "down",
@@ -25,4 +25,4 @@ def test_buttons_tell_of_presses_and_of_nothing_else(buttons):
         )
         assert after.kind in ("short", "long"), "a machine that stands still makes a press long"
     buttons.close()
-    assert told.empty()
+    assert heard.empty()

@@ -105,7 +105,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize("name", wanted, scope="module")
         return
     found = [row for name in wanted for row in data_of(metafunc.config, name).of(rows[0])]
-    metafunc.parametrize(rows[0], [row for _, row in found], ids=[told for told, _ in found])
+    metafunc.parametrize(rows[0], [row for _, row in found], ids=[title for title, _ in found])
 
 
 @pytest.fixture

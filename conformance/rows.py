@@ -85,8 +85,8 @@ class Rows:
             for state, text, expected in self.with_states(FILES[argument]):
                 if text or argument != "violation_row":
                     named = f"{self.game}: {expected}: {text}"[:100]
-                    told = named.encode("ascii", "replace").decode()
-                    yield told, (self.game, state, text, expected)
+                    title = named.encode("ascii", "replace").decode()
+                    yield title, (self.game, state, text, expected)
 
 
 def _pair(word: str) -> tuple[str, str]:

@@ -101,10 +101,10 @@ def test_what_simulated_players_do_is_ruled_as_it_was(evening):
     assert len(rulings(evening)) >= ACTS or over, f"the game came to a stop: {ledger.state}"
     if not (done := getattr(evening.players, "done", ())):
         pytest.skip("its players are not those of simulation.players.driver")
-    told = Counter((one.act.name, one.act.lawful, one.verdict) for one in done)
-    wrong = [key for key in told if key[2] not in ("right", "asked", "not seen")]
-    assert not wrong, told
-    assert any(lawful for _, lawful, _ in told)
+    counts = Counter((one.act.name, one.act.lawful, one.verdict) for one in done)
+    wrong = [key for key in counts if key[2] not in ("right", "asked", "not seen")]
+    assert not wrong, counts
+    assert any(lawful for _, lawful, _ in counts)
 
 
 def test_the_log_leads_to_the_same_state(evening, name):

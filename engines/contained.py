@@ -294,51 +294,51 @@ COMPUTER_GIVES: Mapping[str, tuple[type, ...]] = {
 SEVERAL = ("marks", "declarations", "throws", "hits")
 
 
-def _contained_facts(told: GameFacts, game: ContainedGame) -> GameFacts:
+def _contained_facts(facts: GameFacts, game: ContainedGame) -> GameFacts:
     """The facts of a game; functions among them that fail answer as the default ones do."""
-    usual = GameFacts(title=told.title)
+    usual = GameFacts(title=facts.title)
     return replace(
-        _contained_functions(told, usual, game),
-        computer_player=_contained_player(told.computer_player, game),
-        presentation=_contained_functions(told.presentation, usual.presentation, game),
-        statistics=_contained_functions(told.statistics, usual.statistics, game),
+        _contained_functions(facts, usual, game),
+        computer_player=_contained_player(facts.computer_player, game),
+        presentation=_contained_functions(facts.presentation, usual.presentation, game),
+        statistics=_contained_functions(facts.statistics, usual.statistics, game),
     )
 
 
-def _contained_player(told: ComputerPlayer | None, game: ContainedGame) -> ComputerPlayer | None:
+def _contained_player(player: ComputerPlayer | None, game: ContainedGame) -> ComputerPlayer | None:
     """A computer player whose functions raise Failed for all that goes wrong in them."""
-    if told is None:
+    if player is None:
         return None
 
     def contained(name: str) -> Callable[..., Any]:
-        function = getattr(told, name)
+        function = getattr(player, name)
         what = f"FACTS.computer_player.{name}"
         return lambda *given: game.answer(what, lambda: game.computed(name, function(*given)))
 
     return ComputerPlayer(**{field.name: contained(field.name) for field in fields(ComputerPlayer)})
 
 
-def _contained_functions(told: Facts, usual: Facts, game: ContainedGame) -> Facts:
+def _contained_functions(facts: Facts, usual: Facts, game: ContainedGame) -> Facts:
     """A group of facts with each of its functions contained; `usual` has those used instead."""
     functions: dict[str, Callable[..., Any]] = {
         field.name: _contained_function(
-            getattr(told, field.name), getattr(usual, field.name), game, field.name
+            getattr(facts, field.name), getattr(usual, field.name), game, field.name
         )
-        for field in fields(told)
+        for field in fields(facts)
         if field.name in FACTS_GIVE
     }
-    return replace(told, **functions)  # type: ignore[arg-type]
+    return replace(facts, **functions)  # type: ignore[arg-type]
 
 
 def _contained_function(
-    told: Callable[..., Any], usual: Callable[..., Any], game: ContainedGame, name: str
+    function: Callable[..., Any], usual: Callable[..., Any], game: ContainedGame, name: str
 ) -> Callable[..., Any]:
-    if told is usual:
-        return told
+    if function is usual:
+        return function
 
     def answer(*given: Any) -> Any:
         try:
-            return game.answer(f"FACTS.{name}", lambda: _given(name, told(*given)))
+            return game.answer(f"FACTS.{name}", lambda: _given(name, function(*given)))
         except Failed:
             return usual(*given)
 

@@ -434,23 +434,27 @@ def check_game(game: Any) -> None:
     """Raises ValueError for an object that is no game, or is made for another interface."""
     if missing := [name for name in _NEEDED if not hasattr(game, name)]:
         raise ValueError(f"expected what a game offers, it has no {', '.join(missing)}")
-    told = facts(game)
-    if not isinstance(told, GameFacts):
-        raise ValueError(f"FACTS: expected GameFacts, got {type(told).__name__}")
-    if told.interface != INTERFACE:
+    answer = facts(game)
+    if not isinstance(answer, GameFacts):
+        raise ValueError(f"FACTS: expected GameFacts, got {type(answer).__name__}")
+    if answer.interface != INTERFACE:
         raise ValueError(
-            f"it is made for interface {told.interface!r:.20} of games, this one is {INTERFACE}"
+            f"it is made for interface {answer.interface!r:.20} of games, this one is {INTERFACE}"
         )
-    if not isinstance(told.title, str) or not told.title.strip() or len(told.title) > MOST_NAME:
+    if (
+        not isinstance(answer.title, str)
+        or not answer.title.strip()
+        or len(answer.title) > MOST_NAME
+    ):
         raise ValueError(
-            f"FACTS.title: expected 1 to {MOST_NAME} characters, got {told.title!r:.{MOST_NAME}}"
+            f"FACTS.title: expected 1 to {MOST_NAME} characters, got {answer.title!r:.{MOST_NAME}}"
         )
     for name, kind in (
         ("presentation", Presentation),
         ("statistics", Statistics),
         ("computer_player", ComputerPlayer | None),
     ):
-        if not isinstance(getattr(told, name), kind):
+        if not isinstance(getattr(answer, name), kind):
             raise ValueError(f"FACTS.{name}: expected {getattr(kind, '__name__', kind)}")
     _check_house_rules(game.RULINGS)
 

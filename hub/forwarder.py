@@ -83,7 +83,7 @@ class Forwarder:
         self._identity: LogIdentity | None = None
         self._cursor: Cursor | None = None
         self._most, self._record_bytes = MOST_RECORDS, MOST_RECORD_BYTES
-        self._told = ""
+        self._last_text = ""
 
     def run(self, stopping: Event) -> None:
         """Send until `stopping` is set.
@@ -212,8 +212,8 @@ class Forwarder:
 
     def _say(self, text: str) -> None:
         """Tell people once about each thing that is wrong, and once that all is well again."""
-        if text != self._told:
-            self._told = text
+        if text != self._last_text:
+            self._last_text = text
             self._tell(text or msg("The hub has everything again."))
 
 

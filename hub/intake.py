@@ -62,13 +62,13 @@ class News:
     """What was taken in, for the one who waits for it.  Safe to use from many threads."""
 
     def __init__(self) -> None:
-        self._changed, self._told = Condition(), False
+        self._changed, self._fresh = Condition(), False
         self._taken = deque[NewRecords](maxlen=MOST_NEWS)
 
     def tell(self, taken: Sequence[NewRecords] = ()) -> None:
         """Something was committed."""
         with self._changed:
-            self._told = True
+            self._fresh = True
             self._taken.extend(taken)
             self._changed.notify()
 
@@ -78,8 +78,8 @@ class News:
         The oldest is missing where that is much; the database has it.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._told, timeout_s)
-            taken, self._told = list(self._taken), False
+            self._changed.wait_for(lambda: self._fresh, timeout_s)
+            taken, self._fresh = list(self._taken), False
             self._taken.clear()
             return taken
 
@@ -231,18 +231,20 @@ class Intake:
         self, db: Connection, batch: Batch, sent: Sequence[StoredRecord], cursor: Cursor
     ) -> Refusal | None:
         """Is what was sent before still the same?  A Refusal if it is not."""
-        told = {one.place.seq: one.fingerprint for one in sent if one.place.seq <= cursor.seq}
+        known_prints = {
+            one.place.seq: one.fingerprint for one in sent if one.place.seq <= cursor.seq
+        }
         if 0 < batch.after <= cursor.seq:
-            told[batch.after] = batch.fingerprint
-        kept = {cursor.seq: cursor.fingerprint}  # mostly all that is asked for
-        if asked := told.keys() - kept.keys():
+            known_prints[batch.after] = batch.fingerprint
+        stored = {cursor.seq: cursor.fingerprint}  # mostly all that is asked for
+        if asked := known_prints.keys() - stored.keys():
             rows = db.execute(
                 select(RECORDS.c.seq, RECORDS.c.fingerprint).where(
                     RECORDS.c.log_id == batch.log, RECORDS.c.seq.in_(asked)
                 )
             ).all()
-            kept |= {row.seq: row.fingerprint for row in rows}
-        wrong = sorted(seq for seq, print_ in told.items() if kept.get(seq) != print_)
+            stored |= {row.seq: row.fingerprint for row in rows}
+        wrong = sorted(seq for seq, print_ in known_prints.items() if stored.get(seq) != print_)
         if not wrong:
             return None
         return Refusal(

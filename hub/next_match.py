@@ -45,9 +45,9 @@ def follow(hub: MatchPort, folder: Path, stopping: Event) -> None:
     while not stopping.is_set():
         wait_s = max(LATER_S, again_s)
         try:
-            told = hub.next_match()
-            again_s = min(max(ASK_S, told.again_s), LONGEST_S)
-            found = told.next_match
+            answer = hub.next_match()
+            again_s = min(max(ASK_S, answer.again_s), LONGEST_S)
+            found = answer.next_match
             if found != kept:
                 keep_match(folder, found)
                 kept = found

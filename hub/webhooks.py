@@ -164,7 +164,7 @@ class Webhook:
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._secret = secret.encode()
         self._results, self._now_ms, self._chance = results, now_ms, chance
-        self._told: dict[int, str] = {}
+        self._delivered: dict[int, str] = {}
 
     def run(self, stopping: Stop) -> None:
         """Tell what changes until `stopping` is set; what could not be told is tried again."""
@@ -187,9 +187,9 @@ class Webhook:
         """
         count = 0
         for club_id, (digest, changed) in self._results().items():
-            if self._told.get(club_id) != digest:
+            if self._delivered.get(club_id) != digest:
                 self._send(f"{club_id}-{digest[:16]}", changed)
-                self._told[club_id] = digest
+                self._delivered[club_id] = digest
                 count += 1
         return count
 

@@ -279,7 +279,7 @@ class Guard:
         """`call_s` says the longest time of an answer."""
         self._plugin, self._call_s = plugin, call_s
         self._off: Failed | None = None
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def answer(
         self, what: str, answer: Callable[[], T], meant: tuple[type[Exception], ...] = ()
@@ -310,7 +310,7 @@ class Guard:
                 raw4=str(error) if isinstance(error, Hung) else why(error),
             )
         )
-        if str(failed) not in self._told and len(self._told) < MOST_FAILURES:
-            self._told.add(str(failed))
+        if str(failed) not in self._reported and len(self._reported) < MOST_FAILURES:
+            self._reported.add(str(failed))
             log_line(str(failed))
         return failed

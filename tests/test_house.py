@@ -185,10 +185,6 @@ STILL_LONG = {
         "test_who_begins_is_rolled_for_before_the_set_up_is_accepted",
     },
     "tests/support/panel_standins.py": {"keep_sessions", "sample_view"},
-    "training/eyes/distractors.py": {"random_things"},
-    "training/eyes/grounds.py": {"_shapes"},
-    "training/eyes/lighting.py": {"random_lights"},
-    "training/eyes/scenes.py": {"random_pieces"},
 }
 """Functions that grew beyond a screen when lines became shorter, to be split; none may be added."""
 

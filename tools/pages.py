@@ -280,14 +280,14 @@ def opened(browser: Browser, place: Place) -> Opened:
             protocol.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
             protocol.on(
                 "Network.requestWillBeSent",
-                lambda told, pictures=pictures: (
-                    pictures.add(told["requestId"]) if told["type"] == "Image" else None
+                lambda event, pictures=pictures: (
+                    pictures.add(event["requestId"]) if event["type"] == "Image" else None
                 ),
             )
             protocol.on(
                 "Network.loadingFinished",
-                lambda told, pictures=pictures, fetched=fetched: fetched.append(
-                    0 if told["requestId"] in pictures else told["encodedDataLength"]
+                lambda event, pictures=pictures, fetched=fetched: fetched.append(
+                    0 if event["requestId"] in pictures else event["encodedDataLength"]
                 ),
             )
             page.goto(place.server + place.path, wait_until="load")

@@ -66,7 +66,7 @@ class Quarter:
         self.corners_px = np.array([self._at(piece) for piece in corners])
         middle = (self.corners_px[:, :4].mean(axis=1) + self.corners_px[:, 4]) / 2
         inside = ((middle > 2) & (middle < QUARTER_PX - 3)).all(axis=1)
-        self.listed = self.pieces.told[0].numpy() & inside
+        self.listed = self.pieces.listed[0].numpy() & inside
 
     def render(self) -> bool:
         """Render it; false if it shows what the networks do not know.

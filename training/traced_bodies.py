@@ -241,12 +241,12 @@ def _mesh(
         has_vertex_texcoords=texture is not None,
         props=props,
     )
-    told = mi.traverse(mesh)
-    told["vertex_positions"] = np.ascontiguousarray(corners, np.float32).ravel()
-    told["faces"] = np.ascontiguousarray(faces, np.uint32).ravel()
+    parameters = mi.traverse(mesh)
+    parameters["vertex_positions"] = np.ascontiguousarray(corners, np.float32).ravel()
+    parameters["faces"] = np.ascontiguousarray(faces, np.uint32).ravel()
     if normals is not None:
-        told["vertex_normals"] = np.ascontiguousarray(normals, np.float32).ravel()
+        parameters["vertex_normals"] = np.ascontiguousarray(normals, np.float32).ravel()
     if texture is not None:
-        told["vertex_texcoords"] = np.ascontiguousarray(texture, np.float32).ravel()
-    told.update()
+        parameters["vertex_texcoords"] = np.ascontiguousarray(texture, np.float32).ravel()
+    parameters.update()
     return mesh

@@ -147,7 +147,7 @@ class Watch:
             ):
                 before = self._read_again(before, frame, setup, reference)
                 self._read = self._read[0], setup, before
-            return self._told(before, frame)
+            return self._as_of(before, frame)
         if last is not None and not _same(last[0], thumb, self._scratch):
             self._still_since_ms = None
             if isinstance(before, Observation):
@@ -156,7 +156,7 @@ class Watch:
         seen = _with_note(self._observed(frame, setup, reference), before, setup)
         self._read, self._more = (thumb, setup, seen), READ_AGAIN
         self._still_since_ms = last[1] if last is not None else frame.at_ms
-        return self._told(seen, frame)
+        return self._as_of(seen, frame)
 
     def _observed(
         self, frame: Frame, setup: Setup, reference: Frame | None
@@ -184,14 +184,14 @@ class Watch:
             surer, pieces=surer.pieces if pieces == surer.pieces else pieces, notes=before.notes
         )
 
-    def _told(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
+    def _as_of(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
         """An earlier reading as the observation of this frame."""
-        told = replace(read, frame_seq=frame.seq, at_ms=frame.at_ms)
-        if not isinstance(told, Observation):
-            return told
+        reading = replace(read, frame_seq=frame.seq, at_ms=frame.at_ms)
+        if not isinstance(reading, Observation):
+            return reading
         if self._still_since_ms is None:
             self._still_since_ms = frame.at_ms
-        return replace(told, still_ms=max(0, frame.at_ms - self._still_since_ms))
+        return replace(reading, still_ms=max(0, frame.at_ms - self._still_since_ms))
 
 
 def _doubt(seen: Observation) -> float:

@@ -133,16 +133,18 @@ def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
     """Pieces as they are reported, each followed by the one that stands on it."""
     if not readings:
         return ()
-    told: list[tuple[Reading, int | None]] = []
+    reported: list[tuple[Reading, int | None]] = []
     for one in readings:
         if one.under is not None:
-            told.append((one.under, None))
-        told.append((one, None if one.under is None else len(told) - 1))
-    middles = np.array([one.guess.solid.vertices_mm.mean(axis=0) for one, _ in told]).reshape(-1, 3)
+            reported.append((one.under, None))
+        reported.append((one, None if one.under is None else len(reported) - 1))
+    middles = np.array([one.guess.solid.vertices_mm.mean(axis=0) for one, _ in reported]).reshape(
+        -1, 3
+    )
     of_place = place_covariances(middles, photo.camera, photo.setup.camera)
     return tuple(
         _piece(one, on, by_place, photo.setup)
-        for (one, on), by_place in zip(told, of_place, strict=True)
+        for (one, on), by_place in zip(reported, of_place, strict=True)
     )
 
 
@@ -172,6 +174,6 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
 
 def _with_place(covariance: Array, by_place: Array) -> Array:
     """Covariance (3, 3) of a piece, plus that (2, 2) mm^2 of the camera's pose at its place."""
-    told = covariance.copy()
-    told[:2, :2] += by_place
-    return told
+    summed = covariance.copy()
+    summed[:2, :2] += by_place
+    return summed

@@ -162,8 +162,8 @@ class TableReader:
         others_mm += [one.guess.middle_mm for one in every if _is_unlikely(one, setup)]
         left = (*unread_places(unexplained, doubtful, pieces, photo), *others_mm)
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
-        told = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
-        return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, told)
+        seen = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
+        return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, seen)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
         """The empty table, computed once: its image stays the same during a game."""
@@ -284,12 +284,12 @@ def propose_candidates(
         candidates = weigh_by_change(
             _reexamine_blurred(more, candidates, photo, detections), candidates, detections, photo
         )
-    told = put_surplus_last(raise_where_verified(candidates, still, photo), photo)
+    ranked = put_surplus_last(raise_where_verified(candidates, still, photo), photo)
     return [
         with_all_readings(one, habit, photo)
         if one.keypoints.blur > UNCLEAR and one not in still
         else one
-        for one in told
+        for one in ranked
     ]
 
 
@@ -398,7 +398,7 @@ def _reading(estimate: PieceEstimate) -> Reading:
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
     there = _existence(estimate)
-    told, *rivals = (
+    first, *rivals = (
         Reading(
             one.guess,
             one.covariance[:3, :3],
@@ -411,7 +411,7 @@ def _reading(estimate: PieceEstimate) -> Reading:
     )
     under = None if estimate.under is None else _reading(estimate.under)
     return replace(
-        told, covariance=covariance, under=under, rivals=tuple(rivals), if_right=told.covariance
+        first, covariance=covariance, under=under, rivals=tuple(rivals), if_right=first.covariance
     )
 
 

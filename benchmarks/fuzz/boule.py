@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told, do_deed
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, do_deed, sentences_of
 from benchmarks.fuzz.table import OnTable, Table, Thing, camera_over, solid_of
 from engines import ice_boule as engine
 from engines.ice_boule.layout import Layout, Lie
@@ -100,7 +100,7 @@ class FuzzedBoule(OnTable):
     def same(self, state: State, other: State) -> bool:
         """In all that counts: distances may be known better or worse."""
 
-        def told(one: State) -> tuple[Any, ...]:
+        def facts(one: State) -> tuple[Any, ...]:
             lies = Counter((lie.colour, lie.on_target) for lie in one.layout.lies)
             ended = one.target is None
             return (
@@ -113,7 +113,7 @@ class FuzzedBoule(OnTable):
                 *(() if ended else (one.leading, lies, one.sizes)),
             )
 
-        return told(state) == told(other)
+        return facts(state) == facts(other)
 
     def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below."""
@@ -253,7 +253,7 @@ class FuzzedBoule(OnTable):
             return Lie(one.colour, 0.0, on_target=self._stands(state, table, one))
         return Lie(one.colour, clearance(solid_of(one, self._sizes), target).mm)
 
-    def _told(self, state: State, table: Table, thrown: str | None, player: str) -> FuzzedAct:
+    def _act(self, state: State, table: Table, thrown: str | None, player: str) -> FuzzedAct:
         """A throw by its result, lawful or what the rules say of it."""
         layout = self._layout(state, table)
         lie = self._lie(state, table, thrown) if thrown else None
@@ -290,7 +290,7 @@ class FuzzedBoule(OnTable):
             return None
         name = self._new(piece.colour)
         piece = replace(piece, size=size or piece.size)
-        return self._told(state, table.with_thing(name, piece), name, piece.colour)
+        return self._act(state, table.with_thing(name, piece), name, piece.colour)
 
     def _level(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece lands nearly as far from the target as another player's."""
@@ -412,8 +412,8 @@ class FuzzedBoule(OnTable):
                 *self._beside(len(table.off), chance),
             ),
         }
-        told = self._told(state, replace(table, off=out), None, str(state.next))
-        return replace(told, typed=None if moved else {"player": state.next, "out": True})
+        act = self._act(state, replace(table, off=out), None, str(state.next))
+        return replace(act, typed=None if moved else {"player": state.next, "out": True})
 
     def _out_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         moved = self._knocks(table, chance)
@@ -452,11 +452,11 @@ class FuzzedBoule(OnTable):
             table = table.with_thing(*pieces[-1])
         ways = []
         for first, second in (pieces, pieces[::-1]):
-            one = self._told(state, table.without(second[0]), first[0], first[1].colour)
+            one = self._act(state, table.without(second[0]), first[0], first[1].colour)
             if one.truth.kind == "lawful":
                 after = engine.play(state, engine.parse_move(one.truth.moves[0]))
                 if after.next is not None:
-                    other = self._told(after, table, second[0], second[1].colour)
+                    other = self._act(after, table, second[0], second[1].colour)
                     if other.truth.kind == "lawful":
                         ways.append((*one.truth.moves, *other.truth.moves))
         if ways:
@@ -575,15 +575,15 @@ class FuzzedBoule(OnTable):
 
         What is to be moved back is moved by people who remember where it was.
         """
-        told = as_told(verdict)
-        if "lear the table" in told:
+        text = sentences_of(verdict)
+        if "lear the table" in text:
             return Table()
-        if "Leave one target" in told:
+        if "Leave one target" in text:
             return table.without(list(table.things)[-1])
-        if "Stand the" in told:
+        if "Stand the" in text:
             (name,) = [name for name, one in table.things.items() if one.pose == "lying"]
             return table.with_thing(name, replace(table.things[name], pose="upright"))
-        if "Take it away" in told and "extra" in table.things:
+        if "Take it away" in text and "extra" in table.things:
             return table.without("extra")
         words = (
             "ake",
@@ -594,7 +594,7 @@ class FuzzedBoule(OnTable):
             "cannot be seen",
             "target is hidden",
         )
-        if any(word in told for word in words) or type(verdict).__name__ == "Refused":
+        if any(word in text for word in words) or type(verdict).__name__ == "Refused":
             return Table() if state.target is None else old
         return None
 

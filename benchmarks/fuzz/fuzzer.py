@@ -39,7 +39,7 @@ FORGETS = 0.08
 """How often the program was started again: the judge is given no earlier table."""
 
 Kind = Literal["lawful", "forbidden", "amiss", "half", "nothing", "said"]
-Told = Literal["right", "asked", "wrong"]
+Outcome = Literal["right", "asked", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Result(NamedTuple):
 
     effect: str
     lawful: bool
-    told: Told
+    outcome: Outcome
     followed: bool | None
     faults: tuple[str, ...]
     message: str
@@ -197,16 +197,18 @@ class Fuzzer:
             verdict, seen, deed = self._hand(at, deed, verdict)
         if isinstance(verdict, Waiting) and deed.typed is not None and verdict.asks is None:
             verdict = self.game.engine.hear(at.state, deed.typed)
-        told = self._told(at, deed.truth, verdict)
+        outcome = self._outcome(at, deed.truth, verdict)
         after = self._lead_on(at, deed, verdict, seen)
         lawful = deed.truth.kind == "lawful"
-        return self._result(deed, told, None if lawful else True, in_words(verdict)), after
+        return self._result(deed, outcome, None if lawful else True, in_words(verdict)), after
 
-    def _result(self, deed: FuzzedAct, told: Told, followed: bool | None, message: str) -> Result:
+    def _result(
+        self, deed: FuzzedAct, outcome: Outcome, followed: bool | None, message: str
+    ) -> Result:
         faults, lawful = tuple(self.faults), deed.truth.kind == "lawful"
         if any(fault.startswith("dead end") for fault in faults):
             followed = False
-        return Result(deed.effect, lawful, told, followed, faults, message)
+        return Result(deed.effect, lawful, outcome, followed, faults, message)
 
     def _hand(
         self, at: Position, deed: FuzzedAct, verdict: Verdict
@@ -225,25 +227,25 @@ class Fuzzer:
         )
         return verdict, verdict.table or seen
 
-    def _told(self, at: Position, truth: Truth, verdict: Verdict) -> Told:
+    def _outcome(self, at: Position, truth: Truth, verdict: Verdict) -> Outcome:
         """Is the verdict the true one, or does it leave room for it?  What is wrong is a fault."""
         if truth.kind == "lawful":
-            told = self._told_lawful(at, truth, verdict)
+            outcome = self._outcome_of_lawful(at, truth, verdict)
         elif isinstance(verdict, Accepted | Noted) and verdict.moves:
-            told = "wrong"
+            outcome = "wrong"
         elif isinstance(verdict, Refused):
-            told = "right" if self.names(truth, verdict) else "wrong"
+            outcome = "right" if self.names(truth, verdict) else "wrong"
         elif isinstance(verdict, Ambiguous):
-            told = "asked" if any(not choice.moves for choice in verdict.choices) else "wrong"
+            outcome = "asked" if any(not choice.moves for choice in verdict.choices) else "wrong"
         else:
-            told = "asked" if truth.kind == "forbidden" else "right"
-        if told == "wrong":
+            outcome = "asked" if truth.kind == "forbidden" else "right"
+        if outcome == "wrong":
             what = f"{truth.kind} {truth.moves or sorted(truth.codes)}"
             sure = " as sure" if isinstance(verdict, Accepted) else ""
             self.faults.append(f"wrong: {what}, told{sure}: {in_words(verdict)}")
-        return told
+        return outcome
 
-    def _told_lawful(self, at: Position, truth: Truth, verdict: Verdict) -> Told:
+    def _outcome_of_lawful(self, at: Position, truth: Truth, verdict: Verdict) -> Outcome:
         if isinstance(verdict, Accepted | Noted):
             return "right" if self.comes_to(at.state, verdict.moves, truth) else "wrong"
         if isinstance(verdict, Refused):
@@ -293,7 +295,7 @@ class Fuzzer:
             return replace(at, table=table, before=seen)
         if deed.then is not None and self.chance.random() < COMPLETES:
             whole, seen = self._judge(at, deed.then.table)
-            self._told(at, deed.then.truth, whole)
+            self._outcome(at, deed.then.truth, whole)
             return self._counts(at, deed.then, whole, seen)
         return self._put_right(at, deed, verdict)
 
@@ -324,23 +326,23 @@ class Fuzzer:
         for _ in range(ROUNDS):
             if isinstance(verdict, Accepted) and verdict.moves:
                 return old  # a fault already
-            told = self.game.follow(at.state, table, verdict, at.table)
-            if told is None and isinstance(verdict, Ambiguous):
+            next_table = self.game.follow(at.state, table, verdict, at.table)
+            if next_table is None and isinstance(verdict, Ambiguous):
                 if not any(not one.moves and not one.confirms_record for one in verdict.choices):
                     self.faults.append(f"dead end: no answer is true: {in_words(verdict)}")
-                told = at.table
-            if told is None:
+                next_table = at.table
+            if next_table is None:
                 self.faults.append(
                     f"dead end: not as recorded, and nothing to do: {in_words(verdict)}"
                 )
                 return old
-            table, truth = told, self.game.truth(at.state, told)
+            table, truth = next_table, self.game.truth(at.state, next_table)
             verdict, seen = self._judge(at, table)
             if truth.kind == "nothing":
                 if not (_taken(verdict) or self._may_be_nothing(verdict)):
                     self.faults.append(f"dead end: as recorded, and not taken: {in_words(verdict)}")
                 return old
-            self._told(at, truth, verdict)
+            self._outcome(at, truth, verdict)
             if truth.kind == "lawful":
                 return self._counts(at, replace(deed, table=table, truth=truth), verdict, seen)
         self.faults.append(f"dead end: told to put it right again and again: {in_words(verdict)}")
@@ -354,22 +356,22 @@ class Fuzzer:
         except InputError as error:
             if deed.truth.kind == "lawful":
                 self.faults.append(f"wrong: lawful {deed.truth.moves}, not understood: {error}")
-            told: Told = "wrong" if self.faults else "right"
-            return self._result(deed, told, None, str(error)), at
+            outcome: Outcome = "wrong" if self.faults else "right"
+            return self._result(deed, outcome, None, str(error)), at
         self.faults += (
             f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict)
         )
         moves = deed.truth.moves
         if deed.truth.kind == "said":
-            told, moves = "right", self._counted(at, verdict)
+            outcome, moves = "right", self._counted(at, verdict)
         else:
-            told = self._told(at, deed.truth, verdict)
+            outcome = self._outcome(at, deed.truth, verdict)
         after = at
         if moves:
             state = played(self.game.engine, at.state, moves)
             table = self.game.settled(state, deed.table)
             after = Position(state, table, self.game.observed(table))
-        return self._result(deed, told, None, in_words(verdict)), after
+        return self._result(deed, outcome, None, in_words(verdict)), after
 
     def _counted(self, at: Position, verdict: Verdict) -> tuple[str, ...]:
         """The moves of a word that counts, where they change nothing on the table."""
@@ -391,11 +393,11 @@ def malformed(engine: Game, state: Any, verdict: Verdict) -> Iterator[str]:
     """What no verdict may have: moves that are not legal, labels twice, no sentence, no text."""
     if not verdict.message.strip():
         yield f"no sentence: {verdict}"
-    told = [verdict.moves] if isinstance(verdict, Accepted | Noted) else []
-    told += [verdict.stands] if isinstance(verdict, Refused) else []
+    named = [verdict.moves] if isinstance(verdict, Accepted | Noted) else []
+    named += [verdict.stands] if isinstance(verdict, Refused) else []
     question = _question(verdict)
-    told += [choice.moves for choice in question.choices] if question else []
-    for moves in filter(None, told):
+    named += [choice.moves for choice in question.choices] if question else []
+    for moves in filter(None, named):
         try:
             played(engine, state, moves)
         except ValueError as error:
@@ -442,7 +444,7 @@ def in_words(verdict: Verdict) -> str:
     return " ".join([*parts, *(["Asks:", "; ".join(asks)] if asks else [])])
 
 
-def as_told(verdict: Verdict) -> str:
+def sentences_of(verdict: Verdict) -> str:
     """All that people are told: the sentence, and each difference."""
     more = verdict.differences if isinstance(verdict, OutOfSync) else ()
     return " ".join((verdict.message, *more))

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, sentences_of
 from benchmarks.fuzz.table import Effect, OnTable, Table, Thing, camera_over, do_something
 from engines import icebreaker as engine
 from engines.icebreaker.board import ROW, label, members, parse_cell, union
@@ -268,39 +268,39 @@ class FuzzedIcebreaker(OnTable):
 
     def follow(self, state: State, table: Table, verdict: Verdict, _old: Table) -> Table | None:
         """Each order to the letter."""
-        told, chance = as_told(verdict), Random(0)
+        text, chance = sentences_of(verdict), Random(0)
         after = table
-        for player, cell in re.findall(rf"(\w+)'s ship to {CELL}", told):
+        for player, cell in re.findall(rf"(\w+)'s ship to {CELL}", text):
             after = self._put_ship(after, state, player.lower(), cell, chance)
-        for player, cell, _ in re.findall(rf"(\w+)'s ship from {CELL} is on {CELL}\.", told):
+        for player, cell, _ in re.findall(rf"(\w+)'s ship from {CELL} is on {CELL}\.", text):
             after = self._put_ship(after, state, player.lower(), cell, chance)
-        for player, cell in re.findall(rf"(\w+)'s ship from {CELL} is missing\.", told):
+        for player, cell in re.findall(rf"(\w+)'s ship from {CELL} is missing\.", text):
             after = self._put_ship(after, state, player.lower(), cell, chance)
-        if listed := re.search(r"Not seen on the board: (.*?)\. Put it there", told):
+        if listed := re.search(r"Not seen on the board: (.*?)\. Put it there", text):
             for player, cell in re.findall(rf"(\w+)'s ship from {CELL}", listed[1]):
                 after = self._put_ship(after, state, player.lower(), cell, chance)
-        for colour, cell in re.findall(rf"There is one (\w+) ship too many, on {CELL}\.", told):
+        for colour, cell in re.findall(rf"There is one (\w+) ship too many, on {CELL}\.", text):
             after = self._take_ship(after, colour, cell)
         pattern = rf"A (\w+) ship stands on {CELL}, but (\w+)'s ship belongs on {CELL}\."
-        for colour, cell, player, home in re.findall(pattern, told):
+        for colour, cell, player, home in re.findall(pattern, text):
             after = self._take_ship(after, colour, cell)
             after = self._put_ship(after, state, player.lower(), home, chance)
-        if fallen := re.search(r"Stand the (\w+) ship upright where it belongs", told):
+        if fallen := re.search(r"Stand the (\w+) ship upright where it belongs", text):
             after = self._stood(after, fallen[1])
-        after = self._ice_put_right(after, told, chance)
+        after = self._ice_put_right(after, text, chance)
         return None if after is table else after
 
-    def _ice_put_right(self, table: Table, told: str, chance: Random) -> Table:
-        for put in re.findall(r"(?:Put back|Missing:)[^.]*?the icebergs? on ([^.]*)\.", told):
+    def _ice_put_right(self, table: Table, text: str, chance: Random) -> Table:
+        for put in re.findall(r"(?:Put back|Missing:)[^.]*?the icebergs? on ([^.]*)\.", text):
             for cell in re.findall(CELL, put):
                 if not any(self._cell(np.array(at)) == cell for at in table.counters.values()):
                     table = self._iced(table, cell, chance)
-        for gone in re.findall(r"No iceberg belongs on ([^.]*)\.", told):
+        for gone in re.findall(r"No iceberg belongs on ([^.]*)\.", text):
             table = self._bare(table, re.findall(CELL, gone))
-        for cell in re.findall(rf"The ship is on {CELL}: take the iceberg there away", told):
+        for cell in re.findall(rf"The ship is on {CELL}: take the iceberg there away", text):
             table = self._bare(table, [cell])
         for cell in re.findall(
-            rf"The iceberg on {CELL} is gone: now move the ship.*put it back", told
+            rf"The iceberg on {CELL} is gone: now move the ship.*put it back", text
         ):
             table = self._iced(table, cell, chance)
         return table

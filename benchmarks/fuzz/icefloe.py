@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, sentences_of
 from benchmarks.fuzz.table import Effect, OnTable, Table, Thing, camera_over, do_something, solid_of
 from engines import icefloe as engine
 from engines.icefloe.announcements import saying
@@ -51,17 +51,17 @@ _ANOTHERS = frozenset({"icefloe.move.turn", "icefloe.remove.player"})
 Found = tuple[tuple[str, ...], State]
 
 
-def _in_short(told: str) -> str:
+def _in_short(text: str) -> str:
     """A sentence with pyramids and tiles as moves name them: `ES` for `pyramid E of suns`."""
     suits = "|".join(SUITS.values())
     letters = {word: letter for letter, word in SUITS.items()}
-    told = re.sub(
-        rf"[Pp]yramid ([A-F]) of ({suits})", lambda found: found[1] + letters[found[2]], told
+    text = re.sub(
+        rf"[Pp]yramid ([A-F]) of ({suits})", lambda found: found[1] + letters[found[2]], text
     )
     return re.sub(
         rf"[Tt]he (null|ace|[2-5]) of ({suits})",
         lambda found: letters[found[2]] + found[1][0],
-        told,
+        text,
     )
 
 
@@ -494,13 +494,13 @@ class FuzzedIcefloe(OnTable):
 
     def follow(self, state: State, table: Table, verdict: Verdict, old: Table) -> Table | None:
         """Each order to the letter."""
-        told, chance, after = _in_short(as_told(verdict)), Random(0), table
-        if "Put back what was" in told or (
-            type(verdict).__name__ == "Refused" and "stood" not in told
+        text, chance, after = _in_short(sentences_of(verdict)), Random(0), table
+        if "Put back what was" in text or (
+            type(verdict).__name__ == "Refused" and "stood" not in text
         ):
             return old
         for name, place in re.findall(
-            rf"{PYRAMID} stood on {PLACE}, but now a \w+ \w+ stands there", told
+            rf"{PYRAMID} stood on {PLACE}, but now a \w+ \w+ stands there", text
         ):
             there = [n for n, one in after.things.items() if self._place(one.at_mm) == place]
             strange = [
@@ -509,45 +509,45 @@ class FuzzedIcefloe(OnTable):
                 if self._named(state, after.things[n]) not in state.board.under(name).pyramids
             ]
             after = self._put_back(after.without(*strange[:1]), state, name, place, chance)
-        for colour, size, place in re.findall(rf"A (\w+) (\w) stands on {PLACE}", told):
+        for colour, size, place in re.findall(rf"A (\w+) (\w) stands on {PLACE}", text):
             after = self._taken(after, colour, size, place)
         for name, place in [
-            *re.findall(rf"{PYRAMID} stood on {PLACE} and is now on", told),
-            *re.findall(rf"{PYRAMID} cannot be seen on {PLACE}", told),
+            *re.findall(rf"{PYRAMID} stood on {PLACE} and is now on", text),
+            *re.findall(rf"{PYRAMID} cannot be seen on {PLACE}", text),
         ]:
             after = self._put_back(after, state, name, place, chance)
-        for name in re.findall(rf"{PYRAMID} is off the board: move it, or put it back", told):
+        for name in re.findall(rf"{PYRAMID} is off the board: move it, or put it back", text):
             after = self._put_back(after, state, name, state.board.under(name).place, chance)
         for name in re.findall(
-            rf"{PYRAMID} has fallen over: stand it upright where it belongs", told
+            rf"{PYRAMID} has fallen over: stand it upright where it belongs", text
         ):
             floe = state.board.under(name)
             lies = next(one for one in after.things.values() if self._named(state, one) == name)
             place = floe.place if floe else self._place(lies.at_mm)
             after = self._put_back(after, state, name, place, chance)
-        after = self._tiles_put_right(state, after, told)
+        after = self._tiles_put_right(state, after, text)
         if state.phase == "place":
-            after = self._placed_right(after, told, old)
+            after = self._placed_right(after, text, old)
         return None if after is table else after
 
-    def _tiles_put_right(self, state: State, table: Table, told: str) -> Table:
+    def _tiles_put_right(self, state: State, table: Table, text: str) -> Table:
         tiles = dict(table.tiles or {})
-        for _, place in re.findall(rf"{TILE} is not on {PLACE}", told):
+        for _, place in re.findall(rf"{TILE} is not on {PLACE}", text):
             tiles[place] = True
-        for places in re.findall(r"A tile lies on ([a-e][1-5])\.", told):
+        for places in re.findall(r"A tile lies on ([a-e][1-5])\.", text):
             tiles[places] = False
         for places in re.findall(
-            r"(?:There seems to be a tile on|No tile belongs on) ([^.,]*)", told
+            r"(?:There seems to be a tile on|No tile belongs on) ([^.,]*)", text
         ):
             tiles |= dict.fromkeys(re.findall(PLACE, places), False)
-        for listed in re.findall(r"Missing: ([^.]*)\.", told):
+        for listed in re.findall(r"Missing: ([^.]*)\.", text):
             tiles |= dict.fromkeys(
                 (place for _, place in re.findall(rf"{TILE} on {PLACE}", listed)), True
             )
         table = table if tiles == table.tiles else replace(table, tiles=tiles)
-        for tile in re.findall(rf"take {TILE} off with everything on it", told):
+        for tile in re.findall(rf"take {TILE} off with everything on it", text):
             table = self._off_with(state, table, tile)
-        for tile in re.findall(rf"the torch bearer, removes {TILE}\.", told):
+        for tile in re.findall(rf"the torch bearer, removes {TILE}\.", text):
             floe = state.board.of(tile)
             if floe and not (
                 table.tiles[floe.place] and all(name in table.things for name in floe.pyramids)
@@ -560,7 +560,7 @@ class FuzzedIcefloe(OnTable):
         there = [name for name, one in table.things.items() if self._place(one.at_mm) == floe.place]
         return self._sunk(table, floe.place, tuple(there))
 
-    def _placed_right(self, table: Table, told: str, old: Table) -> Table:
+    def _placed_right(self, table: Table, text: str, old: Table) -> Table:
         """What is placed wrongly is taken back, all of it; people do not sort it out one by one."""
         words = (
             "Some placed pyramids",
@@ -570,7 +570,7 @@ class FuzzedIcefloe(OnTable):
             "is left to",
             "Fix the",
         )
-        return old if any(word in told for word in words) else table
+        return old if any(word in text for word in words) else table
 
     def _put_back(self, table: Table, state: State, name: str, place: str, chance: Random) -> Table:
         key = next((n for n, one in table.things.items() if self._named(state, one) == name), name)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told, do_deed
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, do_deed, sentences_of
 from benchmarks.fuzz.table import OnTable, Table, Thing, camera_over, solid_of
 from engines import ice_storm as engine
 from engines.ice_storm.moves import Capture, Change, Low, Pass, Throw, Void
@@ -103,12 +103,12 @@ class FuzzedStorm(OnTable):
         recorded as too close to call.
         """
 
-        def told(one: State) -> tuple[Any, ...]:
+        def facts(one: State) -> tuple[Any, ...]:
             document = engine.state_document(one)
             keys = ("score", "next", "attacker", "round_over", "scores", "phase")
             return tuple(document[key] for key in keys)
 
-        return told(state) == told(other) and self._lie_alike(state, other)
+        return facts(state) == facts(other) and self._lie_alike(state, other)
 
     @staticmethod
     def _lie_alike(state: State, other: State) -> bool:
@@ -229,7 +229,7 @@ class FuzzedStorm(OnTable):
             if lie.get(piece.name) != piece.place
         )
         void = Void(str(state.next), changes)
-        return self._told(state, table, void).truth if changes else NOTHING
+        return self._act(state, table, void).truth if changes else NOTHING
 
     def _reads(self, one: Thing) -> Place | None:
         """How it lies; None off the board, or partly off, or where that is too close to call."""
@@ -256,10 +256,10 @@ class FuzzedStorm(OnTable):
         if piece is None:
             return None
         move = Throw(player, self._reads(piece), changes)
-        return self._told(state, table.with_thing("thrown", piece), move)
+        return self._act(state, table.with_thing("thrown", piece), move)
 
     @staticmethod
-    def _told(state: State, table: Table, *moves: Any) -> FuzzedAct:
+    def _act(state: State, table: Table, *moves: Any) -> FuzzedAct:
         """Lawful, or what the rules say of it."""
         for move in moves:
             if wrong := engine.violation(state, move):
@@ -286,7 +286,7 @@ class FuzzedStorm(OnTable):
             piece = piece.put(piece.at_mm + shift)
             free = is_free(solid_of(piece, self._sizes), self._solids(table), APART_MM)
             if free and (place := self._reads(piece)) is not None:
-                return self._told(state, table.with_thing("thrown", piece), Throw(player, place))
+                return self._act(state, table.with_thing("thrown", piece), Throw(player, place))
         return None
 
     def _another_size(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
@@ -305,7 +305,7 @@ class FuzzedStorm(OnTable):
         """What it moved stays."""
         moved, changes = self._knocks(table, chance)
         other = self._another_size(state, moved, chance) if changes and moved.things else None
-        return other and self._told(state, other.table, Void(str(state.next), changes))
+        return other and self._act(state, other.table, Void(str(state.next), changes))
 
     def _solids(self, table: Table) -> list[Solid]:
         return [solid_of(one, self._sizes) for one in table.things.values()]
@@ -319,8 +319,8 @@ class FuzzedStorm(OnTable):
     ) -> FuzzedAct:
         player = str(state.next)
         off = {**table.off, "thrown": self._beside(player, len(table.off), chance)}
-        told = self._told(state, replace(table, off=off), Throw(player, None, changes))
-        return replace(told, typed=None if changes else {"player": player, "off": True})
+        act = self._act(state, replace(table, off=off), Throw(player, None, changes))
+        return replace(act, typed=None if changes else {"player": player, "off": True})
 
     def _wasted_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         table, changes = self._knocks(table, chance)
@@ -344,7 +344,7 @@ class FuzzedStorm(OnTable):
         if leaning is None:
             return None
         void = Void(str(state.next), changes)
-        return self._told(state, table.with_thing("thrown", leaning), void)
+        return self._act(state, table.with_thing("thrown", leaning), void)
 
     def _low_throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A throw that is void; what it moved stays."""
@@ -357,8 +357,8 @@ class FuzzedStorm(OnTable):
         lies, void = table.with_thing("thrown", piece), Void(str(state.next), changes)
         if any(change.name.startswith(void.player) for change in changes):
             # Which of the player's pieces was thrown shows once it is picked up.
-            return FuzzedAct("", lies, Truth("half"), then=self._told(state, table, void))
-        return self._told(state, lies, void)
+            return FuzzedAct("", lies, Truth("half"), then=self._act(state, table, void))
+        return self._act(state, lies, void)
 
     def _out_of_turn(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Another player throws, and perhaps moves something."""
@@ -420,12 +420,12 @@ class FuzzedStorm(OnTable):
         if not can:
             return None
         move = chance.choice(can)
-        return self._told(state, table.without(f"{move.colour}{move.number}"), move)
+        return self._act(state, table.without(f"{move.colour}{move.number}"), move)
 
     def _wrong_shot(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Any piece is taken, an own one too."""
         piece = chance.choice(state.pieces)
-        return self._told(state, table.without(piece.name), Capture(piece.colour, piece.number))
+        return self._act(state, table.without(piece.name), Capture(piece.colour, piece.number))
 
     def _two_taken(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """Two lawful shots, or any two pieces."""
@@ -524,17 +524,17 @@ class FuzzedStorm(OnTable):
 
     def follow(self, state: State, table: Table, verdict: Verdict, old: Table) -> Table | None:
         """Each order to the letter."""
-        told = as_told(verdict)
-        if "Clear the board" in told:
+        text = sentences_of(verdict)
+        if "Clear the board" in text:
             return Table()
         if (
-            "throw a medium one" in told
-            or "pick the piece up" in told.lower()
-            or "is thrown again" in told
+            "throw a medium one" in text
+            or "pick the piece up" in text.lower()
+            or "is thrown again" in text
         ):
             return table.without("thrown")
         words = ("ack", "Fix the", "Replace", "Take")
-        if any(word in told for word in words):
+        if any(word in text for word in words):
             return Table() if state.round_over or state.thrown == 0 else old
         if isinstance(getattr(verdict, "tried", None), tuple):
             return table.without("thrown") if "thrown" in table.things else old

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, as_told
+from benchmarks.fuzz.fuzzer import NOTHING, FuzzedAct, Truth, sentences_of
 from benchmarks.fuzz.table import Effect, OnTable, Table, Thing, camera_over, do_something, solid_of
 from engines import zamboni_wars as engine
 from engines.verdict import Verdict
@@ -123,7 +123,7 @@ class FuzzedZamboni(OnTable):
         heard: dict[str, Any] = {"player": player, "die": pips}
         moves: tuple[str, ...] = ()
         if chance.random() < (0.4 if isinstance(state.phase, Moving) else 0.1):
-            return self._told_to_stay(state, table, player)
+            return self._says_it_stays(state, table, player)
         match state.phase:
             case RollOff() | Rolling() if mine:
                 moves = (f"roll {pips}",)
@@ -131,11 +131,11 @@ class FuzzedZamboni(OnTable):
                 moves = (f"die {pips}",)
             case Aiming(aimed) if mine:
                 target = chance.choice([target, aimed])
-                told = chance.choice(["die", "fire", "hold"])
-                if told == "die":
+                input_kind = chance.choice(["die", "fire", "hold"])
+                if input_kind == "die":
                     last = state.left[aimed].layers == 1
                     moves = (f"fire {aimed}",) if last else (f"fire {aimed}", f"die {pips}")
-                elif told == "fire":
+                elif input_kind == "fire":
                     heard = {"player": player, "fire": target}
                     moves = (f"fire {aimed}",) if target == aimed else ()
                 else:
@@ -150,7 +150,7 @@ class FuzzedZamboni(OnTable):
         return FuzzedAct("told at another time", table, Truth(kind, codes=_ANY_WORD), heard)
 
     @staticmethod
-    def _told_to_stay(state: State, table: Table, player: str) -> FuzzedAct:
+    def _says_it_stays(state: State, table: Table, player: str) -> FuzzedAct:
         """A move that ends where it began: nobody can see that."""
         heard, drive = (
             {"player": player, "stays": True},
@@ -406,50 +406,50 @@ class FuzzedZamboni(OnTable):
 
     def follow(self, state: State, table: Table, verdict: Verdict, _old: Table) -> Table | None:
         """Each order to the letter."""
-        told, after = as_told(verdict), table
-        for move in self._orders(state, told):
+        text, after = sentences_of(verdict), table
+        for move in self._orders(state, text):
             after = move(after) or after
-        if "no roll is known" in told:
+        if "no roll is known" in text:
             player = state.to_move if isinstance(state.phase, Rolling) else state.follower
             after = self._put_back(after, player, state.left[player])
-        if "die was not announced" in told:  # nobody rolled: what was taken is put back
+        if "die was not announced" in text:  # nobody rolled: what was taken is put back
             for player, nest in state.left.items():
                 after = self._layered(after, player, nest.layers, Random(0)) or after
         return None if after is table else after
 
-    def _orders(self, state: State, told: str) -> Iterator[Callable[[Table], Table | None]]:
-        nests = re.findall(rf"(\w+)'s (\w+) nest on {SPACE}, facing {FACING}", told)
+    def _orders(self, state: State, text: str) -> Iterator[Callable[[Table], Table | None]]:
+        nests = re.findall(rf"(\w+)'s (\w+) nest on {SPACE}, facing {FACING}", text)
         nests += [
             (player, LAYER_SIZES[state.left[player.lower()].layers], space, facing)
             for player, space, facing in [
                 *re.findall(
                     rf"(\w+)'s Zamboni is on \w+, facing \w+, but belongs on {SPACE}, facing"
                     rf" {FACING}",
-                    told,
+                    text,
                 ),
-                *re.findall(rf"(\w+)'s \(it was on {SPACE}, facing {FACING}\)", told),
-                *re.findall(rf"Lay (\w+)'s Zamboni on {SPACE} again, facing {FACING}", told),
+                *re.findall(rf"(\w+)'s \(it was on {SPACE}, facing {FACING}\)", text),
+                *re.findall(rf"Lay (\w+)'s Zamboni on {SPACE} again, facing {FACING}", text),
             ]
         ]
         for player, size, space, facing in nests:
             zamboni = Zamboni(Space.parse(space), facing, LAYERS[size])
             yield partial(self._put_back, player=player.lower(), zamboni=zamboni)
-        for player in re.findall(r"(\w+)'s Zamboni is missing\.", told):
+        for player in re.findall(r"(\w+)'s Zamboni is missing\.", text):
             yield partial(self._put_back, player=player.lower(), zamboni=state.left[player.lower()])
-        for player, size in re.findall(r"(\w+)'s outermost piece is \w+, but was (\w+)\.", told):
+        for player, size in re.findall(r"(\w+)'s outermost piece is \w+, but was (\w+)\.", text):
             yield partial(
                 self._layered, player=player.lower(), layers=LAYERS[size], chance=Random(0)
             )
-        for player in re.findall(r"A \w+ nest lies on \w+, where (\w+)'s belongs", told):
+        for player in re.findall(r"A \w+ nest lies on \w+, where (\w+)'s belongs", text):
             yield partial(self._exchanged, player=player, zamboni=state.left[player])
         for size, colour, space in [
-            *re.findall(rf"There is an extra (\w+) (\w+) piece on {SPACE}", told),
-            *re.findall(rf"Take the (\w+) (\w+) piece on {SPACE} off the board", told),
+            *re.findall(rf"There is an extra (\w+) (\w+) piece on {SPACE}", text),
+            *re.findall(rf"Take the (\w+) (\w+) piece on {SPACE} off the board", text),
         ]:
             yield partial(self._taken, colour=colour, size=size, space=space)
-        for player in re.findall(r"Lay (\w+)'s Zamboni flat", told):
+        for player in re.findall(r"Lay (\w+)'s Zamboni flat", text):
             yield partial(self._flat, state=state, player=player)
-        if "cover die" in told or "Not seen: the cover dice" in told:
+        if "cover die" in text or "Not seen: the cover dice" in text:
             yield partial(self._dice_put_back, state=state)
 
     def _put_back(self, table: Table, player: str, zamboni: Zamboni) -> Table | None:

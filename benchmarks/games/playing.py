@@ -336,7 +336,7 @@ class _Throws:
             if isinstance(event, QuestionAsked):
                 self._asked.append(event)
             elif isinstance(event, VerdictReached | Answered | Declared):
-                self._told(event)
+                self._ruled(event)
         for _ in range(self._players.taken_back - self._taken_back):
             if self._unread:
                 self._unread = False
@@ -347,7 +347,7 @@ class _Throws:
         self._taken_back = self._players.taken_back
         self._acted = self.frames if len(self.deeds) > known else self._acted
 
-    def _told(self, event: VerdictReached | Answered | Declared) -> None:
+    def _ruled(self, event: VerdictReached | Answered | Declared) -> None:
         message = (getattr(event, "message", ""),)
         if isinstance(event, VerdictReached) and event.verdict == "waiting":
             return

@@ -11,7 +11,7 @@ from benchmarks.games.playing import GAMES, Game, RefereedAct
 
 NAMED = 3
 """Moves of an act that are told."""
-TOLD = 300
+LONGEST_MESSAGE = 300
 """Letters that are told of what was said."""
 NAMES = {"nothing": "no ruling"}
 ROLLS = ("roll", "shot")
@@ -94,7 +94,11 @@ def otherwise(found: Iterable[Game]) -> list[str]:
                     " / ".join(deed.message)
                     or f"nothing on record; on the panel: {deed.panel or 'whose turn it is'}"
                 )
-                message = message if len(message) <= TOLD else f"{message[:TOLD]} ..."
+                message = (
+                    message
+                    if len(message) <= LONGEST_MESSAGE
+                    else f"{message[:LONGEST_MESSAGE]} ..."
+                )
                 moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
                 lines.append(
                     f"{one.game} {one.seed}: {' '.join(filter(None, (deed.name, moves)))}:"

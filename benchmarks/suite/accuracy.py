@@ -84,9 +84,9 @@ def summary(pairs: Pairs, together: list[Scored]) -> Summary:
     columns: dict[str, list[Scored]] = {}
     for case, one in pairs:
         columns.setdefault(case.title, []).append(one)
-    told = [scores(title, found) for title, found in columns.items()]
+    summed = [scores(title, found) for title, found in columns.items()]
     return Summary(
-        (*told, *([scores("All together", together)] if len(told) > 1 and together else [])),
+        (*summed, *([scores("All together", together)] if len(summed) > 1 and together else [])),
         mistakes((case.title, one) for case, one in pairs),
     )
 

@@ -141,9 +141,9 @@ def _played(case: Case, hand: VirtualHand, watching: list[Page]) -> Played:
 
 def _errs(hand: VirtualHand, before: dict[str, Any], me: str, chance: Random) -> bool:
     """Do something wrong and put it back: whether it did not count."""
-    told = err(hand, me, chance)
+    answer = err(hand, me, chance)
     put_back(hand)
-    return told["verdicts"][0]["verdict"] in NOT_COUNTED and told["scores"] == before["scores"]
+    return answer["verdicts"][0]["verdict"] in NOT_COUNTED and answer["scores"] == before["scores"]
 
 
 def most_in_a_minute(shifts: list[tuple[float, float]]) -> float:

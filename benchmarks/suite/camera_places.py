@@ -72,7 +72,7 @@ def drawn(index: int) -> Taken:
     )
 
 
-def told(taken: Taken) -> PictureResult:
+def placed(taken: Taken) -> PictureResult:
     """What is said of a picture, held against the truth."""
     camera = locate(taken.image, taken.setup)
     if not isinstance(camera, Camera):
@@ -132,14 +132,14 @@ def run(source: str) -> dict[str, list[PictureResult]]:
     for kind, strengths in KINDS.items():
         for strength, change in strengths.items():
             rng = np.random.default_rng(zlib.crc32(f"{name} {kind} {strength}".encode()))
-            by_kind.setdefault(kind, []).append(told(change(taken, rng)))
+            by_kind.setdefault(kind, []).append(placed(change(taken, rng)))
     return by_kind
 
 
 def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
-    found = {kind: [one for _, told in pairs for one in told[kind]] for kind in KINDS}
-    rows = [row(kind, tuple(filter(None, KINDS[kind])), told) for kind, told in found.items()]
-    every = row("**all**", (), [one for told in found.values() for one in told])
+    found = {kind: [one for _, results in pairs for one in results[kind]] for kind in KINDS}
+    rows = [row(kind, tuple(filter(None, KINDS[kind])), results) for kind, results in found.items()]
+    every = row("**all**", (), [one for results in found.values() for one in results])
     changes = sum(map(len, KINDS.values()))
     return Summary(len(pairs), DRAWN_SEED, changes, SURE_MM, MOST_MM, (*rows, every))
 

@@ -152,7 +152,7 @@ def clocks(count: int) -> Row:
             for seeing in (true, _before_jumping_clocks(true, jumping))
         ]
         acts += len(played[0].deeds)
-        differ += [game] if _told(played[0]) != _told(played[1]) else []
+        differ += [game] if _rulings(played[0]) != _rulings(played[1]) else []
     jumps = sum(clock.jumps for clock in jumping)
     came = f"verdicts on {acts} acts of {len(GAMES)} games are the same with and without"
     failed = f"other verdicts in {', '.join(differ)}" if differ else ""
@@ -165,7 +165,7 @@ def clocks(count: int) -> Row:
     )
 
 
-def _told(game: Game) -> list[tuple[str, str, tuple[str, ...]]]:
+def _rulings(game: Game) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(deed.name, deed.verdict, deed.message) for deed in game.deeds]
 
 

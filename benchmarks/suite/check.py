@@ -66,9 +66,9 @@ def run(seed: int) -> TableErrors:
         still = look(f"table {seed}", picture, drawn.setup)
     except InputError:
         return TableErrors()
-    told = edge_px([(still.seen, picture)], drawn.setup)
+    measured_px = edge_px([(still.seen, picture)], drawn.setup)
     plain = Errors(still.seen.camera, drawn.setup, EDGE_PX)
-    own = Errors(still.seen.camera, drawn.setup, told or EDGE_PX)
+    own = Errors(still.seen.camera, drawn.setup, measured_px or EDGE_PX)
     larger = larger_than_predicted(fiducial_residuals([still], plain).values())
     assert larger is not None, "there are four fiducials"
     found = []

@@ -79,9 +79,9 @@ class ColourResult(msgspec.Struct):
 
     tables: int = 0
     refused: dict[str, int] = {}
-    told: int = 0
+    identified: int = 0
     """Tables whose colours were told by their looks."""
-    told_wrong: int = 0
+    identified_wrong: int = 0
     pieces: int = 0
     right: dict[str, int] = {}
     sure: dict[str, int] = {}
@@ -178,8 +178,8 @@ def run(case: tuple[str, int]) -> ColourResult:
         counts.refused = {next(reasons, "fiducials covered"): 1}
         return counts
     try:
-        counts.told_wrong += by_palette(shown, table.setup) != given
-        counts.told += 1
+        counts.identified_wrong += by_palette(shown, table.setup) != given
+        counts.identified += 1
     except InputError:
         pass
     for key, setup in (("without", table.setup), ("with", learned)):

@@ -173,10 +173,9 @@ def read_table(seed: int, count: int) -> Rolls:
         outcome = _said(read, top)
         tally.setdefault(kind, Counter())[outcome] += 1
         if outcome != {"lies flat": "right number", "none": "nothing"}.get(kind, "refused"):
-            told = read.pips if isinstance(read, Die) else read.reason or "nothing"
-            amiss.append(
-                f"table {seed}, roll {index}: {kind}, {top} up, edge {corner.edge_mm:g} mm: {told}"
-            )
+            answer = read.pips if isinstance(read, Die) else read.reason or "nothing"
+            roll = f"table {seed}, roll {index}: {kind}, {top} up, edge {corner.edge_mm:g} mm"
+            amiss.append(f"{roll}: {answer}")
     counts = {kind: dict(found) for kind, found in tally.items()}
     return Rolls(counts, tuple(amiss), tuple(seconds))
 

@@ -90,15 +90,15 @@ def count(tally: Tally, act: Act) -> None:
     tally.acts += 1
     if (result := act.result) is None:
         return
-    told = tally.lawful if result.lawful else tally.unlawful
-    told[result.told] = told.get(result.told, 0) + 1
+    outcome = tally.lawful if result.lawful else tally.unlawful
+    outcome[result.outcome] = outcome.get(result.outcome, 0) + 1
     tally.followed += result.followed is True
     tally.dead_ends += result.followed is False
     effect, hand, _ = result.effect.partition(", hand")
     for name in (effect, "hand in between") if hand else (effect,):
         one = tally.effects.setdefault(name, Effect())
         one.times += 1
-        setattr(one, result.told, getattr(one, result.told) + 1)
+        setattr(one, result.outcome, getattr(one, result.outcome) + 1)
         one.dead_ends += result.followed is False
 
 

@@ -33,7 +33,7 @@ class Summary(msgspec.Struct, frozen=True):
     """Chance before each move that something goes wrong."""
     stuck: int
     silent: int
-    silent_told: int
+    silent_explained: int
     """Of the silent acts, of which nothing is on record, those where the panel said why."""
     without_unneeded: dict[str, float]
     """By game, the share of lawful acts that are as expected, or asked about because it matters."""

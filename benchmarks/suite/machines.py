@@ -38,7 +38,7 @@ class Case(msgspec.Struct, frozen=True):
     tests: bool
 
 
-class Tried(msgspec.Struct, frozen=True):
+class MachineResult(msgspec.Struct, frozen=True):
     """What came of one system; times in seconds."""
 
     architecture: str
@@ -59,14 +59,14 @@ class Tried(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True):
     release: str
     alike_mm: float
-    tried: tuple[Tried, ...]
+    machines: tuple[MachineResult, ...]
 
 
 def cases(options: Options) -> Iterable[Case]:
     return [Case(name, options.tests) for name in ARCHITECTURES]
 
 
-def run(case: Case) -> Tried:
+def run(case: Case) -> MachineResult:
     own = called(["dpkg", "--print-architecture"]).strip()
     root = ROOT / "build" / "machines" / f"{RELEASE}-{case.architecture}"
     debian(root, RELEASE, case.architecture)
@@ -82,7 +82,7 @@ def run(case: Case) -> Tried:
     tests = ""
     if case.tests and case.architecture == own:
         tests = called(inside(root, "make test")).strip().splitlines()[-1].strip("= ")
-    return Tried(
+    return MachineResult(
         architecture=case.architecture,
         emulated=case.architecture != own,
         python=version,
@@ -146,13 +146,13 @@ def _has_ruled(port: int) -> bool:
 
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:
-    return Summary(RELEASE, ALIKE_MM, tuple(tried for _, tried in pairs))
+    return Summary(RELEASE, ALIKE_MM, tuple(result for _, result in pairs))
 
 
 def broken(summary: Summary) -> Iterable[str]:
     return [
         f"{one.architecture}: the sample is read {one.apart_mm:.3f} mm apart"
-        for one in summary.tried
+        for one in summary.machines
         if one.apart_mm > ALIKE_MM
     ]
 

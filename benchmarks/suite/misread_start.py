@@ -72,10 +72,10 @@ class Slow:
                 readings.append(replace(seen, frame_seq=seq, at_ms=at_ms))
                 table_of[seq] = number
             number += k in ends
-        told = read_inputs(film.folder / "inputs.jsonl")
+        inputs = read_inputs(film.folder / "inputs.jsonl")
         inputs = tuple(
             one._replace(at_ms=one.at_ms + REST_MS * sum(begin <= one.at_ms for begin in begins))
-            for one in told
+            for one in inputs
         )
         return cls(film, tuple(readings), inputs, table_of)
 
@@ -136,14 +136,14 @@ class _People(Blank):
         outcome.asked_later += outcome.began
         outcome.asked_first += not outcome.began
         so_far, truth = played(self._session), self._truth.played[table]
-        told = [
+        followed = [
             (choice, (*so_far, *_without_mm(choice.moves)))
             for choice in asked.choices
             if self._is_true(asked, choice)
         ]
         true = [
             (choice, then)
-            for choice, then in told
+            for choice, then in followed
             if then == truth[: len(then)] and (choice.moves or then == truth)
         ]
         labels = [choice.label for choice, then in sorted(true, key=lambda one: -len(one[1]))]
@@ -159,9 +159,9 @@ class _People(Blank):
         """Does it say of the misread piece what it is, or of no piece anything?"""
         if not choice.moves and not choice.confirms_record:
             return False
-        told = read_misread(asked.evidence.get(KEY, {}).get(choice.label, ()))
+        named = read_misread(asked.evidence.get(KEY, {}).get(choice.label, ()))
         return all(
-            one.true == (kind_of(self._true) if self._true is not None else None) for one in told
+            one.true == (kind_of(self._true) if self._true is not None else None) for one in named
         )
 
 
@@ -174,15 +174,15 @@ def _without_mm(moves: Any) -> tuple[str, ...]:
     return tuple(re.sub(r"\d+\.\d+", "", move) for move in moves)
 
 
-def same(told: tuple[str, ...], true: tuple[str, ...]) -> bool:
+def same(said: tuple[str, ...], true: tuple[str, ...]) -> bool:
     """Whether the same was played.
 
     Where a misread piece itself lies, nobody can tell if it was misread as something legal.
     """
-    return told == true or (
-        len(told) == len(true)
-        and told[1:] == true[1:]
-        and told[0].split()[:2] == true[0].split()[:2]
+    return said == true or (
+        len(said) == len(true)
+        and said[1:] == true[1:]
+        and said[0].split()[:2] == true[0].split()[:2]
     )
 
 
@@ -246,25 +246,27 @@ def hurt(slow: Slow, piece: SeenPiece, fault: str) -> list[Reading]:
 
     A piece that is not really there stays where it is.
     """
-    setup, told = slow.film.setup, list[Reading]()
+    setup, readings = slow.film.setup, list[Reading]()
     ghost: SeenPiece | None = None
     for seen, k in zip(slow.readings, followed(slow.readings, piece), strict=True):
         if not isinstance(seen, Observation) or (k is None and ghost is None):
-            told.append(seen)
+            readings.append(seen)
         elif fault == GHOST:
             if ghost is None and k is not None:
                 more = FAULTS[fault](seen, k, setup).pieces[len(seen.pieces) :]
                 ghost = more[0] if more else None
-            told.append(replace(seen, pieces=(*seen.pieces, ghost)) if ghost is not None else seen)
+            readings.append(
+                replace(seen, pieces=(*seen.pieces, ghost)) if ghost is not None else seen
+            )
         else:
             assert k is not None
             wrong = FAULTS[fault](seen, k, setup)
-            told.append(
+            readings.append(
                 _in_a_player_s_colour(seen, k, setup)
                 if seen.pieces[k].colour == setup.game.target and "colour" in fault
                 else wrong
             )
-    return _as_one(told)
+    return _as_one(readings)
 
 
 def _in_a_player_s_colour(seen: Observation, k: int, setup: Setup) -> Observation:
@@ -330,7 +332,7 @@ MOST = {"icefloe": 4}
 class Summary(msgspec.Struct, frozen=True):
     rest_s: float
     """People wait so long at every table."""
-    told: dict[str, dict[str, MisreadResult]]
+    by_fault: dict[str, dict[str, MisreadResult]]
     """By fault and game."""
 
 
@@ -343,8 +345,8 @@ def run(case: tuple[str, str]) -> MisreadResult:
     game, fault = case
     slow, whole = _truly_read(game)
     last, pieces = max(whole.played), _start(slow.film)
-    told = MisreadResult(len(pieces), len(pieces[: MOST.get(game)]))
-    for piece in pieces[: told.misread]:
+    result = MisreadResult(len(pieces), len(pieces[: MOST.get(game)]))
+    for piece in pieces[: result.misread]:
         readings = hurt(slow, piece, fault)
         if all(
             _pieces(one) == _pieces(other)
@@ -352,18 +354,18 @@ def run(case: tuple[str, str]) -> MisreadResult:
         ):
             continue
         outcome = refereed(slow, readings, whole, None if fault == GHOST else piece)
-        told.faults += 1
-        told.began += outcome.began and outcome.asked_first <= 1
-        told.right += same(outcome.played[last], whole.played[last])
-        told.asked_later += outcome.asked_later
-        told.typed += outcome.typed
-    return told
+        result.faults += 1
+        result.began += outcome.began and outcome.asked_first <= 1
+        result.right += same(outcome.played[last], whole.played[last])
+        result.asked_later += outcome.asked_later
+        result.typed += outcome.typed
+    return result
 
 
 def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
     by_fault: dict[str, dict[str, MisreadResult]] = {}
-    for (game, fault), told in pairs:
-        by_fault.setdefault(fault, {})[game] = told
+    for (game, fault), result in pairs:
+        by_fault.setdefault(fault, {})[game] = result
     return Summary(REST_MS / 1000, by_fault)
 
 

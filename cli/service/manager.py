@@ -48,7 +48,7 @@ class ServiceManager:
         self._address = address.replace("@", "\0", 1) if address.startswith("@") else address
         self._clock = clock
         self._fed_s = float("-inf")
-        self._told = ""
+        self._last_status = ""
         self.status: Callable[[], str] = str
         """The line that `systemctl status` shows, in English; asked whenever the watchdog is."""
 
@@ -84,9 +84,9 @@ class ServiceManager:
         if not self.present:
             return []
         status = printable(in_language(self.status()))[:LONGEST_STATUS]
-        if status == self._told:
+        if status == self._last_status:
             return []
-        self._told = status
+        self._last_status = status
         return [f"STATUS={status}"]
 
     def _send(self, *lines: str) -> None:

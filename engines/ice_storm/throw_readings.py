@@ -88,7 +88,7 @@ def _came_to_lean(match: TableMatch, known: Piece) -> bool:
     return was is None or known in match.moved or moved(was, match.found[known.name])
 
 
-def _told_apart(read: list[Reading]) -> Iterator[Reading]:
+def _distinguished(read: list[Reading]) -> Iterator[Reading]:
     """The interpretations; those that are worded alike also say what each moved."""
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
@@ -105,7 +105,7 @@ def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
 
     Unchanged where nothing is lost.
     """
-    read = list(_told_apart(read))
+    read = list(_distinguished(read))
     if not lost:
         return read
     names = messages.named(lost)

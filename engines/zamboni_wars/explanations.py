@@ -91,7 +91,7 @@ def follower_has_driven(state: State, found: TableMatch) -> bool:
     )
 
 
-def who_has_not_told(state: State, found: TableMatch) -> str | None:
+def who_rolled_unannounced(state: State, found: TableMatch) -> str | None:
     """The player whose unannounced die would explain the table; else None.
 
     It is a die for a shot that hit before the end of its move was seen, or of a player who drove

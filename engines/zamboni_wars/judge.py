@@ -36,7 +36,7 @@ from engines.zamboni_wars.explanations import (
     seen_ways,
     too_many,
     ways_in_doubt,
-    who_has_not_told,
+    who_rolled_unannounced,
 )
 from engines.zamboni_wars.matching import Difference, Pair, TableMatch, as_said, match_table
 from engines.zamboni_wars.moves import Drive, Move, Take
@@ -381,9 +381,9 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
         )
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
-    if not wrong.gone and (untold := who_has_not_told(state, found.as_read())):
-        message = msg("{player}'s die was not announced: say what it showed.", player=untold)
-        return Waiting(code=MOVE, message=message, rests_on=SEQUENCE, player=untold)
+    if not wrong.gone and (unannounced := who_rolled_unannounced(state, found.as_read())):
+        message = msg("{player}'s die was not announced: say what it showed.", player=unannounced)
+        return Waiting(code=MOVE, message=message, rests_on=SEQUENCE, player=unannounced)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
         return _missing(state, found, wrong)
     if (

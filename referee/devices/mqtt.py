@@ -88,7 +88,7 @@ class TableAtBroker:
         self._shown: tuple[object, ...] = ()
         self._answers: deque[Answer] = deque(maxlen=MOST_ANSWERS)
         self._asked_s: deque[float] = deque()
-        self._told_too_many = False
+        self._refused_too_many = False
         self._again, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tell mqtt", daemon=True)
 
@@ -200,12 +200,12 @@ class TableAtBroker:
         now_s, asked = self._clock(), self._asked_s
         while asked and now_s - asked[0] >= WITHIN_S:
             asked.popleft()
-            self._told_too_many = False
+            self._refused_too_many = False
         if len(asked) < MOST_COMMANDS:
             asked.append(now_s)
             return True
-        if not self._told_too_many:
-            self._told_too_many = True
+        if not self._refused_too_many:
+            self._refused_too_many = True
             self._answer(
                 command,
                 msg(

@@ -123,9 +123,9 @@ def _shared(
     camera = _located(image, setup, where)
     read = _without_words(convert(event.observation, ObservationDocument, f"{where}: observation"))
     ruled = event.evidence.get(KEY)
-    told = (*misread, *(read_misread(ruled) if isinstance(ruled, list) else ()))
+    corrections = (*misread, *(read_misread(ruled) if isinstance(ruled, list) else ()))
     try:
-        truth, put_right = _truth(read, told, camera, setup)
+        truth, put_right = _truth(read, corrections, camera, setup)
     except (ValueError, IndexError) as error:  # an imported log may say anything
         raise InputError(
             msg("{where}: expected pieces as they are read ({raw})", where=where, raw=error)
@@ -178,7 +178,7 @@ def _without_words(read: ObservationDocument) -> ObservationDocument:
 
 
 def _truth(
-    read: ObservationDocument, told: Sequence[Misread], camera: Camera, setup: Setup
+    read: ObservationDocument, corrections: Sequence[Misread], camera: Camera, setup: Setup
 ) -> tuple[Truth | None, int]:
     """The reading with people's corrections, and how many pieces of it they spoke of.
 
@@ -186,7 +186,7 @@ def _truth(
     those that the camera read.
     """
     seen = Observation(0, 0, camera, tuple(map(_seen, read.pieces)))
-    right = apply_corrections(seen, told, {}, setup)
+    right = apply_corrections(seen, corrections, {}, setup)
     if not right.there:
         return None, 0
     document = observation_document(right.table)

@@ -71,7 +71,7 @@ def act_verdict(
 
     `stands`: the record says afterwards what truly happened.
     """
-    told = [
+    heard = [
         event
         for event in events
         if isinstance(
@@ -79,9 +79,9 @@ def act_verdict(
         )
         and not _waits(event)
     ]
-    if not told:
+    if not heard:
         return "nothing"
-    ruled = [event for event in told if not _cannot_see(event)]
+    ruled = [event for event in heard if not _cannot_see(event)]
     if not ruled:
         return "not seen"
     event = ruled[0]
@@ -92,7 +92,7 @@ def act_verdict(
         if not recorded:
             return "nothing"
         return "not seen" if all(left_open(moves, act.moves) for moves in recorded) else "wrong"
-    if len(ruled) < len(told) and stands:
+    if len(ruled) < len(heard) and stands:
         return "not seen"
     if (
         act.lawful
@@ -101,7 +101,7 @@ def act_verdict(
         and any(isinstance(other, QuestionAsked) for other in ruled)
     ):
         return "asked"
-    if len(told) > 1 or not isinstance(event, VerdictReached | InputRecorded):
+    if len(heard) > 1 or not isinstance(event, VerdictReached | InputRecorded):
         return "wrong"
     ruling = (
         "heard"
@@ -111,22 +111,22 @@ def act_verdict(
     )
     ruling = "again" if isinstance(event, VerdictReached) and event.stands else ruling
     named, played = act.code in ("", event.code), act.moves == event.moves
-    as_told = (
+    as_described = (
         (named or played) if act.lawful else named and (played or not act.moves)
     )  # what was asked before has the code of the question
-    if stands and ruling == act.ruling and as_told:
+    if stands and ruling == act.ruling and as_described:
         return "right"
     return "not seen" if act.lawful and left_open(event.moves, act.moves) else "wrong"
 
 
-def left_open(told: tuple[str, ...], truth: tuple[str, ...]) -> bool:
+def left_open(recorded: tuple[str, ...], truth: tuple[str, ...]) -> bool:
     """True if the moves hold the true ones, whose squares may be too close to call.
 
     In the notation a question mark stands after each of these.
     """
     squares = set(SQUARE.findall(" ".join(truth)))
-    may_be = set(SQUARE.findall(" ".join(told)))
-    sure = {square for square in may_be if f"{square}?" not in " ".join(told)}
+    may_be = set(SQUARE.findall(" ".join(recorded)))
+    sure = {square for square in may_be if f"{square}?" not in " ".join(recorded)}
     return sure < may_be and sure <= squares <= may_be
 
 

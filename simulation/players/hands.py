@@ -41,8 +41,8 @@ class PlayerHands:
     What they do is an iterator that is advanced once a frame, after `look_up`.
     """
 
-    def __init__(self, told: SessionInput, setup: Setup) -> None:
-        self.setup, self._told = setup, told
+    def __init__(self, session_input: SessionInput, setup: Setup) -> None:
+        self.setup, self._input = setup, session_input
         self.limbs: tuple[Limb, ...] = ()
         self.now_ms = 0
         self._last_ms = 0
@@ -71,7 +71,7 @@ class PlayerHands:
         A command that no longer fits, because people at the panel were faster, is dropped.
         """
         with suppress(InputError):
-            self._told.command(command)
+            self._input.command(command)
 
     def wait(self, wait_ms: int) -> Steps:
         """Do nothing for that long."""

@@ -207,7 +207,7 @@ class StormPlay(ByHand):
         A hand may exchange those.
         """
 
-        def told(one: State) -> tuple[Any, ...]:
+        def facts(one: State) -> tuple[Any, ...]:
             document = engine.state_document(one)
             return Counter((piece.colour, piece.place) for piece in one.pieces), *(
                 document[key]
@@ -222,7 +222,7 @@ class StormPlay(ByHand):
                 )
             )
 
-        return told(state) == told(other)
+        return facts(state) == facts(other)
 
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
         """Somebody else throws."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.machines.debian import called, debian, inside
-from benchmarks.suite.machines import BENCHMARK, Case, Options, Summary, Tried
+from benchmarks.suite.machines import BENCHMARK, Case, MachineResult, Options, Summary
 
 
 def test_without_root_it_says_so_in_one_line(tmp_path, monkeypatch):
@@ -46,8 +46,8 @@ def test_mounts_end_with_the_command(tmp_path):
 
 
 def test_a_reading_that_differs_between_machines_is_a_broken_promise():
-    alike = Tried("amd64", False, "3.13.5", 20.0, 3.0, 5.0, 8, 0.004, "")
-    apart = Tried("arm64", True, "3.13.5", 200.0, 30.0, 50.0, 8, 0.02, "")
+    alike = MachineResult("amd64", False, "3.13.5", 20.0, 3.0, 5.0, 8, 0.004, "")
+    apart = MachineResult("arm64", True, "3.13.5", 200.0, 30.0, 50.0, 8, 0.02, "")
     said = list(BENCHMARK.broken(Summary("trixie", 0.01, (alike, apart))))
     assert said == ["arm64: the sample is read 0.020 mm apart"]
     assert [*BENCHMARK.cases(Options())] == [Case("amd64", False), Case("arm64", False)]

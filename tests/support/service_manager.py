@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-class Told:
+class Notifications:
     """Messages that a process sent, in order; each is a datagram of lines."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -43,9 +43,9 @@ class Told:
 
 
 @contextmanager
-def service_manager(path: Path) -> Iterator[Told]:
+def service_manager(path: Path) -> Iterator[Notifications]:
     """A service manager that listens at `path`; one that begins with @ has no file."""
     text = str(path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
         end.bind(f"\0{text[1:]}" if text.startswith("@") else text)
-        yield Told(end)
+        yield Notifications(end)

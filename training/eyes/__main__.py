@@ -68,15 +68,15 @@ def main(
         state = train(folder, max(1.0, left), where, rate, plan)
     else:
         state = State.of(folder, where, rate)
-    told = {
+    figures = {
         "step": state.step,
         "scenes": state.made,
         "seconds": round(state.seconds, 1),
         "device": str(where),
     }
-    told |= evaluated(state.ema, groups, where)
-    (folder / FIGURES).write_text(json.dumps(told, indent=1) + "\n")
-    print(json.dumps(told["all"], indent=1), flush=True)
+    figures |= evaluated(state.ema, groups, where)
+    (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n")
+    print(json.dumps(figures["all"], indent=1), flush=True)
     try:
         from training.eyes.export import export
     except ImportError as missing:  # a rented card may lack it; the checkpoint is what is needed

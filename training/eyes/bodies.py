@@ -276,14 +276,14 @@ def first_met(all_ends: Ends, least_mm: float) -> Met:
     a0, a1, b0, b1 = all_ends
     solid, hollow = a0 < a1, b0 < b1
 
-    def told(end: Tensor, there: Tensor) -> Tensor:
+    def met(end: Tensor, there: Tensor) -> Tensor:
         return torch.where(there & (end > least_mm), end, FAR)
 
     choices = [
-        told(a0, solid & ~(hollow & (b0 < a0) & (a0 < b1))),
-        told(a1, solid & ~(hollow & (b0 < a1) & (a1 < b1))),
-        told(b0, solid & hollow & (a0 < b0) & (b0 < a1)),
-        told(b1, solid & hollow & (a0 < b1) & (b1 < a1)),
+        met(a0, solid & ~(hollow & (b0 < a0) & (a0 < b1))),
+        met(a1, solid & ~(hollow & (b0 < a1) & (a1 < b1))),
+        met(b0, solid & hollow & (a0 < b0) & (b0 < a1)),
+        met(b1, solid & hollow & (a0 < b1) & (b1 < a1)),
     ]
     nearest = torch.minimum(
         torch.minimum(choices[0], choices[1]), torch.minimum(choices[2], choices[3])

@@ -142,8 +142,8 @@ def view_channels(view: View, side: int) -> Tensor:
     scale, lean = scale_and_lean(
         slopes(view, torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1))
     )
-    told = torch.cat([lean, torch.log(scale * SCALE_MM / SCALE_PX)[..., None]], dim=-1)
-    coarse = told.transpose(1, 2).reshape(len(flat), 3, len(steps), len(steps))
+    channels = torch.cat([lean, torch.log(scale * SCALE_MM / SCALE_PX)[..., None]], dim=-1)
+    coarse = channels.transpose(1, 2).reshape(len(flat), 3, len(steps), len(steps))
     return torch.nn.functional.interpolate(
         coarse, size=(side, side), mode="bilinear", align_corners=False
     )

@@ -73,15 +73,37 @@ def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
         draw, places[:, BOXES:], free[:, BOXES:], cluttered
     )
     kind = torch.cat([box_kind, round_kind], dim=1)
+    colour, absorbs, names = _coats(draw, kind, counters)
+    gloss = draw.uniform(0, 1, BOXES + ROUNDS) ** 2
+    gloss[:, BOXES + FOREARM :] = 0.0
+    opaque = (kind == ARM) | (absorbs[..., 0] > 100)
+    return Things(
+        box,
+        rounds,
+        kind,
+        torch.cat([box_middle, round_middle], dim=1),
+        torch.cat([box_size, round_size], dim=1),
+        colour,
+        absorbs,
+        (~opaque).float(),
+        gloss,
+        names,
+    )
+
+
+def _coats(draw: Draw, kind: Tensor, counters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Colours and absorptions (b, k, 3) of objects, and colour numbers (b, k) of plastic ones.
+
+    `kind` is (b, k); `counters` (b, DISCS) are the discs that are counters.
+    """
     count = BOXES + ROUNDS
+    discs = slice(BOXES, BOXES + DISCS)
     names = draw.pick([1.0] * 12, count)
-    names[:, BOXES : BOXES + DISCS] = torch.where(
-        counters,
-        torch.where(draw.chance(0.6, 1), 8, names[:, BOXES : BOXES + 1]),
-        names[:, BOXES : BOXES + DISCS],
+    names[:, discs] = torch.where(
+        counters, torch.where(draw.chance(0.6, 1), 8, names[:, BOXES : BOXES + 1]), names[:, discs]
     )
     clear = draw.chance(0.12, count)
-    clear[:, BOXES : BOXES + DISCS] &= ~counters
+    clear[:, discs] &= ~counters
     clear[:, BOXES + GLASS] = True
     made = plastics(
         names,
@@ -97,7 +119,6 @@ def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
     metal = torch.tensor(
         [[0.55, 0.42, 0.22], [0.45, 0.22, 0.12], [0.5, 0.5, 0.48]], device=draw.device
     )[draw.whole(3, DISCS)]
-    discs = slice(BOXES, BOXES + DISCS)
     colour[:, discs] = torch.where(
         (draw.chance(0.6, DISCS) & ~counters)[..., None], metal, colour[:, discs]
     )
@@ -106,21 +127,7 @@ def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
     for k, tone in ((FOREARM, sleeve), (HAND, skin), (FINGER, skin)):
         colour[:, BOXES + k] = tone
         absorbs[:, BOXES + k] = 1e3
-    gloss = draw.uniform(0, 1, count) ** 2
-    gloss[:, BOXES + FOREARM :] = 0.0
-    opaque = (kind == ARM) | (absorbs[..., 0] > 100)
-    return Things(
-        box,
-        rounds,
-        kind,
-        torch.cat([box_middle, round_middle], dim=1),
-        torch.cat([box_size, round_size], dim=1),
-        colour,
-        absorbs,
-        (~opaque).float(),
-        gloss,
-        names,
-    )
+    return colour, absorbs, names
 
 
 def _boxes(

@@ -19,7 +19,7 @@ from training.eyes.scenes import SIDE_PX, Objects, Rendered
 from training.eyes.targets import EMPTY, PRINTED, UNKNOWN, Example, each_part, make_example
 from training.eyes.trainer import VALIDATION_SEEDS, made_scenes
 
-TOLD_VISIBLE = 0.4
+REPORTED_VISIBLE = 0.4
 """What shows more of itself than this must be found; what shows less may be."""
 EDGE_PX = 6.0
 """Middles so near to the edge of a picture are not counted."""
@@ -31,7 +31,7 @@ all.
 """
 STEEP_DEG = (0.0, 20.0, 38.0, 90.0)
 """Figures are told for views of these angles from the vertical by themselves."""
-TOLD_CHANCE = 0.4
+REPORTED_CHANCE = 0.4
 """What is less likely than this counts as not told."""
 CACHE = "validation.pt"
 UNITS = {"base_mm": "mm", "tip_mm": "mm", "heading_deg": "degrees"}
@@ -78,13 +78,13 @@ def evaluated(net: EyesNet, groups: list[Rendered], device: torch.device) -> dic
         for name, kind in (("unknown", UNKNOWN), ("empty", EMPTY), ("printed", PRINTED)):
             with torch.no_grad():
                 shown = make_example(scenes, VALIDATION_SEEDS + 7 * number + kind, kind=kind)
-                told = detections(net(shown.picture), TOLD_CHANCE)
-            rows.setdefault(name, []).extend(rows_of(shown, scenes.view, told))
+                reported = detections(net(shown.picture), REPORTED_CHANCE)
+            rows.setdefault(name, []).extend(rows_of(shown, scenes.view, reported))
     every = [row for some in rows.values() for row in some]
     return {name: figures(some) for name, some in {"all": every, **rows}.items()}
 
 
-def rows_of(shown: Example, view: View, told: list[list[Detection]]) -> list[dict[str, Any]]:
+def rows_of(shown: Example, view: View, reported: list[list[Detection]]) -> list[dict[str, Any]]:
     """One row for each thing that is there or is said to be."""
     side = shown.picture.shape[-1]
     objects = each_part(shown.objects, lambda part: part.cpu())
@@ -92,7 +92,7 @@ def rows_of(shown: Example, view: View, told: list[list[Detection]]) -> list[dic
     foot = torch.nn.functional.pad(on_table(place, objects.centre), (0, 1))
     steep = angle_to(place, foot)
     rows = []
-    for scene, some in enumerate(told):
+    for scene, some in enumerate(reported):
         one = each_part(objects, partial(_at, scene))
         here = each_part(place, partial(_at, slice(scene, scene + 1)))
         rows += _rows_of_one(one, here, some, steep[scene], side)
@@ -104,16 +104,16 @@ def _at(where: int | slice, part: torch.Tensor) -> torch.Tensor:
 
 
 def _rows_of_one(
-    objects: Objects, view: View, told: list[Detection], steep: torch.Tensor, side: int
+    objects: Objects, view: View, reported: list[Detection], steep: torch.Tensor, side: int
 ) -> list[dict[str, Any]]:
     centre = objects.centre.double().numpy()
     there = [
         k for k in range(len(centre)) if objects.kind[k] >= 0 and _inside(centre[k], side, -2.0)
     ]
-    near = np.full((len(there), len(told)), 1e6)
+    near = np.full((len(there), len(reported)), 1e6)
     for i, k in enumerate(there):
         reach = NEAR_BASES * float(objects.base_px[k]) + NEAR_PX
-        for j, one in enumerate(told):
+        for j, one in enumerate(reported):
             far = float(np.hypot(*(one.centre - centre[k])))
             if far < reach:
                 same = _group(int(objects.kind[k])) == one.best[0]
@@ -122,12 +122,12 @@ def _rows_of_one(
         (there[i], j) for i, j in zip(*linear_sum_assignment(near), strict=True) if near[i, j] < 1e6
     ]
     rows = []
-    paired = {k: told[j] for k, j in pairs}
+    paired = {k: reported[j] for k, j in pairs}
     for k in there:
-        must = float(objects.visible[k]) >= TOLD_VISIBLE and _inside(centre[k], side, EDGE_PX)
+        must = float(objects.visible[k]) >= REPORTED_VISIBLE and _inside(centre[k], side, EDGE_PX)
         rows.append(_row(objects, k, paired.get(k), view, float(steep[k]), must))
     used = {j for _, j in pairs}
-    for j, one in enumerate(told):
+    for j, one in enumerate(reported):
         if j not in used and _inside(one.centre, side, EDGE_PX):
             rows.append({"invented": one.best[0], "chance": one.best[1], "sure": _is_sure(one)})
     return rows

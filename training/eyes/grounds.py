@@ -7,7 +7,7 @@ print are as soft as a texel.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import cv2
@@ -27,6 +27,7 @@ FIDUCIALS = 4
 CRUMBS = 3
 CELLS = 32
 """Cells to a side of a field of chance; beyond it is mirrored."""
+Polygon = list[tuple[float, float]]
 
 
 @cache
@@ -67,31 +68,6 @@ def _shapes() -> list[np.ndarray]:
 
     Much of this looks like a pyramid from above, and is print.
     """
-
-    def filled(*polygons: list[tuple[float, float]]) -> np.ndarray:
-        picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
-        cv2.fillPoly(
-            picture,
-            [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons],
-            255,
-            cv2.LINE_AA,
-            4,
-        )
-        return picture.astype(np.float32) / 255
-
-    def lined(*polygons: list[tuple[float, float]], width: int = 2) -> np.ndarray:
-        picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
-        cv2.polylines(
-            picture,
-            [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons],
-            True,
-            255,
-            width,
-            cv2.LINE_AA,
-            4,
-        )
-        return picture.astype(np.float32) / 255
-
     square = [(0.15, 0.15), (0.85, 0.15), (0.85, 0.85), (0.15, 0.85)]
     slim, wide = [(0.5, 0.08), (0.75, 0.92), (0.25, 0.92)], [(0.5, 0.15), (0.9, 0.85), (0.1, 0.85)]
     diagonals = [[(0.15, 0.15), (0.85, 0.85)], [(0.85, 0.15), (0.15, 0.85)]]
@@ -115,26 +91,45 @@ def _shapes() -> list[np.ndarray]:
     return [
         *_fiducials(),
         *(
-            filled(slim),
-            filled(wide),
-            filled(kite),
-            filled(square),
-            filled(half),
-            filled(round_),
-            filled(star),
-            filled(arrow),
-            filled(crown),
+            _filled(slim),
+            _filled(wide),
+            _filled(kite),
+            _filled(square),
+            _filled(half),
+            _filled(round_),
+            _filled(star),
+            _filled(arrow),
+            _filled(crown),
         ),
         *(
-            lined(slim),
-            lined(square, *diagonals),
-            lined(wide, width=4),
-            lined(kite),
-            lined(round_, width=4),
-            lined(square, width=4),
-            lined(star),
+            _lined(slim),
+            _lined(square, *diagonals),
+            _lined(wide, width=4),
+            _lined(kite),
+            _lined(round_, width=4),
+            _lined(square, width=4),
+            _lined(star),
         ),
     ]
+
+
+def _filled(*polygons: Polygon) -> np.ndarray:
+    """Ink (GLYPH_PX, GLYPH_PX) in 0..1 of polygons whose corners are in 0..1."""
+    picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
+    cv2.fillPoly(picture, _in_pixels(polygons), 255, cv2.LINE_AA, 4)
+    return picture.astype(np.float32) / 255
+
+
+def _lined(*polygons: Polygon, width: int = 2) -> np.ndarray:
+    """Ink of the outlines of polygons, as in `_filled`; their `width` is in pixels."""
+    picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
+    cv2.polylines(picture, _in_pixels(polygons), True, 255, width, cv2.LINE_AA, 4)
+    return picture.astype(np.float32) / 255
+
+
+def _in_pixels(polygons: Sequence[Polygon]) -> list[np.ndarray]:
+    """Sixteenths of pixels, as OpenCV takes them."""
+    return [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons]
 
 
 def _fiducials() -> list[np.ndarray]:

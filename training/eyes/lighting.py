@@ -20,6 +20,29 @@ def random_lights(draw: Draw) -> Lights:
 
     Sometimes bars throw shadows.
     """
+    azimuth, at = _places(draw)
+    wide, tall = _sizes(draw)
+    inwards = unit(at)
+    level = unit(
+        torch.stack([-inwards[..., 1], inwards[..., 0], torch.full_like(azimuth, 1e-3)], dim=-1)
+    )
+    across, up = level * wide[..., None], torch.linalg.cross(inwards, level) * tall[..., None]
+    ambient = draw.uniform(0.12, 0.45, 1)
+    power = _shares(draw)[..., None] * (1 - ambient)[..., None] * torch.exp(draw.normal(0.12, 4, 3))
+    bars = _bars(draw, azimuth[:, 0])
+    return Lights(
+        at,
+        across,
+        up,
+        power,
+        ambient * torch.exp(draw.normal(0.08, 3)),
+        bars,
+        draw.normal(0.8, 3, 4),
+    )
+
+
+def _places(draw: Draw) -> tuple[Tensor, Tensor]:
+    """Directions (b, 4) of the four, counterclockwise in rad, and places (b, 4, 3) in mm."""
     far = torch.stack(
         [
             draw.uniform(1500, 2600),
@@ -34,14 +57,16 @@ def random_lights(draw: Draw) -> Lights:
         dim=-1,
     )
     azimuth, rise = draw.uniform(0, 2 * math.pi, 4), torch.deg2rad(rise)
-    at = far[..., None] * torch.stack(
-        [
-            torch.cos(rise) * torch.cos(azimuth),
-            torch.cos(rise) * torch.sin(azimuth),
-            torch.sin(rise),
-        ],
-        dim=-1,
-    )
+    way = [
+        torch.cos(rise) * torch.cos(azimuth),
+        torch.cos(rise) * torch.sin(azimuth),
+        torch.sin(rise),
+    ]
+    return azimuth, far[..., None] * torch.stack(way, dim=-1)
+
+
+def _sizes(draw: Draw) -> tuple[Tensor, Tensor]:
+    """Half of the width and of the height of the four, (b, 4) in mm."""
     wide = torch.stack(
         [
             draw.uniform(500, 1600),
@@ -51,42 +76,23 @@ def random_lights(draw: Draw) -> Lights:
         ],
         dim=-1,
     )
-    tall = wide * torch.stack(
-        [
-            draw.uniform(0.3, 1),
-            draw.uniform(0.6, 1.8),
-            draw.uniform(0.6, 1),
-            torch.ones_like(far[:, 0]),
-        ],
-        dim=-1,
-    )
-    inwards = unit(at)
-    level = unit(
-        torch.stack([-inwards[..., 1], inwards[..., 0], torch.full_like(far, 1e-3)], dim=-1)
-    )
-    across, up = level * wide[..., None], torch.linalg.cross(inwards, level) * tall[..., None]
-    ambient = draw.uniform(0.12, 0.45, 1)
-    power = _shares(draw)[..., None] * (1 - ambient)[..., None] * torch.exp(draw.normal(0.12, 4, 3))
+    shape = [
+        draw.uniform(0.3, 1),
+        draw.uniform(0.6, 1.8),
+        draw.uniform(0.6, 1),
+        torch.ones_like(wide[:, 0]),
+    ]
+    return wide, wide * torch.stack(shape, dim=-1)
+
+
+def _bars(draw: Draw, azimuth: Tensor) -> Tensor:
+    """Bars of shadow across a direction (b,), or none: (b, 4), as `Lights` has them."""
     bars = torch.stack(
-        [
-            draw.log_uniform(18, 90),
-            draw.uniform(0.35, 0.8),
-            torch.cos(azimuth[:, 0]),
-            torch.sin(azimuth[:, 0]),
-        ],
+        [draw.log_uniform(18, 90), draw.uniform(0.35, 0.8), torch.cos(azimuth), torch.sin(azimuth)],
         dim=-1,
     )
     no_bars = torch.tensor([50.0, 5.0, 1.0, 0.0], device=draw.device)
-    bars = torch.where(draw.chance(0.45, 1), bars, no_bars)
-    return Lights(
-        at,
-        across,
-        up,
-        power,
-        ambient * torch.exp(draw.normal(0.08, 3)),
-        bars,
-        draw.normal(0.8, 3, 4),
-    )
+    return torch.where(draw.chance(0.45, 1), bars, no_bars)
 
 
 def _shares(draw: Draw) -> Tensor:

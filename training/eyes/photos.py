@@ -24,7 +24,7 @@ from table.solids import POSES, Array
 from table.table_config import Lens, load_table
 from training.eyes.cameras import scale_and_lean
 from training.eyes.detections import COUNTER, Detection, detections
-from training.eyes.evaluate import SURE, SURELY_THERE, TOLD_CHANCE, UNITS, share_of, spread_of
+from training.eyes.evaluate import REPORTED_CHANCE, SURE, SURELY_THERE, UNITS, share_of, spread_of
 from training.eyes.model import SCALE_MM, SCALE_PX, WHOLE
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
@@ -119,8 +119,10 @@ def look_at(photo: Shows, empty: NDArray[np.uint8] | None) -> Look:
         difference = shown - _scaled(encode_light(empty[y0:y1, x0:x1], photo.paper), zoom, size)
         known += 1.0
     look = Look(np.zeros((0,), np.float32), start, zoom)
-    told = _view(photo, look, size)
-    channels = np.concatenate([shown, difference, known, told], axis=2).transpose(2, 0, 1)[None]
+    camera_channels = _view(photo, look, size)
+    channels = np.concatenate([shown, difference, known, camera_channels], axis=2).transpose(
+        2, 0, 1
+    )[None]
     return look._replace(picture=np.ascontiguousarray(channels, np.float32))
 
 
@@ -150,11 +152,11 @@ def _view(photo: Shows, look: Look, size: tuple[int, ...]) -> NDArray[np.float32
     x, y = np.meshgrid(columns, rows)
     pixels = look.pixels(np.column_stack([x.ravel(), y.ravel()]))
     scale, lean = scale_at(photo, on_plane(pixels, photo.camera, photo.setup.camera))
-    told = np.column_stack([lean, np.log(scale * look.zoom * SCALE_MM / SCALE_PX)]).reshape(
+    channels = np.column_stack([lean, np.log(scale * look.zoom * SCALE_MM / SCALE_PX)]).reshape(
         len(rows), len(columns), 3
     )
     return np.asarray(
-        cv2.resize(told.astype(np.float32), size, interpolation=cv2.INTER_LINEAR), np.float32
+        cv2.resize(channels.astype(np.float32), size, interpolation=cv2.INTER_LINEAR), np.float32
     )
 
 
@@ -222,14 +224,16 @@ def rows_of_case(case: Path, network: Any, with_empty: bool = False) -> list[dic
     )
     look = look_at(photo, empty)
     network.setInput(look.picture, "image")
-    told = detections(torch.from_numpy(network.forward("answer")))[0]
+    reported = detections(torch.from_numpy(network.forward("answer")))[0]
     outline = setup.outline_mm()
     said = [
-        placed(one, look, photo) for one in told if one.best[0] == 0 and one.best[1] > TOLD_CHANCE
+        placed(one, look, photo)
+        for one in reported
+        if one.best[0] == 0 and one.best[1] > REPORTED_CHANCE
     ]
     said = [one for one in said if _within(outline, one.middle_mm)]
     rows = _piece_rows(truth["pieces"], said)
-    rows += _counter_rows(truth.get("counters") or [], told, look, photo, outline)
+    rows += _counter_rows(truth.get("counters") or [], reported, look, photo, outline)
     return [{"case": case.name, "kind": kind, **row} for row in rows]
 
 
@@ -294,9 +298,9 @@ def _match_row(true: dict[str, Any], said: PlacedDetection) -> dict[str, Any]:
 
 
 def _counter_rows(
-    there: list[dict[str, Any]], told: list[Detection], look: Look, photo: Photo, outline: Array
+    there: list[dict[str, Any]], reported: list[Detection], look: Look, photo: Photo, outline: Array
 ) -> list[dict[str, Any]]:
-    counters = [one for one in told if one.best[0] == COUNTER and one.best[1] > TOLD_CHANCE]
+    counters = [one for one in reported if one.best[0] == COUNTER and one.best[1] > REPORTED_CHANCE]
     places = [
         on_plane(look.pixels(one.centre[None]), photo.camera, photo.setup.camera)[0]
         for one in counters
@@ -369,14 +373,14 @@ def main(network: Path, folders: tuple[Path, ...], with_empty: bool, out: Path |
     for folder in folders:
         for path in sorted(folder.glob("*/truth.json")):
             rows += rows_of_case(path.parent, net, with_empty)
-    told = {
+    figures = {
         kind: summary([row for row in rows if row["kind"] == kind])
         for kind in sorted({row["kind"] for row in rows})
     }
-    told["all"] = summary(rows)
+    figures["all"] = summary(rows)
     if out:
-        out.write_text(json.dumps({"summary": told, "rows": rows}, indent=1))
-    for kind, one in told.items():
+        out.write_text(json.dumps({"summary": figures, "rows": rows}, indent=1))
+    for kind, one in figures.items():
         print(kind, json.dumps(one))
 
 

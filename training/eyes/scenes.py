@@ -64,14 +64,14 @@ up so.
 class Pieces(NamedTuple):
     """Pieces of scenes, (b, n, ...).
 
-    `corners` (5, 3) mm; `there`; `told`: whether it is to be found; `kind`; `stack`: whether
+    `corners` (5, 3) mm; `there`; `listed`: whether it is to be found; `kind`; `stack`: whether
     another is on or in it and shows; `raised`: whether it stands on another; `base_mm`, `wall_mm`;
     `name`: the number of its colour; `pips`: how many.
     """
 
     corners: Tensor
     there: Tensor
-    told: Tensor
+    listed: Tensor
     kind: Tensor
     stack: Tensor
     raised: Tensor
@@ -174,55 +174,31 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
     second = (torch.arange(PIECES, device=device) % 2 == 1).expand(b, -1)
     role = torch.where(second, draw.pick(list(ROLES), PIECES), ALONE)
     lying = _kinds(draw, second, role)
-    upright_tilt = standing_tilt(base, height)
-    tilt = torch.where(lying, 0.0, upright_tilt)
-    tipped = draw.chance(TILTS, PIECES) & ~second
-    tilt = torch.where(
-        tipped, (LEAST_LEAN + draw.uniform(0, 1, PIECES) * (upright_tilt - 2 * LEAST_LEAN)), tilt
-    )
-    roll = torch.where(draw.chance(ROLLS, PIECES) & ~second, draw.normal(0.35, PIECES), 0.0)
-    heading = draw.uniform(0, 2 * math.pi, PIECES)
-    aligned = draw.chance(0.25, 1) & (tilt >= upright_tilt - 1e-4)
-    heading = torch.where(aligned, heading[:, :1] + draw.normal(0.03, PIECES), heading)
+    standing = standing_tilt(base, height)
+    heading, tilt, roll = _poses(draw, lying, standing, second)
     reach = draw.uniform(0.25, 0.62, 1, 1)
     pixels = (side - 1) / 2 + draw.uniform(-1, 1, PIECES, 2) * reach * side
     place = on_table(view, pixels)
     corners = posed(base, height, place, heading, tilt, roll)
-    corners, tilt, raised, hidden, stack = _paired(
+    corners, tilt, raised, hidden = _paired(
         draw, corners, (base, height, wall), heading, tilt, role
     )
     many = ((side / (base[:, 0] * view.focal / view.eye.norm(dim=-1))) ** 2 / 4).clamp(
         1.5, PIECES
     ) / PIECES
     wanted = draw.uniform(0, 1, PIECES) < (many * draw.uniform(0.2, 1.3))[:, None]
-    wanted = wanted & (~second | (role == ALONE) | wanted.roll(1, 1)) & (tilt < upright_tilt + 1e-3)
-    together = ((role == STANDS_ON) | (role == IS_IN)) & second
-    pair = torch.arange(PIECES, device=device) // 2
-    ignored = (pair[:, None] == pair[None])[None] & (together | together.roll(-1, 1))[:, :, None]
-    there = accepted(wanted, corners, ignored, CLEARANCE_MM)
-    there = there & (~together & (role != LEANS) | there.roll(1, 1))
-    kind = torch.where(
-        tilt < LEAST_LEAN, LYING, torch.where(tilt > upright_tilt - LEAST_LEAN, UPRIGHT, LEANING)
-    )
-    kind = torch.where(roll.abs() > LEAST_LEAN, LEANING, kind)
-    below_nest = torch.cat(
-        [hidden[:, 1:] & there[:, 1:] & (role[:, 1:] == STANDS_ON), hidden[:, :1] & False], dim=1
-    )
-    own_hidden = hidden & (role == IS_IN)
+    wanted = wanted & (~second | (role == ALONE) | wanted.roll(1, 1)) & (tilt < standing + 1e-3)
+    there = _fitting(wanted, corners, role, second)
+    on_it, in_it = hidden & (role == STANDS_ON), hidden & (role == IS_IN)
     name, clear = _colours(draw)
-    partner_there = torch.cat([there[:, 1:], there[:, :1] & False], dim=1)
-    outer_of_lying = (
-        torch.cat([own_hidden[:, 1:], own_hidden[:, :1] & False], dim=1) & partner_there
-    )
-    under = torch.cat([raised[:, 1:], raised[:, :1] & False], dim=1) & partner_there
-    covers = hidden & (role == STANDS_ON)
-    shows = (outer_of_lying & clear) | under | (covers & clear)
+    has_second = _of_next(there)
+    shows = (_of_next(in_it) & has_second | on_it) & clear | _of_next(raised) & has_second
     return Pieces(
         corners * there[..., None, None],
         there,
-        there & ~own_hidden & ~below_nest,
-        kind,
-        shows & stack,
+        there & ~in_it & ~_of_next(on_it & there),
+        _kinds_of(tilt, standing, roll),
+        shows,
         raised & there,
         base,
         wall,
@@ -230,6 +206,47 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
         clear,
         pips,
     )
+
+
+def _poses(
+    draw: Draw, lying: Tensor, standing: Tensor, second: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Headings, tilts and rolls of pieces in rad, (b, PIECES) each; `standing` is such a tilt.
+
+    Some lean, but no second piece of a pair; often all that stand are parallel.
+    """
+    tilt = torch.where(lying, 0.0, standing)
+    tipped = draw.chance(TILTS, PIECES) & ~second
+    tilt = torch.where(
+        tipped, LEAST_LEAN + draw.uniform(0, 1, PIECES) * (standing - 2 * LEAST_LEAN), tilt
+    )
+    roll = torch.where(draw.chance(ROLLS, PIECES) & ~second, draw.normal(0.35, PIECES), 0.0)
+    heading = draw.uniform(0, 2 * math.pi, PIECES)
+    aligned = draw.chance(0.25, 1) & (tilt >= standing - 1e-4)
+    parallel = heading[:, :1] + draw.normal(0.03, PIECES)
+    return torch.where(aligned, parallel, heading), tilt, roll
+
+
+def _kinds_of(tilt: Tensor, standing: Tensor, roll: Tensor) -> Tensor:
+    """Upright, lying or leaning, from tilts, the tilt of pieces that stand, and rolls."""
+    kind = torch.where(
+        tilt < LEAST_LEAN, LYING, torch.where(tilt > standing - LEAST_LEAN, UPRIGHT, LEANING)
+    )
+    return torch.where(roll.abs() > LEAST_LEAN, LEANING, kind)
+
+
+def _fitting(wanted: Tensor, corners: Tensor, role: Tensor, second: Tensor) -> Tensor:
+    """Which pieces are there: those that are wanted and in no other's place, (b, PIECES)."""
+    together = ((role == STANDS_ON) | (role == IS_IN)) & second
+    pair = torch.arange(PIECES, device=role.device) // 2
+    ignored = (pair[:, None] == pair[None])[None] & (together | together.roll(-1, 1))[:, :, None]
+    there = accepted(wanted, corners, ignored, CLEARANCE_MM)
+    return there & (~together & (role != LEANS) | there.roll(1, 1))
+
+
+def _of_next(of_each: Tensor) -> Tensor:
+    """What is so of the piece after each, (b, PIECES); nothing comes after the last."""
+    return torch.cat([of_each[:, 1:], torch.zeros_like(of_each[:, :1])], dim=1)
 
 
 def _paired(
@@ -242,7 +259,7 @@ def _paired(
 ) -> tuple[Tensor, ...]:
     """Corners and tilts, with the second piece of each pair moved as its role says.
 
-    Also which are raised, which hide or are hidden, and which may be told as part of a stack.
+    Also which are raised, and which hide another or are hidden in it.
     """
     base, height, wall = size
     anchor = corners.roll(1, 1)
@@ -290,7 +307,7 @@ def _paired(
     tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)
     raised = (role == STANDS_ON) & (lift > 1.0)
     hidden = ((role == STANDS_ON) & (lift <= 1.0)) | (role == IS_IN)
-    return out, tilt, raised, hidden, torch.ones_like(raised)
+    return out, tilt, raised, hidden
 
 
 def _colours(draw: Draw) -> tuple[Tensor, Tensor]:
@@ -440,7 +457,7 @@ def _objects(scene: Scene, visible: Tensor) -> Objects:
     foot = corners[..., :4, :].mean(dim=-2)
     by_point = slopes(view, torch.cat([foot[..., :2], torch.zeros_like(foot[..., 2:])], dim=-1))
     scale, _ = scale_and_lean(by_point)
-    kind = torch.cat([torch.where(pieces.told, pieces.kind, NOTHING), things.kind], dim=1)
+    kind = torch.cat([torch.where(pieces.listed, pieces.kind, NOTHING), things.kind], dim=1)
     edge = torch.nn.functional.pad(
         corners[:, :PIECES, 1, :2] - corners[:, :PIECES, 0, :2], (0, 0, 0, rest)
     )

@@ -181,22 +181,22 @@ def targets(objects: Objects, cells: int) -> Targets:
     """What is to be answered for pictures of so many cells a side."""
     at = cells_of(objects.centre)
     inside = to_detection(objects, cells)
-    told = inside & (objects.visible >= LEAST_VISIBLE)
+    listed = inside & (objects.visible >= LEAST_VISIBLE)
     steps = torch.arange(cells, device=at.device, dtype=torch.float32)
     dx, dy = (steps - at[..., k, None] for k in (0, 1))
     squared = dy[..., :, None] ** 2 + dx[..., None, :] ** 2
     hill = torch.exp(-squared / (2 * HILL_CELLS**2))
     top = (dy.abs() <= 0.5)[..., :, None] & (dx.abs() <= 0.5)[..., None, :]
-    hill = torch.where(top, 1.0, hill) * told[..., None, None]
+    hill = torch.where(top, 1.0, hill) * listed[..., None, None]
     stack = KINDS.index("stack")
     members = [
         objects.stack > 0.5 if kind == stack else objects.kind == kind for kind in range(len(KINDS))
     ]
     hills = torch.stack([(hill * member[..., None, None]).amax(dim=1) for member in members], dim=1)
-    left = (inside & ~told)[..., None, None] & (squared < 2 * NEAR_CELLS2)
+    left = (inside & ~listed)[..., None, None] & (squared < 2 * NEAR_CELLS2)
     weight = 1 - left.any(dim=1, keepdim=True).float()
     ranked = torch.where(
-        told[..., None, None], squared - 0.5 * objects.raised[..., None, None], torch.inf
+        listed[..., None, None], squared - 0.5 * objects.raised[..., None, None], torch.inf
     )
     nearest, owner = ranked.min(dim=1)
     counts = torch.where(nearest < NEAR_CELLS2, torch.exp(-nearest.clamp(min=0)), 0.0)

@@ -132,12 +132,12 @@ class State:
         """Two files, each small enough to be brought back from a rented card."""
         weights = {"format": FORMAT, "net": self.net.state_dict(), "ema": self.ema.state_dict()}
         counts = {"step": self.step, "made": self.made, "seconds": self.seconds}
-        for name, told in (
+        for name, stored in (
             (CHECKPOINT, weights | counts),
             (OPTIMISER, self.optimiser.state_dict()),
         ):
             beside = folder / f"{name}.part"
-            torch.save(told, beside)
+            torch.save(stored, beside)
             beside.replace(folder / name)
 
     def load(self, folder: Path, device: torch.device) -> None:
@@ -145,12 +145,12 @@ class State:
 
         Raises ValueError where the file is not such a checkpoint.
         """
-        told = torch.load(folder / CHECKPOINT, map_location=device, weights_only=True)
-        if told.get("format") != FORMAT:
+        stored = torch.load(folder / CHECKPOINT, map_location=device, weights_only=True)
+        if stored.get("format") != FORMAT:
             raise ValueError(f"{folder / CHECKPOINT}: expected a checkpoint of {FORMAT}")
-        self.net.load_state_dict(told["net"])
-        self.ema.load_state_dict(told["ema"])
-        self.step, self.made, self.seconds = told["step"], told["made"], told["seconds"]
+        self.net.load_state_dict(stored["net"])
+        self.ema.load_state_dict(stored["ema"])
+        self.step, self.made, self.seconds = stored["step"], stored["made"], stored["seconds"]
         if (folder / OPTIMISER).exists():
             own = torch.load(folder / OPTIMISER, map_location=device, weights_only=True)
             self.optimiser.load_state_dict(own)

@@ -24,7 +24,7 @@ from table.pieces import COLOURS, PieceSize, load_piece_set
 from table.solids import EDGES, Array
 from table.table_config import Lens
 from training.eyes.detections import detections
-from training.eyes.evaluate import TOLD_CHANCE
+from training.eyes.evaluate import REPORTED_CHANCE
 from training.eyes.photos import Look, PlacedDetection, look_at, placed
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_pixels
@@ -66,12 +66,12 @@ class Unmarked:
 def read(picture: Path, camera: Path, colours: tuple[str, ...]) -> Unmarked:
     """A photograph and its camera."""
     image = read_pixels(picture, "sensor")
-    told = json.loads(camera.read_text())
+    fitted = json.loads(camera.read_text())
     h, w = image.shape[:2]
-    matrix = ((told["f"], 0.0, (w - 1) / 2), (0.0, told["f"], (h - 1) / 2), (0.0, 0.0, 1.0))
+    matrix = ((fitted["f"], 0.0, (w - 1) / 2), (0.0, fitted["f"], (h - 1) / 2), (0.0, 0.0, 1.0))
     lens = Lens(width=w, height=h, matrix=matrix, distortion=(0.0,) * 5)
-    place = Camera(np.array(told["R"]), np.array(told["t"]), np.zeros((6, 6)), 0.0, ())
-    area = (np.array(told["lo"]), np.array(told["hi"]))
+    place = Camera(np.array(fitted["R"]), np.array(fitted["t"]), np.zeros((6, 6)), 0.0, ())
+    area = (np.array(fitted["lo"]), np.array(fitted["hi"]))
     return Unmarked(image, place, Set(lens, load_piece_set("looney").sizes, colours), area)
 
 
@@ -79,8 +79,8 @@ def detections_in(photo: Unmarked, network: Any) -> tuple[Look, list[PlacedDetec
     """What the network says is there."""
     look = look_at(photo, None)
     network.setInput(look.picture, "image")
-    told = detections(torch.from_numpy(network.forward("answer")), TOLD_CHANCE)[0]
-    return look, [placed(one, look, photo) for one in told if one.best[0] == 0]
+    reported = detections(torch.from_numpy(network.forward("answer")), REPORTED_CHANCE)[0]
+    return look, [placed(one, look, photo) for one in reported if one.best[0] == 0]
 
 
 def drawn(photo: Unmarked, look: Look, output: list[PlacedDetection]) -> Image:

@@ -341,7 +341,7 @@ def one_of_each_size(
         for row, column in zip(*least_cost_pairs(-score), strict=True):
             chosen = best[row].get(names[column])
             if chosen is not None:
-                told = {
+                gains = {
                     names[k]: (
                         np.log(max(shares[row, k], LEAST_SHARE)) - best[row][names[k]].evidence
                     )
@@ -350,7 +350,8 @@ def one_of_each_size(
                 }
                 tried = (chosen, *(one for one in estimates[mine[row]].tried if one is not chosen))
                 tried = tuple(
-                    replace(one, evidence=one.evidence + told[one.guess.size.name]) for one in tried
+                    replace(one, evidence=one.evidence + gains[one.guess.size.name])
+                    for one in tried
                 )
                 result[mine[row]] = replace(estimates[mine[row]], tried=tried)
     return result
@@ -412,17 +413,17 @@ def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceE
         UNDER + lifted[0].evidence - in_play[k].tried[0].evidence for k, lifted in over.items()
     ]
     chances = softmax(np.array([*odds, *gains, UNSEEN]))
-    told = [
+    weighed = [
         replace(estimate, colours=_given(estimate.colours, target, float(share)))
         for estimate, share in zip(in_play, chances[: len(in_play)], strict=True)
     ]
     best = int(chances.argmax())
     if 0 <= best - len(in_play) < len(over):
         k = list(over)[best - len(in_play)]
-        told[k] = _raised(in_play[k], over[k], float(chances.max()), target)
+        weighed[k] = _raised(in_play[k], over[k], float(chances.max()), target)
     elif best < len(in_play) and not over:
-        told[best] = _with_a_piece_on_it(told, best, target, photo)
-    return told + strays
+        weighed[best] = _with_a_piece_on_it(weighed, best, target, photo)
+    return weighed + strays
 
 
 def _with_a_piece_on_it(

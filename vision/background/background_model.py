@@ -281,14 +281,14 @@ def explaining_changes(
     """
     assert detections.changed is not None
     assert alone.changed is not None
-    told = []
+    explained = []
     for one in new:
         here = _hidden_by(one, detections, photo)
         if share_of(alone.changed, here) >= max(
             LEAST_LEFT, MOSTLY * share_of(detections.changed, here)
         ):
-            told.append(one)
-    return told
+            explained.append(one)
+    return explained
 
 
 def _but_for_arms_and_discs(mask: NDArray[np.bool_], detections: Detections) -> NDArray[np.uint8]:

@@ -79,7 +79,7 @@ def unread_places(
 
     Those are leftovers (n, 2), and pieces whose existence is in doubt.
     """
-    told = [
+    of_pieces = [
         project_to_table(piece.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0)
         for piece in pieces
     ]
@@ -90,7 +90,9 @@ def unread_places(
     ]
     # A doubtful place within a piece is a doubt about that piece, not another one.
     maybe = [
-        place for place in maybe if all(np.hypot(*(place - middle)) > nearest_mm for middle in told)
+        place
+        for place in maybe
+        if all(np.hypot(*(place - middle)) > nearest_mm for middle in of_pieces)
     ]
     return tuple(place for place in (*left, *maybe) if within(photo.setup.outline_mm(), place))
 

@@ -93,23 +93,23 @@ def judged_by_cells(
     of_counter, of_bare = (kind.away(cells) for kind in kinds)
     is_counter = (of_counter < ALIKE) & (of_bare > np.maximum(CLEARER * of_counter, ALIKE))
     is_bare = (of_bare < ALIKE) & (of_counter > np.maximum(CLEARER * of_bare, ALIKE))
-    told: dict[int, SeenCounter] = dict(enumerate(seen))
+    checked: dict[int, SeenCounter] = dict(enumerate(seen))
     for cell in np.flatnonzero(there >= 0):
         one = seen[there[cell]]
         if is_counter[cell]:
-            told[there[cell]] = replace(one, sure=True)
+            checked[there[cell]] = replace(one, sure=True)
         elif is_bare[cell] and one.sure:
-            told[there[cell]] = replace(one, sure=False)
+            checked[there[cell]] = replace(one, sure=False)
         elif is_bare[cell]:
-            del told[there[cell]]
+            del checked[there[cell]]
     for cell in np.flatnonzero(is_counter & (there < 0)):
         (whole,) = _looks(middles_mm[None, [cell]] + points_mm, hidden, view, photo)
         like = kinds[0].away(whole) < kinds[1].away(whole)
         x_mm, y_mm = (float(mm) for mm in middles_mm[cell] + points_mm[like].mean(axis=0))
-        told[len(seen) + int(cell)] = SeenCounter(
+        checked[len(seen) + int(cell)] = SeenCounter(
             counter.colour, x_mm, y_mm, SIGMA_SHARE * counter.diameter_mm
         )
-    return tuple(told.values())
+    return tuple(checked.values())
 
 
 def _points_mm(radius_mm: float) -> Array:

@@ -61,7 +61,7 @@ def tiles_present(
             samples["abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1)] = light[window][
                 ~hidden[window]
             ].reshape(-1, 3)
-    return _told_apart(samples, light[ring])
+    return _separated(samples, light[ring])
 
 
 def _ring(
@@ -112,7 +112,7 @@ def _unlikeness(table: Array) -> Array:
     )
 
 
-def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
+def _separated(samples: dict[str, Array], table: Array) -> dict[str, bool]:
     """Split places into table and tiles: two-means clustering with one mean fixed to the table.
 
     Several starts are tried, because there may be many tiles or few. A place has a tile where

@@ -48,28 +48,28 @@ class PiFeed:
         try:
             request = self._camera.capture_request()
             try:
-                image, told = request.make_array("main"), request.get_metadata()
+                image, metadata = request.make_array("main"), request.get_metadata()
             finally:
                 request.release()
         except (RuntimeError, OSError) as error:
             raise CameraLost(msg("it sends no more pictures ({raw})", raw=error)) from error
         self._taken += 1
         if self._taken == LOCKED_AFTER:
-            self._camera.set_controls(_locked(told))
-        return Picture(np.ascontiguousarray(image, np.uint8), told.get("LensPosition"))
+            self._camera.set_controls(_locked(metadata))
+        return Picture(np.ascontiguousarray(image, np.uint8), metadata.get("LensPosition"))
 
     def close(self) -> None:
         """Release the device."""
         self._camera.close()
 
 
-def _locked(told: Mapping[str, object]) -> dict[str, object]:
+def _locked(metadata: Mapping[str, object]) -> dict[str, object]:
     """Settings that lock exposure, white balance and focus at the camera's present values."""
     controls: dict[str, object] = {"AeEnable": False, "AwbEnable": False} | {
-        name: told[name] for name in KEPT if name in told
+        name: metadata[name] for name in KEPT if name in metadata
     }
-    if "LensPosition" in told:
-        controls |= {"AfMode": MANUAL_FOCUS, "LensPosition": told["LensPosition"]}
+    if "LensPosition" in metadata:
+        controls |= {"AfMode": MANUAL_FOCUS, "LensPosition": metadata["LensPosition"]}
     return controls
 
 

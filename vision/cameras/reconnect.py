@@ -64,7 +64,7 @@ class AnnouncedCamera:
         """`tell` gets a sentence, once for each reason."""
         self.name, self.simulated = camera.name, camera.simulated
         self.inner, self._tell = camera, tell
-        self._told = ""
+        self._last_message = ""
 
     @property
     def missing(self) -> str:
@@ -86,9 +86,9 @@ class AnnouncedCamera:
         self.inner.close()
 
     def _say(self, message: str) -> None:
-        if message and message != self._told:
+        if message and message != self._last_message:
             self._tell(message)
-        self._told = message
+        self._last_message = message
 
 
 def take_pictures(

@@ -99,10 +99,10 @@ def read_dice(photo: Photo) -> Die | NoDie:
     if corner is None:
         raise ValueError("table.json tells of no dice corner")
     cubes, edges, fine = flat_candidates(photo, corner)
-    told, flat = _looked_at(cubes, edges, fine)
+    likely, flat = _looked_at(cubes, edges, fine)
     if cubes and not (flat > 0).any():
         cubes = [cubes[0].beside(*way) for way in AROUND]
-        told, flat = _looked_at(cubes, edges, fine)
+        likely, flat = _looked_at(cubes, edges, fine)
     there = [k for k in np.argsort(-flat) if flat[k] > 0]
     if not there:
         return NoDie(
@@ -117,16 +117,16 @@ def read_dice(photo: Photo) -> Die | NoDie:
     )
     if apart or _holds_something(fine, corner, cubes[best]):
         return NoDie(phrase("there may be more than one die"))
-    pips = int(told[best, 1:].argmax()) + 1
-    if told[best, pips] < SURE * (1 - told[best, 0]):
+    pips = int(likely[best, 1:].argmax()) + 1
+    if likely[best, pips] < SURE * (1 - likely[best, 0]):
         return NoDie(phrase("its pips are not clear"))
     return Die(pips, cubes[best].middle_mm, cubes[best].turn_deg % 90)
 
 
 def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array, Array]:
     """The network's probabilities (n, 7) for places, and the log odds (n,) that a die lies flat."""
-    told = chances(cubes, view)
-    return told, logit(1 - told[:, 0]) + EDGES_COUNT * (
+    likely = chances(cubes, view)
+    return likely, logit(1 - likely[:, 0]) + EDGES_COUNT * (
         np.array([cube.agreement(edges) for cube in cubes]) - USUAL
     )
 

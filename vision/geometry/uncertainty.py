@@ -40,9 +40,12 @@ def edge_sigma_mm(covariance: Array) -> float:
 
     It undoes `inflate_covariance`; `covariance` is (2 or more, 2 or more).
     """
-    told_mm = np.sqrt(max(float(np.trace(covariance[:2, :2])) / 2 - FLOOR_MM**2, 0.0))
+    reported_mm = np.sqrt(max(float(np.trace(covariance[:2, :2])) / 2 - FLOOR_MM**2, 0.0))
     return float(
-        max(DOUBLING_MM / 2 * (np.sqrt(1 + 4 * told_mm / DOUBLING_MM) - 1), told_mm / MOST_TIMES)
+        max(
+            DOUBLING_MM / 2 * (np.sqrt(1 + 4 * reported_mm / DOUBLING_MM) - 1),
+            reported_mm / MOST_TIMES,
+        )
     )
 
 

@@ -159,7 +159,7 @@ def refine_poses(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
         .astype(float)
         .reshape(2, len(guesses), ANSWERS)
     )
-    return [_moved(*told) for told in zip(guesses, cuts, plain, mirrored, strict=True)]
+    return [_moved(*answered) for answered in zip(guesses, cuts, plain, mirrored, strict=True)]
 
 
 def _moved(

@@ -26,10 +26,10 @@ def run_network(name: str, seen: Pictures) -> NDArray[np.float32]:
     Its input and output are documented where it is used.
     """
     network = _network(name)
-    told = [
+    answers = [
         network.run(None, {"image": seen[k : k + AT_ONCE]})[0] for k in range(0, len(seen), AT_ONCE)
     ]
-    return np.concatenate(told)
+    return np.concatenate(answers)
 
 
 def as_pictures(images: NDArray[np.uint8]) -> Pictures:

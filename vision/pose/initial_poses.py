@@ -132,14 +132,14 @@ def _laid_out(
 ) -> list[list[InitialPose]]:
     """Fit sizes and poses above a prior probability, which is raised to a lower bound."""
     asked: list[tuple[Hypothesis, KeypointEstimate]] = []
-    told: list[tuple[int, float]] = []
+    priors: list[tuple[int, float]] = []
     for k, (one, height_mm) in enumerate(zip(keypoints, z_mm, strict=True)):
         weights = _weights(one, sizes, habit)
         for i, j in np.argwhere(weights >= asked_above):
             asked.append((_start(one, sizes[i], POSES[j], height_mm), one))
-            told.append((k, float(np.log(max(weights[i, j], at_least)))))
+            priors.append((k, float(np.log(max(weights[i, j], at_least)))))
     out: list[list[InitialPose]] = [[] for _ in keypoints]
-    for (k, before), guess in zip(told, _standing_clear(asked, eye_mm), strict=True):
+    for (k, before), guess in zip(priors, _standing_clear(asked, eye_mm), strict=True):
         out[k].append(replace(guess, evidence=before + guess.evidence))
     return [sorted(some, key=lambda guess: -guess.evidence) for some in out]
 

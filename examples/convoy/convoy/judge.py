@@ -230,8 +230,8 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
     message = sentences(msg("The table differs from the record:"), *differences)
     if unsure:
         return CannotSee(code=MOVE, message=message, player=state.next)
-    told = {"differences": [str(one) for one in differences]}
-    return OutOfSync(code=SYNC, message=message, differences=differences, evidence=told)
+    evidence = {"differences": [str(one) for one in differences]}
+    return OutOfSync(code=SYNC, message=message, differences=differences, evidence=evidence)
 
 
 def _shows(stands: Standing, state: State) -> bool:

@@ -134,8 +134,8 @@ class FileScore:
             f"{'>' if one.player == board.player else ' '} {one.name} {one.points:g}"
             for one in board.scores
         ]
-        told = board.trouble or board.outcome or board.headline
-        text = "\n".join([board.game, *lines, told])
+        news = board.trouble or board.outcome or board.headline
+        text = "\n".join([board.game, *lines, news])
         fresh = self.path.with_suffix(".new")
         fresh.write_text(f"{text}\n", encoding="utf-8")
         fresh.replace(self.path)  # whoever reads it sees a whole score

@@ -82,28 +82,28 @@ def records(url: str) -> Iterator[int]:
 
 
 def test_a_game_becomes_ready_is_fed_by_its_loop_and_not_if_the_loop_hangs(tmp_path: Path) -> None:
-    with service_manager(tmp_path / "notify") as told:
+    with service_manager(tmp_path / "notify") as manager:
         own = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": str(FEED_USEC)}
         with playing(tmp_path, **own) as (process, url):
-            told.until("READY", WAIT_S)
+            manager.until("READY", WAIT_S)
             for _ in range(3):
-                told.until("WATCHDOG", WAIT_S)
+                manager.until("WATCHDOG", WAIT_S)
             (tmp_path / "hang").touch()
-            told.until_silent(10 * FEED_USEC / 4e6)
+            manager.until_silent(10 * FEED_USEC / 4e6)
             assert (tmp_path / "hang.hangs").exists()
             assert state(url)["session"] == 1  # the rest of the process is as well as ever
             assert process.poll() is None
-            assert told.waiting() == []
+            assert manager.waiting() == []
 
 
 def test_it_tells_what_it_does_and_that_it_stops(tmp_path: Path) -> None:
     with (
-        service_manager(tmp_path / "notify") as told,
+        service_manager(tmp_path / "notify") as manager,
         playing(tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify")) as (process, _),
     ):
-        assert told.until("STATUS", WAIT_S)["STATUS"].endswith(".")
+        assert manager.until("STATUS", WAIT_S)["STATUS"].endswith(".")
         process.send_signal(signal.SIGTERM)
-        told.until("STOPPING", WAIT_S)
+        manager.until("STOPPING", WAIT_S)
         _, errors = process.communicate(timeout=WAIT_S)
     assert (process.returncode, errors) == (0, "")
 

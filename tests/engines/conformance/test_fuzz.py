@@ -17,5 +17,5 @@ def test_no_random_act_is_judged_wrongly_or_leads_to_a_dead_end(game):
     assert len(acts) == ACTS
     assert [line for act in acts for line in act.lines] == []
     results = [act.result for act in acts]
-    assert sum(result.lawful and result.told == "right" for result in results) > ACTS / 10
-    assert sum(not result.lawful and result.told == "right" for result in results) > ACTS / 10
+    assert sum(result.lawful and result.outcome == "right" for result in results) > ACTS / 10
+    assert sum(not result.lawful and result.outcome == "right" for result in results) > ACTS / 10

@@ -101,8 +101,8 @@ def main(folder: str, words: Sequence[str]) -> int:
     place = Path(folder)
     with (place / "starts.jsonl").open("a") as log:
         log.write(json.dumps((os.getpid(), words)) + "\n")
-    told = json.loads((place / "behaviour.json").read_text())
-    behaviour = Behaviour(**told | {"size": tuple(told["size"])})
+    stored = json.loads((place / "behaviour.json").read_text())
+    behaviour = Behaviour(**stored | {"size": tuple(stored["size"])})
     try:
         options = parse(words)
         check(options)
