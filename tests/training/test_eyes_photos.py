@@ -153,13 +153,13 @@ def test_a_photograph_without_fiducials_is_read_with_its_own_camera(tmp_path: Pa
     picture, camera = tmp_path / "table.png", tmp_path / "camera.json"
     cv2.imwrite(str(picture), np.full((240, 320, 3), 180, np.uint8))
     turn = [[1, 0, 0], [0, -0.8, -0.6], [0, 0.6, -0.8]]
-    told = {"f": 400.0, "R": turn, "t": [0, 0, 500.0], "lo": [-80.0, -60.0], "hi": [80.0, 60.0]}
-    camera.write_text(json.dumps(told))
+    document = {"f": 400.0, "R": turn, "t": [0, 0, 500.0], "lo": [-80.0, -60.0], "hi": [80.0, 60.0]}
+    camera.write_text(json.dumps(document))
     photo = unmarked.read(picture, camera, ("red", "green"))
     assert np.allclose(photo.pixels(np.zeros((1, 3))), [[159.5, 119.5]])
-    assert unmarked.said_of(photo, Network(False))[1] == []
-    look, (message,) = unmarked.said_of(photo, Network(True))
-    assert message.pose == "lying"
-    assert message.colour in ("red", "green")
-    assert np.abs(message.middle_mm).max() < 80
-    assert unmarked.drawn(photo, look, [message]).shape == (720, 960, 3)
+    assert unmarked.detections_in(photo, Network(False))[1] == []
+    look, (detection,) = unmarked.detections_in(photo, Network(True))
+    assert detection.pose == "lying"
+    assert detection.colour in ("red", "green")
+    assert np.abs(detection.middle_mm).max() < 80
+    assert unmarked.drawn(photo, look, [detection]).shape == (720, 960, 3)
