@@ -559,7 +559,7 @@ class TableMatch:
             was is None or travel_mm(was, now) < CARRIED_MM
         ):
             return False
-        thrown = self.state.next is not None and (self.new or self.came_out)
+        thrown = self.state.next is not None and (self.new or self.came_out or self.unread_mm)
         doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
         if was is not None and (rivals := _as_it_was(was, now)):
             return all(travel_mm(was, one) > CARRIED_MM for one in rivals)
