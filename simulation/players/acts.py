@@ -122,8 +122,11 @@ def act_verdict(
 def left_open(recorded: tuple[str, ...], truth: tuple[str, ...]) -> bool:
     """True if the moves hold the true ones, whose squares may be too close to call.
 
-    In the notation a question mark stands after each of these.
+    In the notation a question mark stands after each of these. What was done, the first word of a
+    move, is never open: a throw that counts is not one that is thrown again.
     """
+    if [move.split()[0] for move in recorded] != [move.split()[0] for move in truth]:
+        return False
     squares = set(SQUARE.findall(" ".join(truth)))
     may_be = set(SQUARE.findall(" ".join(recorded)))
     sure = {square for square in may_be if f"{square}?" not in " ".join(recorded)}

@@ -241,6 +241,7 @@ def test_a_question_is_needed_where_two_answers_differ_in_what_follows():
         ("throw blue d5: black2 f4?-f5?-g4?-g5?^", "not seen"),
         ("throw blue d5: black2 f4?-f5?^", "wrong"),
         ("throw blue d5: black2 off", "wrong"),
+        ("void blue: black2 d5?-f4?-f5?-g4?-g5?^", "wrong"),
     ],
 )
 def test_an_answer_that_leaves_the_true_squares_open_is_not_wrong(answered, verdict):
