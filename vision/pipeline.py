@@ -162,8 +162,8 @@ class TableReader:
         others_mm += [one.guess.middle_mm for one in every if _is_unlikely(one, setup)]
         left = (*unread_places(unexplained, doubtful, pieces, photo), *others_mm)
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
-        seen = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
-        return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, seen)
+        rolled = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
+        return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, rolled)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
         """The empty table, computed once: its image stays the same during a game."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -177,19 +177,11 @@ def unread_throw(match: TableMatch, player: str) -> CannotSee:
     cell = cell_at(match.board, match.unread_mm[0])
     if not cell or len(match.unread_mm) > 1 or unclear(match) is not None:
         return unread
-    choices: list[Choice] = []
-    for text, changes in changes_of(match):
-        choices += _if_it_leans(match, player, text, changes)
-        throw = Throw(player, Place.parse(f"{cell}^"), changes)
-        within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
-        choices.append(Choice(phrases(within, text), (str(throw),)))
-        choices += [
-            Choice(
-                phrases(rest.of_thrown(player), text), (str(Throw(player, rest.place, changes)),)
-            )
-            for rest in _may_rest_so(match)
-            if rest.place != throw.place
-        ]
+    choices = [
+        choice
+        for text, changes in changes_of(match)
+        for choice in _throws_at(match, player, cell, text, changes)
+    ]
     if match.before is None:  # it may have lain there from the start
         choices.append(Choice(msg("No: it has not been thrown yet"), (), confirms_record=True))
     message = msg(
@@ -199,6 +191,45 @@ def unread_throw(match: TableMatch, player: str) -> CannotSee:
         player=player,
     )
     return _with_question(match, player, unread, message, choices)
+
+
+def _throws_at(
+    match: TableMatch, player: str, cell: str, text: Message, changes: tuple[Change, ...]
+) -> Iterator[Choice]:
+    """How an unread throw at a cell may lie, if it made these changes; `text` is on them."""
+    yield from _if_it_leans(match, player, text, changes)
+    throw = Throw(player, Place.parse(f"{cell}^"), changes)
+    within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
+    yield Choice(phrases(within, text), (str(throw),))
+    for rest in _may_rest_so(match):
+        if rest.place != throw.place:
+            moves = (str(Throw(player, rest.place, changes)),)
+            yield Choice(phrases(rest.of_thrown(player), text), moves)
+
+
+def thrown_or_moved(
+    match: TableMatch, player: str, piece: SeenPiece, read: Sequence[Reading]
+) -> CannotSee | None:
+    """The question whether `piece` was thrown, or is a recorded one that an unread throw moved.
+
+    A piece of the thrower's colour that was seen is hidden by something unread that is new: that
+    may be itself, or the throw. None where no such piece is hidden.
+    """
+    hidden = [one for one in match.hidden if one.colour == player and one.name in match.lay]
+    moved = replace(match, nobody_threw=True)
+    if not hidden or moved.new or len(moved.unread_mm) != 1:
+        return None
+    cell = cell_at(match.board, moved.unread_mm[0])
+    choices = [Choice(text, counted(throw)) for text, throw in read]
+    for text, changes in changes_of(moved) if cell else ():
+        lie = [
+            RestingPlace(change.place).of_moved(change.name)
+            for change in changes
+            if change.place and not text
+        ]
+        choices += _throws_at(moved, player, cell, phrases(text, *lie), changes)
+    message = msg("How did {player}'s throw come to rest? It is too close to call.", player=player)
+    return _with_question(match, player, cannot_read(match), message, choices, piece)
 
 
 def _if_it_leans(

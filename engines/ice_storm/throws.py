@@ -49,6 +49,7 @@ from engines.ice_storm.throw_verdicts import (
     out_of_sync,
     rule,
     stands,
+    thrown_or_moved,
     unclear,
     unread_newcomer,
     unread_pose,
@@ -250,6 +251,8 @@ def _thrown(match: TableMatch, player: str, piece: SeenPiece) -> Verdict:
     came = (piece, *(match.found[known.name] for known in match.moved))
     if doubtful := [one for one in came if hardly_read(match, one)]:
         return unread_pose(match, player, doubtful[0], read)
+    if (asked := thrown_or_moved(match, player, piece, read)) is not None:
+        return asked
     evidence = evidence_of(match, piece)
     if read[0][1].again:
         evidence["may_be"] = {text: str(throw) for text, throw in as_lying(match, player, piece)}
