@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engines import ice_storm as game
 from engines.ice_storm.touches import touches
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.clearance import clearance
@@ -360,3 +361,33 @@ def test_a_piece_may_lean_on_one_that_it_hides(table, lie, play):
     told = play(state, before, throw, unread_mm=(below.piece().base_mm,))
     assert isinstance(told, Ambiguous)
     assert "leans on another piece" in told.choices[0].label
+
+
+def test_a_new_piece_may_be_the_recorded_one_if_something_unread_lies_there(table, lie, play):
+    """Which of the two was thrown decides whether it is thrown again."""
+    table.pieces = {
+        "green1": lie("green", 175, 320),
+        "black1": lie("black", 320, 320),
+        "red1": lie("red", 266, 22, pose="upright"),
+    }
+    state, before = thrown("green1 d7, black1 g7, red1 f1^", 5), table.seen()
+    table.pieces["red1"] = lie("red", 225, 60)
+    asked = play(state, before, unread_mm=(np.array([262.0, 25.0]),)).asks
+    assert asked is not None
+    moves = {choice.moves for choice in asked.choices}
+    assert {("throw red e2",), ("void red: red1 e2",), ("throw red f1^: red1 e2",)} <= moves
+    for (move,) in filter(None, moves):
+        assert not game.violation(game.State.parse(state), game.parse_move(move))
+
+
+def test_a_hardly_read_throw_that_made_a_piece_stand_is_an_answer(table, lie, play):
+    """It was surely lying and surely stands now, in the same place."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    state, before = thrown("green1 d2, black1 g7", 2), table.seen()
+    table.pieces["green1"] = lie("green", 175, 72, pose="upright")
+    hardly = replace(
+        lie("red", 75, 320).piece(pose_probability=0.3), covariance=np.diag([9.0, 9.0, 100.0])
+    )
+    asked = play(state, before, hardly).asks
+    moves = [choice.moves for choice in asked.choices]
+    assert ("void red: green1 d2^",) in moves
