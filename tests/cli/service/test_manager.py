@@ -31,44 +31,44 @@ def variables(path: object, **more: str) -> dict[str, str]:
 
 
 def test_it_is_told_ready_with_a_status_then_fed_then_stopping(tmp_path: Path) -> None:
-    with service_manager(tmp_path / "notify") as manager:
+    with service_manager(tmp_path / "notify") as notifications:
         clock = Clock()
         manager = ServiceManager(variables(tmp_path / "notify"), clock)
         manager.status = lambda: "Waiting for the next throw or move."
         manager.ready()
         manager.feed()
         manager.stopping()
-        assert manager.waiting() == [
+        assert notifications.waiting() == [
             {"READY": "1", "STATUS": "Waiting for the next throw or move."},
             {"WATCHDOG": "1"},
             {"STOPPING": "1"},
         ]
 
 
-def fed(manager: Notifications) -> int:
-    return sum("WATCHDOG" in message for message in manager.waiting())
+def fed(notifications: Notifications) -> int:
+    return sum("WATCHDOG" in message for message in notifications.waiting())
 
 
 def test_the_watchdog_is_fed_four_times_in_its_limit_however_fast_the_loop_is(
     tmp_path: Path,
 ) -> None:
-    with service_manager(tmp_path / "notify") as manager:
+    with service_manager(tmp_path / "notify") as notifications:
         clock = Clock()
         manager = ServiceManager(variables(tmp_path / "notify"), clock)
         for frame in range(400):
             clock.now_s = 100 + LIMIT_S * frame / 400
             manager.feed()
-        assert fed(manager) == 4
+        assert fed(notifications) == 4
 
 
 def test_a_status_is_told_when_it_changes_and_is_one_harmless_line(tmp_path: Path) -> None:
-    with service_manager(tmp_path / "notify") as manager:
+    with service_manager(tmp_path / "notify") as notifications:
         manager = ServiceManager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
         said = iter(["a", "a", "b\nREADY=1\x1b[2J", "x" * 1000])
         manager.status = lambda: next(said)
         for _ in range(4):
             manager.feed()
-        assert manager.waiting() == [
+        assert notifications.waiting() == [
             {"STATUS": "a"},
             {"STATUS": "b READY=1 [2J"},
             {"STATUS": "x" * LONGEST_STATUS},
@@ -77,9 +77,9 @@ def test_a_status_is_told_when_it_changes_and_is_one_harmless_line(tmp_path: Pat
 
 def test_an_abstract_socket_is_told_too() -> None:
     path = Path(f"@rinkside-{uuid.uuid4()}")
-    with service_manager(path) as manager:
+    with service_manager(path) as notifications:
         ServiceManager(variables(path)).ready()
-        assert manager.waiting() == [{"READY": "1"}]
+        assert notifications.waiting() == [{"READY": "1"}]
 
 
 def test_child_processes_have_none_of_the_manager_s_variables(tmp_path: Path) -> None:
@@ -89,16 +89,16 @@ def test_child_processes_have_none_of_the_manager_s_variables(tmp_path: Path) ->
 
 
 def test_a_watchdog_of_another_process_is_not_fed(tmp_path: Path) -> None:
-    with service_manager(tmp_path / "notify") as manager:
+    with service_manager(tmp_path / "notify") as notifications:
         manager = ServiceManager(variables(tmp_path / "notify", WATCHDOG_PID="1"))
         manager.feed()
-        assert manager.waiting() == []
+        assert notifications.waiting() == []
 
 
 def test_after_a_loop_that_ended_as_it_should_nothing_more_is_expected(tmp_path: Path) -> None:
-    with service_manager(tmp_path / "notify") as manager:
+    with service_manager(tmp_path / "notify") as notifications:
         ServiceManager(variables(tmp_path / "notify")).rest()
-        assert manager.waiting() == [{"WATCHDOG_USEC": "0"}]
+        assert notifications.waiting() == [{"WATCHDOG_USEC": "0"}]
 
 
 @pytest.mark.parametrize("address", ["", "vsock:2:9999", "no/absolute/path", "/no/such/socket"])
