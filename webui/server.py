@@ -52,6 +52,8 @@ MOST_LARGER, SLOWEST_UPLOAD_BYTES_S = 4, 50_000
 """Most requests with larger bodies at once, and how fast these must come after BODY_S."""
 LOOK_S = 0.5
 """Longest time until a server without requests checks whether it is to stop."""
+LAST_S = 2.0
+"""Longest time for what is left of answers, before a server that stops closes its connections."""
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
@@ -319,7 +321,23 @@ def serve(
             streams.close()
             server.fanout.join()
         server.task_dispatcher.shutdown()
+        _finish(server, open_sockets)
         wasyncore.close_all(open_sockets)
+
+
+def _finish(server: Server, open_sockets: dict[int, object]) -> None:
+    """Send what is left of answers, then close the connections.
+
+    Who connects meanwhile is served by the next server at this address.
+    """
+    server.accepting = False
+    until_s = time.monotonic() + LAST_S
+    while time.monotonic() < until_s and any(
+        channel.total_outbufs_len for channel in list(server.active_channels.values())
+    ):
+        wasyncore.loop(map=open_sockets, timeout=LOOK_S, use_poll=True, count=1)
+    for channel in list(server.active_channels.values()):
+        channel.handle_close()
 
 
 def _server(

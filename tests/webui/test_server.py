@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import socket
+import threading
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -154,3 +156,22 @@ def test_the_loop_rests_while_a_thread_sends(monkeypatch):
         with serving(app, listening), urllib.request.urlopen(f"http://127.0.0.1:{port}") as answer:
             assert answer.read() == b"answer"
     assert len(rounds) < 50
+
+
+def test_an_answer_that_is_under_way_is_sent_whole_before_the_server_stops():
+    body, under_way, stopping = b"x" * 8_000_000, threading.Event(), threading.Event()
+    app = Flask("test")
+    app.add_url_rule("/", view_func=lambda: body)
+
+    def ask(port):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=20) as answer:
+            under_way.set()
+            assert stopping.wait(20)
+            return answer.read()
+
+    with closing(listen(port=0)) as listening, ThreadPoolExecutor(1) as asking:
+        with serving(app, listening):
+            answer = asking.submit(ask, listening.getsockname()[1])
+            assert under_way.wait(20)
+            stopping.set()
+        assert answer.result(20) == body
