@@ -17,6 +17,7 @@ from benchmarks.harness.benchmark import DOCS, ROOT, Benchmark
 from benchmarks.harness.pages import Results, read_results, rendered, write_results
 from benchmarks.harness.provenance import Provenance, commit, fingerprint
 from benchmarks.harness.runner import CaseSelection, run_cases
+from table.errors import InputError
 from table.files import write_whole
 
 SUITE = Path(__file__).parent / "suite"
@@ -51,8 +52,8 @@ def measure(
     load_before = os.getloadavg()[0]
     try:
         cases = chosen.of(list(benchmark.cases(options)))
-    except ValueError as error:
-        raise click.UsageError(f"--only: {error}") from error
+    except InputError as error:
+        raise click.UsageError(str(error)) from error
     outcome = run_cases(benchmark, cases, kept, commit(), processes)
     if outcome.failures:
         for failure in outcome.failures:

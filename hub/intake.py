@@ -62,13 +62,13 @@ class News:
     """What was taken in, for the one who waits for it.  Safe to use from many threads."""
 
     def __init__(self) -> None:
-        self._changed, self._fresh = Condition(), False
+        self._changed, self._has_news = Condition(), False
         self._taken = deque[NewRecords](maxlen=MOST_NEWS)
 
     def tell(self, taken: Sequence[NewRecords] = ()) -> None:
         """Something was committed."""
         with self._changed:
-            self._fresh = True
+            self._has_news = True
             self._taken.extend(taken)
             self._changed.notify()
 
@@ -78,8 +78,8 @@ class News:
         The oldest is missing where that is much; the database has it.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._fresh, timeout_s)
-            taken, self._fresh = list(self._taken), False
+            self._changed.wait_for(lambda: self._has_news, timeout_s)
+            taken, self._has_news = list(self._taken), False
             self._taken.clear()
             return taken
 

@@ -39,7 +39,7 @@ FORGETS = 0.08
 """How often the program was started again: the judge is given no earlier table."""
 
 Kind = Literal["lawful", "forbidden", "amiss", "half", "nothing", "said"]
-Outcome = Literal["right", "asked", "wrong"]
+Judgement = Literal["right", "asked", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Result(NamedTuple):
 
     effect: str
     lawful: bool
-    outcome: Outcome
+    outcome: Judgement
     followed: bool | None
     faults: tuple[str, ...]
     message: str
@@ -203,7 +203,7 @@ class Fuzzer:
         return self._result(deed, outcome, None if lawful else True, in_words(verdict)), after
 
     def _result(
-        self, deed: FuzzedAct, outcome: Outcome, followed: bool | None, message: str
+        self, deed: FuzzedAct, outcome: Judgement, followed: bool | None, message: str
     ) -> Result:
         faults, lawful = tuple(self.faults), deed.truth.kind == "lawful"
         if any(fault.startswith("dead end") for fault in faults):
@@ -227,7 +227,7 @@ class Fuzzer:
         )
         return verdict, verdict.table or seen
 
-    def _outcome(self, at: Position, truth: Truth, verdict: Verdict) -> Outcome:
+    def _outcome(self, at: Position, truth: Truth, verdict: Verdict) -> Judgement:
         """Is the verdict the true one, or does it leave room for it?  What is wrong is a fault."""
         if truth.kind == "lawful":
             outcome = self._outcome_of_lawful(at, truth, verdict)
@@ -245,7 +245,7 @@ class Fuzzer:
             self.faults.append(f"wrong: {what}, told{sure}: {in_words(verdict)}")
         return outcome
 
-    def _outcome_of_lawful(self, at: Position, truth: Truth, verdict: Verdict) -> Outcome:
+    def _outcome_of_lawful(self, at: Position, truth: Truth, verdict: Verdict) -> Judgement:
         if isinstance(verdict, Accepted | Noted):
             return "right" if self.comes_to(at.state, verdict.moves, truth) else "wrong"
         if isinstance(verdict, Refused):
@@ -356,7 +356,7 @@ class Fuzzer:
         except InputError as error:
             if deed.truth.kind == "lawful":
                 self.faults.append(f"wrong: lawful {deed.truth.moves}, not understood: {error}")
-            outcome: Outcome = "wrong" if self.faults else "right"
+            outcome: Judgement = "wrong" if self.faults else "right"
             return self._result(deed, outcome, None, str(error)), at
         self.faults += (
             f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict)

@@ -21,6 +21,7 @@ import cv2
 import msgspec
 
 from benchmarks.harness.benchmark import Benchmark, name_of
+from table.errors import InputError
 from table.files import write_whole
 
 Say = Callable[[str], None]
@@ -64,12 +65,12 @@ class CaseSelection:
     only: str = ""
 
     def of(self, cases: Sequence[Any]) -> list[Any]:
-        """In their order; ValueError if there is none, as a page of nothing says nothing."""
+        """In their order; raises InputError if there is none, as a page of nothing says nothing."""
         found = [case for case in cases if self.only in name_of(case)]
         if not found:
             some = ", ".join(name_of(case) for case in cases[:SHOWN])
-            raise ValueError(
-                f"expected a text in the name of a case, got {self.only!r}; try {some}"
+            raise InputError(
+                f"--only: expected a text in the name of a case, got {self.only!r}; try {some}"
             )
         if self.count is None or self.count >= len(found):
             return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -60,6 +60,11 @@ class RestingPlace(NamedTuple):
         return msg("{piece} lies on the board, {text}", piece=name, text=lies)
 
 
+def lie_now(changes: Iterable[Change]) -> list[Message]:
+    """Where pieces lie that a throw moved, a phrase each."""
+    return [RestingPlace(change.place).of_moved(change.name) for change in changes]
+
+
 def another_was_thrown(
     match: TableMatch, player: str, piece: SeenPiece | None = None
 ) -> Iterator[Reading]:
@@ -92,11 +97,7 @@ def _distinguished(read: list[Reading]) -> Iterator[Reading]:
     """The interpretations; those that are worded alike also say what each moved."""
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
-        lie = [
-            RestingPlace(change.place).of_moved(change.name)
-            for change in throw.changes
-            if change.place
-        ]
+        lie = lie_now(change for change in throw.changes if change.place)
         yield phrases(text, *lie) if alike[text] > 1 else text, throw
 
 
@@ -148,11 +149,7 @@ def half_seen_elsewhere(match: TableMatch, player: str, lost: list[Piece]) -> It
         if not found or [new.colour for new in other.new] != [player]:
             continue
         for text, throw in readings_of(other, player, other.new[0]):
-            where = [
-                RestingPlace(change.place).of_moved(change.name)
-                for change in throw.changes
-                if change.name in found
-            ]
+            where = lie_now(change for change in throw.changes if change.name in found)
             yield phrases(text, *where), throw
 
 

@@ -22,6 +22,7 @@ from engines.ice_storm.throw_readings import (
     changes_of,
     counted,
     leans_on_another,
+    lie_now,
     resting_places,
 )
 from engines.occlusion import NOT_SO
@@ -135,9 +136,8 @@ def unread_pose(
     if not any(throw.again for _, throw in read):
         for text, changes in changes_of(match):
             choices += _if_it_leans(match, player, text, changes)
-    message = msg("How did {player}'s throw come to rest? It is too close to call.", player=player)
     unread = _cannot_see(match, cannot_be_read(piece.base_mm))
-    return _with_question(match, player, unread, message, choices, piece)
+    return _with_question(match, player, unread, how_it_rests(player), choices, piece)
 
 
 def cannot_read(match: TableMatch) -> CannotSee:
@@ -216,20 +216,20 @@ def thrown_or_moved(
     may be itself, or the throw. None where no such piece is hidden.
     """
     hidden = [one for one in match.hidden if one.colour == player and one.name in match.lay]
-    moved = replace(match, nobody_threw=True)
-    if not hidden or moved.new or len(moved.unread_mm) != 1:
+    settled = replace(match, nobody_threw=True)
+    if not hidden or settled.new or len(settled.unread_mm) != 1:
         return None
-    cell = cell_at(match.board, moved.unread_mm[0])
+    cell = cell_at(match.board, settled.unread_mm[0])
     choices = [Choice(text, counted(throw)) for text, throw in read]
-    for text, changes in changes_of(moved) if cell else ():
-        lie = [
-            RestingPlace(change.place).of_moved(change.name)
-            for change in changes
-            if change.place and not text
-        ]
-        choices += _throws_at(moved, player, cell, phrases(text, *lie), changes)
-    message = msg("How did {player}'s throw come to rest? It is too close to call.", player=player)
-    return _with_question(match, player, cannot_read(match), message, choices, piece)
+    for text, changes in changes_of(settled) if cell else ():
+        lie = () if text else lie_now(change for change in changes if change.place)
+        choices += _throws_at(settled, player, cell, phrases(text, *lie), changes)
+    return _with_question(match, player, cannot_read(match), how_it_rests(player), choices, piece)
+
+
+def how_it_rests(player: str) -> Message:
+    """The question about a throw that is too close to call."""
+    return msg("How did {player}'s throw come to rest? It is too close to call.", player=player)
 
 
 def _if_it_leans(

@@ -44,6 +44,7 @@ from engines.ice_storm.throw_verdicts import (
     cannot_read,
     evidence_of,
     hardly_read,
+    how_it_rests,
     leans_where_one_lay,
     not_seen_outside,
     out_of_sync,
@@ -358,11 +359,7 @@ def _decide(
     """
     if len(read) == 1 and not lost:
         return rule(match, read[0][1], evidence)
-    code, message, rests_on = (
-        "storm.too_close",
-        msg("How did {player}'s throw come to rest? It is too close to call.", player=player),
-        f"{DEPLOYMENT}; {DOUBT}",
-    )
+    code, message, rests_on = ("storm.too_close", how_it_rests(player), f"{DEPLOYMENT}; {DOUBT}")
     names = messages.named(lost)
     if lost:
         code, message, rests_on = (

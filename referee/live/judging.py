@@ -327,7 +327,7 @@ class TableJudge:
         event = self._event(verdict, document(rests_on, ledger), found, near)
         if recorded_already(verdict, ledger):
             self.judged_tables.keep(next(ledger.seen_in), rests_on)
-        elif event is not None and not self._is_standing(verdict, table):
+        elif event is not None and not self._was_given(verdict, table):
             try:
                 record = self.session.append(event, jpeg, after=ledger.seq)
             except Failed as fault:
@@ -439,8 +439,8 @@ class TableJudge:
         if (asked := ask_as_start(ledger, verdict, table.seen, setup)) is not None:
             self._ask(asked.question, replace(table, ledger=ledger), asked)
 
-    def _is_standing(self, verdict: Verdict, table: SettledTable) -> bool:
-        """True if this verdict was told already.
+    def _was_given(self, verdict: Verdict, table: SettledTable) -> bool:
+        """True if this verdict was given already.
 
         A refusal, or a table out of step with the record, is told once, until the table is put
         right or the record is changed.

@@ -198,3 +198,10 @@ def test_all_benchmarks_are_listed_with_what_they_do():
     message = CliRunner().invoke(main, ["--list"]).output
     assert [line.partition(":")[0] for line in message.splitlines()] == names()
     assert all(line.endswith(".") for line in message.splitlines())
+
+
+@pytest.mark.parametrize(("option", "value"), [("--game", "chess"), ("--only", "no such case")])
+def test_what_no_case_is_of_is_refused_in_one_line_that_names_the_option(tmp_path, option, value):
+    message = CliRunner().invoke(main, ["games", option, value, "--out", str(tmp_path)])
+    assert message.exit_code == 2
+    assert message.output.splitlines()[-1].startswith(f"Error: {option}: expected ")
