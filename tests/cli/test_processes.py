@@ -14,6 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -48,6 +49,35 @@ def run(*words: object, stdout: int = subprocess.PIPE) -> subprocess.CompletedPr
     )
 
 
+@contextmanager
+def running(*words: object) -> Iterator[subprocess.Popen[str]]:
+    """A program that serves pages until the block ends, then is interrupted."""
+    process = subprocess.Popen(
+        [*RINKSIDE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=WAIT_S)
+        finally:
+            process.kill()
+
+
+def code_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Where the panel is, and the host's code."""
+    assert process.stdout is not None
+    url = next(
+        word for word in process.stdout.readline().split() if word.startswith("http://localhost:")
+    )
+    return url, next(
+        word
+        for word in process.stdout.readline().split()
+        if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word)
+    )
+
+
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A demo on a free port, with its log in the test's folder."""
@@ -62,16 +92,10 @@ def demo(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_demo_serves_its_panel_and_ends_cleanly(
     demo: subprocess.Popen[str], tmp_path: Path, with_signal: signal.Signals
 ) -> None:
+    url, code = code_of(demo)
     assert demo.stdout is not None
-    line = demo.stdout.readline()
-    url = next(word for word in line.split() if word.startswith("http://localhost:"))
     with urllib.request.urlopen(url, timeout=WAIT_S) as page:
         assert "simulated" in page.read().decode().lower()
-    code = next(
-        word
-        for word in demo.stdout.readline().split()
-        if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word)
-    )
     asks = urllib.request.Request(f"{url}/api/v1/me", headers={"Authorization": f"Bearer {code}"})
     with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
         assert json.load(answer) == {"role": "host", "seat": None}
@@ -159,52 +183,20 @@ def test_who_begins_is_said_on_the_command_line_and_is_in_the_log(
     tmp_path: Path, begins: str
 ) -> None:
     save_table(demo_setup(), tmp_path / "table.json")
-    words = [
-        "play",
-        "--table",
-        tmp_path / "table.json",
-        "--camera",
-        "simulated:7",
-        "--port",
-        "0",
-        "--data",
-        tmp_path / "data",
-    ]
-    words += ["--players", "red,blue", "--begins", begins]
-    process = subprocess.Popen(
-        [*RINKSIDE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        url = next(
-            word
-            for word in process.stdout.readline().split()
-            if word.startswith("http://localhost:")
-        )
-        code = next(
-            word
-            for word in process.stdout.readline().split()
-            if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word)
-        )
+    table, data = tmp_path / "table.json", tmp_path / "data"
+    words = ["play", "--table", table, "--camera", "simulated:7", "--port", "0", "--data", data]
+    with running(*words, "--players", "red,blue", "--begins", begins) as process:
+        url, code = code_of(process)
         if begins == "roll":
             for player, die in (("red", 2), ("blue", 5)):
-                sent(
-                    f"{url}/command",
-                    code,
-                    {"command": "hear", "said": json.dumps({"player": player, "die": die})},
-                )
+                rolled = json.dumps({"player": player, "die": die})
+                sent(f"{url}/command", code, {"command": "hear", "said": rolled})
         state = json.loads(sent(f"{url}/api/v1/state", code))
         message = next(
             line
             for line in reversed(state["verdicts"])
             if line["code"].startswith("begins.") and line["said"].count("begins")
         )
-    finally:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.communicate(timeout=WAIT_S)
-        finally:
-            process.kill()
     shown = run("log", "show", "--json", "--log", tmp_path / "data" / "log.sqlite").stdout
     records = json.loads(shown)
     assert records[0]["begins"] == {"lot": "lot", "roll": "roll", "blue": "hand"}[begins]
@@ -226,20 +218,8 @@ def test_who_begins_is_said_on_the_command_line_and_is_in_the_log(
 def test_sessions_are_looked_at_by_all_and_carried_away_by_hosts(tmp_path: Path) -> None:
     with Log(tmp_path / "log.sqlite") as log:
         number = log.append(SessionStarted(game="ice_boule", players=("red", "green")), 0).session
-    words = [*RINKSIDE, "sessions", "--log", str(tmp_path / "log.sqlite"), "--port", "0"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        url = next(
-            word
-            for word in process.stdout.readline().split()
-            if word.startswith("http://localhost:")
-        )
-        code = next(
-            word
-            for word in process.stdout.readline().split()
-            if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word)
-        )
+    with running("sessions", "--log", tmp_path / "log.sqlite", "--port", "0") as process:
+        url, code = code_of(process)
         with urllib.request.urlopen(f"{url}/sessions/{number}", timeout=WAIT_S) as page:
             assert page.status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -249,12 +229,6 @@ def test_sessions_are_looked_at_by_all_and_carried_away_by_hosts(tmp_path: Path)
         )
         with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
             assert answer.read().startswith(b"PK")
-    finally:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.communicate(timeout=WAIT_S)
-        finally:
-            process.kill()
     assert not (tmp_path / "access.json").exists(), (
         "a log that is only looked at gets no codes of its own"
     )
@@ -278,25 +252,10 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
 
 def test_the_name_of_a_proxy_is_answered_to_where_it_is_said(tmp_path: Path) -> None:
     Log(tmp_path / "log.sqlite").close()
-    words = [
-        *RINKSIDE,
-        "sessions",
-        "--log",
-        str(tmp_path / "log.sqlite"),
-        "--port",
-        "0",
-        "--public-name",
-        "Rink.example.org",
-    ]
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        url = next(
-            word
-            for word in process.stdout.readline().split()
-            if word.startswith("http://localhost:")
-        )
+    log = tmp_path / "log.sqlite"
+    proxied = ("--public-name", "Rink.example.org")
+    with running("sessions", "--log", log, "--port", "0", *proxied) as process:
+        url, _ = code_of(process)
         statuses = []
         for name in ("rink.example.org", "other.example.org"):
             try:
@@ -307,7 +266,6 @@ def test_the_name_of_a_proxy_is_answered_to_where_it_is_said(tmp_path: Path) -> 
             except urllib.error.HTTPError as refused:
                 with refused:
                     statuses.append(refused.code)
-        process.terminate()
     assert statuses == [200, 421]
 
 
@@ -398,19 +356,6 @@ def failing_demo(fails: str, folder: Path) -> subprocess.Popen[str]:
         str(folder),
     ]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def code_of(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """Where the panel is, and the host's code."""
-    assert process.stdout is not None
-    url = next(
-        word for word in process.stdout.readline().split() if word.startswith("http://localhost:")
-    )
-    return url, next(
-        word
-        for word in process.stdout.readline().split()
-        if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word)
-    )
 
 
 def test_a_referee_that_fails_goes_on_and_the_panel_tells(tmp_path: Path) -> None:

@@ -275,49 +275,48 @@ def sample_view() -> dict[str, Any]:
         "ranking": rows,
         "earlier": None,
         "question": None,
-        "verdicts": [
-            verdict(
-                16,
-                "yellow",
-                sentences(
-                    msg(
-                        "{player}'s piece lies {mm} mm from the target.",
-                        player="yellow",
-                        mm="21.6 ± 0.3",
-                    ),
-                    msg(
-                        "{text}.",
-                        text=phrase("{player} leads, at {mm} mm", player="yellow", mm="21.6"),
-                    ),
-                    msg("{player} throws next.", player="blue"),
-                ),
-            ),
-            verdict(
-                14,
-                "blue",
-                "Blue's piece lies 45.4 ± 0.3 mm from the target. Yellow still leads. Blue throws"
-                " again.",
-            ),
-            verdict(
-                12,
-                "blue",
-                "The players measured, and blue leads.",
-                verdict="by hand",
-                kind="answered",
-                decided_by="Ann",
-            ),
-            verdict(
-                9, "yellow", "Yellow's throw left the board and does not count.", verdict="refused"
-            ),
-            verdict(
-                7,
-                "blue",
-                "Blue throws first and leads: 57.5 ± 0.4 mm.",
-                frame=None,
-                overturned_by=8,
-            ),
-        ],
+        "verdicts": verdicts_of_the_end(),
     }
+
+
+def verdicts_of_the_end() -> list[dict[str, Any]]:
+    return [
+        verdict(
+            16,
+            "yellow",
+            sentences(
+                msg(
+                    "{player}'s piece lies {mm} mm from the target.",
+                    player="yellow",
+                    mm="21.6 ± 0.3",
+                ),
+                msg(
+                    "{text}.", text=phrase("{player} leads, at {mm} mm", player="yellow", mm="21.6")
+                ),
+                msg("{player} throws next.", player="blue"),
+            ),
+        ),
+        verdict(
+            14,
+            "blue",
+            "Blue's piece lies 45.4 ± 0.3 mm from the target. Yellow still leads. Blue throws"
+            " again.",
+        ),
+        verdict(
+            12,
+            "blue",
+            "The players measured, and blue leads.",
+            verdict="by hand",
+            kind="answered",
+            decided_by="Ann",
+        ),
+        verdict(
+            9, "yellow", "Yellow's throw left the board and does not count.", verdict="refused"
+        ),
+        verdict(
+            7, "blue", "Blue throws first and leads: 57.5 ± 0.4 mm.", frame=None, overturned_by=8
+        ),
+    ]
 
 
 def view_of(document: dict[str, Any]) -> SessionView:
@@ -361,6 +360,10 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
     """Into a log: a session of Ice Boule, measured, one of Ice Storm, and one of IceFloe with votes
     that are not shown yet.
     """
+    return _boule_session(opened, live), _storm_session(opened), _floe_session(opened)
+
+
+def _boule_session(opened: Log, live: FakeLive) -> Session:
     setup, seen = live.setup, live.latest.observation
     names = {"blue": "Anna <A>", "yellow": "Ben"}
     started = SessionStarted(
@@ -401,6 +404,10 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
     )
     boule.tick(5000)
     boule.append(throw, live.picture)
+    return boule
+
+
+def _storm_session(opened: Log) -> Session:
     storm = Session.begin(
         opened, SessionStarted(game="ice_storm", players=("red", "yellow", "blue"), simulated=True)
     )
@@ -415,6 +422,10 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
                 moves=(move,),
             )
         )
+    return storm
+
+
+def _floe_session(opened: Log) -> Session:
     floe = Session.begin(opened, SessionStarted(game="icefloe", players=("red", "black", "blue")))
     moves = [str(move) for move in _to_the_vote()]
     floe.append(
@@ -431,7 +442,7 @@ def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Sessio
             secret=True,
         )
     )
-    return boule, storm, floe
+    return floe
 
 
 def _to_the_vote():

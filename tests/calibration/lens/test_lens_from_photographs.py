@@ -54,8 +54,9 @@ def noise_floor_px(taken, lens) -> float:
     return float(np.sqrt(np.mean(squares[squares < 4.5**2 * np.median(squares) / (2 * np.log(2))])))
 
 
-def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_path: Path) -> None:
-    folder, rng, poses = copied(taken, tmp_path), np.random.default_rng(9), list(taken[1].values())
+def add_spoilt(folder: Path, poses, photographs) -> None:
+    """Photographs that each have another fault."""
+    rng = np.random.default_rng(9)
     photographs.save(
         photographs.photograph(random_pose(photographs.LENS, rng), rng, blur_px=5),
         folder / "blurred.jpg",
@@ -77,6 +78,10 @@ def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_
     )
     (folder / "torn.jpg").write_bytes((folder / "00.jpg").read_bytes()[:5000])
 
+
+def test_a_lens_is_found_and_what_spoils_it_is_left_out(taken, photographs, tmp_path: Path) -> None:
+    folder = copied(taken, tmp_path)
+    add_spoilt(folder, list(taken[1].values()), photographs)
     message = rinkside(folder, tmp_path / "lens.json")
     assert message.exit_code == 0, message.output
     file, true = load_lens(tmp_path / "lens.json"), photographs.LENS

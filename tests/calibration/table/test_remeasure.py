@@ -8,7 +8,6 @@ import html
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -134,9 +133,36 @@ def test_why_a_table_cannot_be_done_anew_is_one_line(ground):
         assert "\n" not in str(error.value)
 
 
-def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, tmp_path):
+class WatchedCamera:
+    """Shows pictures, keeps the panel's page before each, and asks for a new measurement."""
+
+    def __init__(self, shown):
+        self.shown, self.pages, self.client = shown, [], None
+
+    def read(self):
+        at = len(self.pages)
+        self.pages.append(html.unescape(self.client.get("/").text))
+        if at == len(self.shown) - 6:
+            asked = self.client.post("/table", data={"wish": "redo"}, headers=SAME)
+            assert asked.status_code == 303
+        return Frame(at, 250 * at, self.shown[at]) if at < len(self.shown) else None
+
+    def close(self):
+        pass
+
+
+def host_of(session, referee):
+    """A browser that has joined as host."""
     from webui import create_app
 
+    app = create_app(session, referee)
+    client = app.test_client()
+    code = app.extensions["access"].codes.now.host
+    assert client.post("/join", data={"code": code}, headers=SAME).status_code == 303
+    return client
+
+
+def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, tmp_path):
     path = tmp_path / "table.json"
     save_table(ground.setup, path)
     lies = moved(ground.setup, (3.0, -2.0))
@@ -152,43 +178,23 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
             log,
             opening("ice_boule", game.colours, {}, load_table(path), "drawn", datetime.now(UTC)),
         )
-        pages, at = [], -1
-
-        def read():
-            nonlocal at
-            at += 1
-            pages.append(html.unescape(client.get("/").text))
-            if at == len(shown) - 6:
-                assert client.post("/table", data={"wish": "redo"}, headers=SAME).status_code == 303
-            return Frame(at, 250 * at, shown[at]) if at < len(shown) else None
-
+        camera = WatchedCamera(shown)
         watch = TableMonitor(TableFile(path, load_table(path)), recheck, redo, hard_to_see)
-        referee = Referee(
-            SimpleNamespace(read=read, close=lambda: None),
-            watch.setup,
-            Watch(),
-            session,
-            table=watch,
-        )
-        app = create_app(session, referee)
-        client = app.test_client()
-        assert (
-            client.post(
-                "/join", data={"code": app.extensions["access"].codes.now.host}, headers=SAME
-            ).status_code
-            == 303
-        )
+        referee = Referee(camera, watch.setup, Watch(), session, table=watch)
+        camera.client = host_of(session, referee)
         referee.run()
-        told = [re.search(r'data-part="moved">(.*?)</div>', page, re.DOTALL)[1] for page in pages]
-        assert "form" not in told[4]
-        assert re.search(r"The camera has moved [56]\.\d mm over the board\. ", told[8])
-        assert HARMLESS in told[8]
-        assert "play-on" not in told[8]
+        notes = [
+            re.search(r'data-part="moved">(.*?)</div>', page, re.DOTALL)[1] for page in camera.pages
+        ]
+        assert "form" not in notes[4]
+        assert re.search(r"The camera has moved [56]\.\d mm over the board\. ", notes[8])
+        assert HARMLESS in notes[8]
+        assert "play-on" not in notes[8]
         assert re.search(
-            r"Corner card 2 is 3\.\d mm from where it was\. No rulings until", told[14]
+            r"Corner card 2 is 3\.\d mm from where it was\. No rulings until", notes[14]
         )
-        assert "play-on" in told[14]
-        assert "form" not in told[-1]
+        assert "play-on" in notes[14]
+        assert "form" not in notes[-1]
         assert worst_mm(referee.setup, lies) < 0.5
         assert load_table(path) == referee.setup
         assert load_table(tmp_path / "table.json.bak") == ground.setup
@@ -196,7 +202,7 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
             record for record in session.records() if isinstance(record.event, TableChecked)
         )
         assert redone.event.decided_by == "players"
-        assert redone.event.message in pages[-1]
+        assert redone.event.message in camera.pages[-1]
         rulings = [
             record.seq
             for record in session.records()
@@ -209,6 +215,6 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
             if not one.not_judged
         ]
         assert [one.changes for one in again] == [()] * len(again)
-        camera = locate(pictures[2], referee.setup)
-        assert np.linalg.norm(camera.eye_mm - aside.eye_mm) < 2.0
+        located = locate(pictures[2], referee.setup)
+        assert np.linalg.norm(located.eye_mm - aside.eye_mm) < 2.0
         session.close()

@@ -19,40 +19,53 @@ from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 
-def test_dice_drives_and_a_hit(tmp_path, real_table):
-    table = real_table(game.start(["yellow", "red", "blue"], {}), np.random.default_rng(3))
-    seen, heard = [], []
+class Film:
+    """What a camera sees of a table, shown for a second at a time, then hidden by a hand."""
 
-    def show():
-        start_ms = 1250 * len(seen)
-        once = table.seen()
-        seen.append(
+    def __init__(self, table):
+        self.table, self.shown, self.observations = table, 0, []
+
+    def show(self):
+        start_ms, once = 1250 * self.shown, self.table.seen()
+        self.shown += 1
+        self.observations += [
+            dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000)
+            for step in range(0, 1250, 250)
+        ]
+
+    def referee(self, session, inputs):
+        read = iter(
             [
-                dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000)
-                for step in range(0, 1250, 250)
+                Frame(seq, seen.at_ms, np.zeros((24, 32, 3), np.uint8))
+                for seq, seen in enumerate(self.observations)
             ]
         )
+        Referee(
+            SimpleNamespace(read=lambda: next(read, None), close=lambda: None),
+            setup_of(self.table.BOARD, session.ledger.players),
+            lambda frame, *_: self.observations[frame.seq],
+            session,
+            inputs=inputs,
+        ).run()
+
+
+def test_dice_drives_and_a_hit(tmp_path, real_table):
+    table = real_table(game.start(["yellow", "red", "blue"], {}), np.random.default_rng(3))
+    film, heard = Film(table), []
 
     def roll(player, pips):
-        heard.append(Input(1250 * len(seen) - 100, {"player": player, "die": pips}, "inputs.jsonl"))
+        said = {"player": player, "die": pips}
+        heard.append(Input(1250 * film.shown - 100, said, "inputs.jsonl"))
 
-    show()
+    film.show()
     roll("yellow", 2)
-    show()
+    film.show()
     table.drive("yellow", Space.parse("c6"), "E")
-    show()
+    film.show()
     roll("yellow", 6)
-    show()
+    film.show()
     table.strip("red")
-    show()
-    frames = [frame for second in seen for frame in second]
-    read = iter(
-        [
-            Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8))
-            for seq, frame in enumerate(frames)
-        ]
-    )
-    camera = SimpleNamespace(read=lambda: next(read, None), close=lambda: None)
+    film.show()
     with Log(tmp_path / "log.sqlite") as log:
         started = SessionStarted(
             game="zamboni_wars",
@@ -60,13 +73,7 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
             table={"board": msgspec.to_builtins(table.BOARD)},
         )
         session = Session.begin(log, started)
-        Referee(
-            camera,
-            setup_of(table.BOARD, session.ledger.players),
-            lambda frame, *_: frames[frame.seq],
-            session,
-            inputs=heard,
-        ).run()
+        film.referee(session, heard)
         message = [
             (record.at_ms, record.event.code, record.event.moves) for record in session.records(1)
         ]
@@ -87,38 +94,19 @@ def test_who_begins_is_rolled_for_before_the_set_up_is_accepted(tmp_path, real_t
     """
     players = ("yellow", "red", "blue")
     table = real_table(game.start(["red", "blue", "yellow"], {}), np.random.default_rng(3))
-    seen = []
-
-    def show():
-        start_ms = 1250 * len(seen)
-        once = table.seen()
-        seen.append(
-            [
-                dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000)
-                for step in range(0, 1250, 250)
-            ]
-        )
-
-    show()
+    film = Film(table)
+    film.show()
     rolls = {"yellow": 2, "red": 5, "blue": 4}
     heard = [
         Input(1100 + pips, {"player": player, "die": pips}, "inputs")
         for player, pips in rolls.items()
     ]
     heard.sort(key=lambda one: one.at_ms)
-    show()
+    film.show()
     heard.append(Input(2450, {"player": "red", "die": 2}, "inputs"))
-    show()
+    film.show()
     table.drive("red", Space.parse("f4"), "S")
-    show()
-    frames = [frame for second in seen for frame in second]
-    read = iter(
-        [
-            Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8))
-            for seq, frame in enumerate(frames)
-        ]
-    )
-    camera = SimpleNamespace(read=lambda: next(read, None), close=lambda: None)
+    film.show()
     with Log(tmp_path / "log.sqlite") as log:
         started = SessionStarted(
             game="zamboni_wars",
@@ -127,13 +115,7 @@ def test_who_begins_is_rolled_for_before_the_set_up_is_accepted(tmp_path, real_t
             begins="roll",
         )
         session = Session.begin(log, started)
-        Referee(
-            camera,
-            setup_of(table.BOARD, session.ledger.players),
-            lambda frame, *_: frames[frame.seq],
-            session,
-            inputs=heard,
-        ).run()
+        film.referee(session, heard)
         records = session.records(1)
         assert Session.reopen(log, session.id).ledger.state == session.ledger.state
     assert [(record.event.code, record.event.moves, record.frame) for record in records] == [
