@@ -149,9 +149,9 @@ def test_plugins_list_names_every_part_its_package_and_what_is_wrong(site: Path)
     players = {"heap": "heap_game:NAME"}
     groups = {"rinkside.games": {"future": "broken_heap"}, "rinkside.players": players}
     announce(site, "broken-heap", "2.1", groups)
-    told = rinkside(site, "plugins", "list", "--json")
-    assert told.returncode == 0, told.stderr
-    rows = {(row["group"], row["name"]): row for row in json.loads(told.stdout)}
+    result = rinkside(site, "plugins", "list", "--json")
+    assert result.returncode == 0, result.stderr
+    rows = {(row["group"], row["name"]): row for row in json.loads(result.stdout)}
     heap = rows["rinkside.games", "heap"]
     assert (heap["package"], heap["version"], heap["interface"]) == ("heap_game", "1.0", 1)
     assert heap["wrong"] == ""
@@ -234,14 +234,14 @@ def seen(at_ms: int, *colours: str) -> Observation:
 
 def watched(session: Session, *colours: str) -> str:
     """The referee sees these pieces for two seconds; what it tells then."""
-    told: list[str] = []
+    messages: list[str] = []
     watching = referee(
         session,
         *(seen(at_ms, *colours) for at_ms in range(0, 2000, 250)),
-        meanwhile=lambda _: told.append(watching.latest.message),
+        meanwhile=lambda _: messages.append(watching.latest.message),
     )
     watching.run()
-    return told[-1]
+    return messages[-1]
 
 
 JUDGING = ("judge", "play", "parse_move", "state_document")
@@ -273,9 +273,9 @@ def test_a_table_that_a_game_fails_to_judge_is_not_ruled_on(
     assert "Blue put 1 on." in watched(session, "red", "red", "blue")
     moods[name] = mood
     before = session.ledger.state
-    told = watched(session, "red", "red", "blue", "red")
-    assert "The part moody of the package moody-game 3.0 failed in judge: " in told
-    assert "Nothing was ruled; people can rule by hand." in told
+    message = watched(session, "red", "red", "blue", "red")
+    assert "The part moody of the package moody-game 3.0 failed in judge: " in message
+    assert "Nothing was ruled; people can rule by hand." in message
     look(session)
     assert session.ledger.state is before
     moods.clear()
@@ -303,17 +303,17 @@ def test_an_input_that_a_game_fails_to_hear_is_refused_in_a_line(
 def test_a_computer_player_that_fails_wants_nothing_and_is_named(
     session: Session, moods: dict[str, str], name: str, mood: str
 ) -> None:
-    told: list[str] = []
-    seats = ComputerSeats(session, told.append, lambda: 0.0)
+    messages: list[str] = []
+    seats = ComputerSeats(session, messages.append, lambda: 0.0)
     assert session.ledger.started.computers == {"blue": "club"}
     moods[f"FACTS.{name}"] = mood
     assert not seats.act()
     assert session.ledger.wish is None
-    (line,) = told
+    (line,) = messages
     assert "moody" in line
     assert "\n" not in line
     assert not seats.act(), "it is not asked again in this state"
-    assert len(told) == 1
+    assert len(messages) == 1
     look(session)
     moods.clear()
     put(session, "blue 1")
@@ -330,8 +330,8 @@ def test_a_game_that_accepts_what_its_rules_forbid_is_named(
     assert not moods
     monkeypatch.setattr("moody_game.MOODS", {"wrong": lambda: wrong})
     moods["judge"] = "wrong"
-    told = watched(session, "red", "red", "blue")
-    assert "its rules do not allow what it accepts: 'red 2': It is blue's turn." in told
+    message = watched(session, "red", "red", "blue")
+    assert "its rules do not allow what it accepts: 'red 2': It is blue's turn." in message
 
 
 @pytest.mark.parametrize("name", ["judge", "play", "state_document"])
@@ -340,8 +340,8 @@ def test_a_game_that_hangs_is_switched_off_and_everybody_else_goes_on(
 ) -> None:
     monkeypatch.setattr("engines.contained.CALL_S", 1.0)
     moods[name] = "hangs"
-    told = watched(session, "red", "red", "blue")
-    assert "no answer within 1 s. It is switched off until Rinkside starts again." in told
+    message = watched(session, "red", "red", "blue")
+    assert "no answer within 1 s. It is switched off until Rinkside starts again." in message
     moods.clear()
     assert "switched off" in watched(session, "red", "red", "blue", "blue")
     look(session)

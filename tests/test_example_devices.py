@@ -35,7 +35,7 @@ TURN = Cue("turn", ("red", "blue"), of=("red",))
 
 def test_the_example_passes_the_contract_suites(tmp_path: Path) -> None:
     install(EXAMPLE, tmp_path)
-    told = subprocess.run(
+    result = subprocess.run(
         [
             sys.executable,
             "-m",
@@ -52,8 +52,8 @@ def test_the_example_passes_the_contract_suites(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stdout[-4000:]
-    assert "skipped" not in told.stdout
+    assert result.returncode == 0, result.stdout[-4000:]
+    assert "skipped" not in result.stdout
     rows = json.loads(rinkside(tmp_path, "plugins", "list", "--json").stdout)
     mine = [row for row in rows if row["package"] == "rinkside-file-devices"]
     assert [(row["group"], row["name"], row["interface"], row["wrong"]) for row in mine] == [
@@ -186,17 +186,17 @@ def test_a_device_that_hangs_is_switched_off(moody: Moody, monkeypatch: pytest.M
 
 
 def test_what_is_no_press_is_told_as_an_error(moody: Moody) -> None:
-    told: list[object] = []
+    received: list[object] = []
     tellers: list[Callable[[object], None]] = []
     moody.listen = tellers.append  # type: ignore[method-assign, assignment]
     devices = opened(buttons={"kind": "moody"})
     assert devices.buttons is not None
-    devices.buttons.listen(told.append)
+    devices.buttons.listen(received.append)
     tellers[0]("die")
-    assert told == []
+    assert received == []
     assert "expected a Press, got 'die'" in devices.errors["buttons"]
     tellers[0](Press("die", "down", 5.0))
-    assert told == [Press("die", "down", 5.0)]
+    assert received == [Press("die", "down", 5.0)]
     devices.close()
 
 

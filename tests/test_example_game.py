@@ -59,22 +59,22 @@ def test_its_page_is_in_the_guide() -> None:
 def test_its_rules_are_listed_and_its_board_is_printed(site: Path, tmp_path: Path) -> None:
     assert "points that win the game" in rinkside(site, "rules", "convoy").stdout
     sheet = tmp_path / "convoy.pdf"
-    told = rinkside(site, "print", "convoy", "--out", str(sheet), "--json")
-    assert told.returncode == 0, told.stderr
+    result = rinkside(site, "print", "convoy", "--out", str(sheet), "--json")
+    assert result.returncode == 0, result.stderr
     assert sheet.read_bytes().startswith(b"%PDF")
-    (tmp_path / "board.json").write_text(told.stdout)
+    (tmp_path / "board.json").write_text(result.stdout)
     words = ("calibrate", "printed", str(tmp_path / "board.json"), "--game", "convoy")
     lens = ("--lens", "camera-module-3", "--size", "2304x1296")
-    told = rinkside(site, *words, *lens, "--out", str(tmp_path / "table.json"))
-    assert told.returncode == 0, told.stderr
+    result = rinkside(site, *words, *lens, "--out", str(tmp_path / "table.json"))
+    assert result.returncode == 0, result.stderr
     board = load_table(tmp_path / "table.json").board
     assert (board.files, board.ranks) == (5, 6)
 
 
 def test_its_sheet_speaks_german(site: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "convoy.pdf"
-    told = rinkside(site, "--language", "de", "print", "convoy", "--out", str(sheet))
-    assert told.returncode == 0, told.stderr
+    result = rinkside(site, "--language", "de", "print", "convoy", "--out", str(sheet))
+    assert result.returncode == 0, result.stderr
     document = PdfDocument(sheet.read_bytes())
     printed = document[0].get_textpage().get_text_range()
     document.close()
@@ -133,13 +133,13 @@ def suites(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess
 
 @pytest.mark.slow
 def test_it_passes_the_conformance_suites(site: Path) -> None:
-    told = suites(site, CONVOY)
-    assert told.returncode == 0, told.stdout[-4000:]
-    assert "skipped" not in told.stdout
+    result = suites(site, CONVOY)
+    assert result.returncode == 0, result.stdout[-4000:]
+    assert "skipped" not in result.stdout
 
 
 def test_a_game_that_is_not_installed_is_named(site: Path) -> None:
-    told = suites(site, CONVOY, "--rinkside-game", "gonvoy")
-    assert told.returncode == 4
-    assert "expected a game (" in told.stderr
-    assert "got 'gonvoy'" in told.stderr
+    result = suites(site, CONVOY, "--rinkside-game", "gonvoy")
+    assert result.returncode == 4
+    assert "expected a game (" in result.stderr
+    assert "got 'gonvoy'" in result.stderr

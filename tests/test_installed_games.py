@@ -61,38 +61,38 @@ def heap(site: Path) -> Iterator[engines.Game]:
 
 
 def test_the_command_line_knows_a_game_that_is_installed(site: Path) -> None:
-    told = rinkside(site, "rules", "heap")
-    assert told.returncode == 0, told.stderr
-    assert "wins, loses" in told.stdout
-    assert told.stderr == ""
+    result = rinkside(site, "rules", "heap")
+    assert result.returncode == 0, result.stderr
+    assert "wins, loses" in result.stdout
+    assert result.stderr == ""
     assert "heap" in rinkside(site, "demo", "--help").stdout
 
 
 def test_its_board_is_printed_and_becomes_a_table(site: Path, tmp_path: Path) -> None:
-    told = rinkside(site, "print", "heap", "--out", str(tmp_path / "heap.pdf"), "--json")
-    assert told.returncode == 0, told.stderr
-    (tmp_path / "board.json").write_text(told.stdout)
+    result = rinkside(site, "print", "heap", "--out", str(tmp_path / "heap.pdf"), "--json")
+    assert result.returncode == 0, result.stderr
+    (tmp_path / "board.json").write_text(result.stdout)
     lens = ("--lens", "camera-module-3", "--size", "2304x1296")
     names = {}
     for game in ("heap", ""):
         out = tmp_path / f"table{game}.json"
         wanted = ("--game", game) if game else ()
-        told = rinkside(
+        result = rinkside(
             site,
             *("calibrate", "printed", str(tmp_path / "board.json"), *lens, *wanted),
             *("--out", str(out)),
         )
-        assert told.returncode == 0, told.stderr
+        assert result.returncode == 0, result.stderr
         names[game] = (load_table(out).game.name, load_table(out).game.sizes)
     assert names == {"heap": ("heap", ("small",)), "": ("ice_storm", ("medium",))}
-    told = rinkside(
+    result = rinkside(
         site,
         *("calibrate", "printed", str(tmp_path / "board.json"), *lens, "--game", "icefloe"),
         *("--out", str(tmp_path / "no.json")),
     )
-    assert told.returncode == 2
+    assert result.returncode == 2
     expected = "--game: expected a game for this board (ice_storm, heap), got 'icefloe'"
-    assert told.stderr == f"rinkside: {expected}\n"
+    assert result.stderr == f"rinkside: {expected}\n"
 
 
 def test_games_that_cannot_be_loaded_are_named_in_a_line_each_and_stop_no_other(site: Path) -> None:
@@ -116,9 +116,9 @@ def test_games_that_cannot_be_loaded_are_named_in_a_line_each_and_stop_no_other(
     whole["garbled"] = "broken_heaps.facts"
     games = broken | whole | {"icefloe": "heap_game"}
     announce(site, "broken_heaps", "1.0", {"rinkside.games": games})
-    told = rinkside(site, "rules", "heap")
-    assert told.returncode == 0, told.stderr
-    lines = told.stderr.splitlines()
+    result = rinkside(site, "rules", "heap")
+    assert result.returncode == 0, result.stderr
+    lines = result.stderr.splitlines()
     expected = {name: why for name, (_, why) in BROKEN.items()} | {
         "icefloe": "has this name already",
         "empty": "expected what a game offers, it has no RULINGS",

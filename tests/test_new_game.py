@@ -29,9 +29,9 @@ def new_game(folder: Path, name: str = "Red-Tower", *words: str) -> Result:
 
 
 def test_the_new_game_is_written_found_and_speaks_three_languages(tmp_path: Path) -> None:
-    told = new_game(tmp_path)
-    assert (told.exit_code, told.stderr) == (0, "")
-    assert told.stdout.splitlines()[0] == ("red-tower is written. It plays and passes its tests:")
+    result = new_game(tmp_path)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[0] == ("red-tower is written. It plays and passes its tests:")
     folder, site = tmp_path / "red-tower", tmp_path / "site"
     for path in folder.rglob("*"):
         assert not re.search("my.game", path.as_posix(), re.I)
@@ -65,18 +65,18 @@ def test_the_recipe_names_what_the_new_game_has(tmp_path: Path) -> None:
 def test_a_name_that_will_not_do_is_refused_and_nothing_is_written(
     tmp_path: Path, name: str
 ) -> None:
-    told = new_game(tmp_path, name)
-    assert told.exit_code == 2
-    assert "expected" in told.stderr
-    assert told.stderr.count("\n") == 1
+    result = new_game(tmp_path, name)
+    assert result.exit_code == 2
+    assert "expected" in result.stderr
+    assert result.stderr.count("\n") == 1
     assert [*tmp_path.iterdir()] == []
 
 
 def test_a_folder_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "red-tower").mkdir()
-    told = new_game(tmp_path)
-    assert told.exit_code == 2
-    assert "expected a folder that is not there yet" in told.stderr
+    result = new_game(tmp_path)
+    assert result.exit_code == 2
+    assert "expected a folder that is not there yet" in result.stderr
     assert [*(tmp_path / "red-tower").iterdir()] == []
     assert new_game(tmp_path, "red_tower", "--out", "other").exit_code == 0
     assert (tmp_path / "other" / "pyproject.toml").is_file()
@@ -114,7 +114,7 @@ def test_the_recipe_is_followed_to_the_letter(tmp_path: Path) -> None:
             assert words == ["install", "."]
             install(folder, site)
         else:
-            told = subprocess.run(
+            result = subprocess.run(
                 [sys.executable, *programs[program], *words],
                 cwd=folder,
                 env=environment,
@@ -122,11 +122,11 @@ def test_the_recipe_is_followed_to_the_letter(tmp_path: Path) -> None:
                 text=True,
                 check=False,
             )
-            assert told.returncode == 0, (line, told.stdout[-3000:], told.stderr)
+            assert result.returncode == 0, (line, result.stdout[-3000:], result.stderr)
             if program == "pytest":
-                assert "skipped" not in told.stdout
+                assert "skipped" not in result.stdout
             if line == "rinkside plugins list":
-                assert "red_tower" in told.stdout
+                assert "red_tower" in result.stdout
     assert (folder / "board.pdf").read_bytes().startswith(b"%PDF")
     after = product()
     assert [path for path in before if before[path] != after.get(path)] == []

@@ -64,10 +64,12 @@ def test_bench_counts_as_the_scorer_of_the_photographs_does() -> None:
         theirs.append(load_scorer().score_case(case, read))
         checked = parse_truth(truth, "truth.json", load_table(case / "table.json"))
         ours.append(score(checked, convert(read, ObservationDocument, "reading")))
-    said, told = total(ours), load_scorer().summary(theirs)
-    assert 0 < said.found < said.pieces == told["pieces"]
+    said, summary = total(ours), load_scorer().summary(theirs)
+    assert 0 < said.found < said.pieces == summary["pieces"]
     assert [len(one.matched) for one in ours] == [one["matched"] for one in theirs]
-    assert round(said.found / said.pieces, 4) == told["recall"]
+    assert round(said.found / said.pieces, 4) == summary["recall"]
     for name in ("colour", "size", "pose"):
-        assert round(getattr(said, name) / said.found, 4) == told[name]
-    assert said.base_mm == pytest.approx((told["base_mm"]["p50"], told["base_mm"]["p95"]), abs=0.01)
+        assert round(getattr(said, name) / said.found, 4) == summary[name]
+    assert said.base_mm == pytest.approx(
+        (summary["base_mm"]["p50"], summary["base_mm"]["p95"]), abs=0.01
+    )

@@ -199,9 +199,9 @@ def test_colours_are_told_in_the_language_that_is_set(table: Table) -> None:
         for photo, words in ((alike, ("--order", ",".join(ORDER))), (sold, ()))
     }
     for code, (headings, colours, caption, by_looks, close) in SAID.items():
-        told = out[code, "sold.png"]
-        assert told.startswith(" ".join(headings))
-        assert [one for one in (*colours, caption, by_looks) if one not in told] == []
+        output = out[code, "sold.png"]
+        assert output.startswith(" ".join(headings))
+        assert [one for one in (*colours, caption, by_looks) if one not in output] == []
         assert close in out[code, "alike.png"]
         for name in ("sold.png", "alike.png"):
             assert same_words(out[code, name], out["en", name]) <= {"orange"}

@@ -101,11 +101,11 @@ def watch(film, table, *jobs):
     """Run it: each job is wished for once there was a picture; in the end it is stopped.  Gives the
     steps before each and at the end.
     """
-    told = []
+    steps = []
 
     def between(job):
         def act():
-            told.append(table.steps())
+            steps.append(table.steps())
             if job:
                 table.request_job(job)
             else:
@@ -118,7 +118,7 @@ def watch(film, table, *jobs):
         film.shots += [between(job), image]
     table.run()
     assert film.closed
-    return told
+    return steps
 
 
 def test_what_is_known_of_a_table_is_told(make, images):
@@ -155,11 +155,11 @@ def test_a_card_that_was_moved_is_told_and_measured_anew_on_the_same_page(make, 
 def test_a_card_that_is_moved_meanwhile_is_seen_and_when_it_lies_there_again(make, images):
     film = Film(*[images["as it was"]] * 2)
     table = make(film)
-    told = []
+    steps = []
     for now in ("moved", "as it was"):
-        film.shots += [*[images[now]] * 5, lambda: told.append(table.steps()["table"])]
+        film.shots += [*[images[now]] * 5, lambda: steps.append(table.steps()["table"])]
     watch(film, table)
-    assert [step.good for step in told] == [False, True]
+    assert [step.good for step in steps] == [False, True]
 
 
 def test_colours_are_learned_from_what_lies_there(make, images, tmp_path):
@@ -227,9 +227,9 @@ def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, imag
     table = make(film, pause=lambda _s: lost.append(table.steps()))
     film.shots += [lambda: table.request_job("table"), CameraLost("no cable"), images["as it was"]]
     watch(film, table)
-    told = next(steps for steps in lost if steps["camera"].good is False)
-    assert "no cable" in told["camera"].message[1]
-    assert "camera lost" in told["table"].refusal
+    lost_steps = next(steps for steps in lost if steps["camera"].good is False)
+    assert "no cable" in lost_steps["camera"].message[1]
+    assert "camera lost" in lost_steps["table"].refusal
 
 
 def test_one_thing_after_the_other(make, images):

@@ -45,8 +45,8 @@ def test_a_driver_s_own_words_stay_as_they_are(spoken, capsys):
     camera = AnnouncedCamera(live(Scripted(OSError("no such control"))), complain)
     with pytest.raises(CameraLost):
         camera.read()
-    told = capsys.readouterr().err
-    assert "cámara perdida (test camera: OSError: no such control)" in told
+    errors = capsys.readouterr().err
+    assert "cámara perdida (test camera: OSError: no such control)" in errors
 
 
 def test_the_list_of_devices_says_what_is_wrong_in_the_language_that_is_set(tmp_path):
@@ -111,19 +111,19 @@ def test_a_command_ends_with_its_line_in_the_language_that_is_set(tmp_path):
     ],
 )
 def test_a_mistake_of_each_command_is_told_in_the_language_that_is_set(words, german):
-    code, told = run("de", *words)
+    code, error = run("de", *words)
     assert code == 2
-    assert told.startswith(f"rinkside: {german}")
+    assert error.startswith(f"rinkside: {german}")
 
 
 def test_a_value_that_is_wrong_in_a_file_is_told_in_the_language_that_is_set(tmp_path):
     path = tmp_path / "table.json"
     path.write_text(json.dumps(TABLE | {"format": 7, "board": {"kind": "go"}}))
-    _, told = run("es", "measure", "photo.jpg", "--table", path)
-    assert told == (
+    _, error = run("es", "measure", "photo.jpg", "--table", path)
+    assert error == (
         "rinkside: table.json: format: se espera 'rinkside-table/1', se indica 7; quizá lo escribió"
         " un Rinkside más nuevo\n"
     )
     path.write_text(json.dumps({name: TABLE[name] for name in TABLE if name != "game"}))
-    _, told = run("de", "measure", "photo.jpg", "--table", path)
-    assert told == "rinkside: table.json: game: erwartet wird ein Wert, gefunden wurde nichts\n"
+    _, error = run("de", "measure", "photo.jpg", "--table", path)
+    assert error == "rinkside: table.json: game: erwartet wird ein Wert, gefunden wurde nichts\n"

@@ -322,9 +322,9 @@ def test_observe_speaks_the_set_language(
     )
     english = rinkside("observe", table).stdout
     monkeypatch.setenv("RINKSIDE_LANGUAGE", code)
-    told = " ".join(rinkside("observe", table).stdout.split())
-    assert [one for one in (headings, row, below) if one not in told] == []
-    assert same_words(told, english) == set()
+    output = " ".join(rinkside("observe", table).stdout.split())
+    assert [one for one in (headings, row, below) if one not in output] == []
+    assert same_words(output, english) == set()
 
 
 @pytest.mark.parametrize(
@@ -339,9 +339,9 @@ def test_measure_speaks_the_set_language(
 ) -> None:
     english = rinkside("measure", CLEAR).stdout
     monkeypatch.setenv("RINKSIDE_LANGUAGE", code)
-    told = " ".join(rinkside("measure", CLEAR).stdout.split())
-    assert [one for one in (headings, row) if one not in told] == []
-    assert same_words(told, english) == set()
+    output = " ".join(rinkside("measure", CLEAR).stdout.split())
+    assert [one for one in (headings, row) if one not in output] == []
+    assert same_words(output, english) == set()
 
 
 def test_observe_draws_every_piece(rinkside: Table) -> None:

@@ -399,13 +399,13 @@ def test_a_referee_that_fails_again_and_again_is_halted_and_the_panel_stays(tmp_
 
 
 def test_version_and_help_load_nothing_heavy() -> None:
-    told = (
+    program = (
         "import sys; from cli.main import main; main(sys.argv[1:], standalone_mode=False);"
         " print({'cv2', 'scipy', 'flask'} & {*sys.modules})"
     )
     for words in (["--version"], ["--help"]):
         result = subprocess.run(
-            [sys.executable, "-c", told, *words],
+            [sys.executable, "-c", program, *words],
             capture_output=True,
             text=True,
             timeout=WAIT_S,
@@ -415,9 +415,9 @@ def test_version_and_help_load_nothing_heavy() -> None:
 
 
 def test_commands_that_referee_a_game_do_not_load_scipy() -> None:
-    told = "import sys, cli.measure, cli.play, cli.referee; print('scipy' in sys.modules)"
+    program = "import sys, cli.measure, cli.play, cli.referee; print('scipy' in sys.modules)"
     result = subprocess.run(
-        [sys.executable, "-c", told], capture_output=True, text=True, timeout=WAIT_S, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=WAIT_S, check=True
     )
     assert result.stdout == "False\n"
 

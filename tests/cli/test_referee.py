@@ -251,17 +251,17 @@ def test_a_collection_of_garbage_holds_no_game_up(
 def test_a_signal_ends_it_with_the_log_whole(
     folder: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    told = threading.Event()
+    stopped = threading.Event()
 
     def observe_and_wait(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation:
         """The fifteenth picture comes only when the signal was taken."""
         if frame.seq == 14:
             os.kill(os.getpid(), number)
-            assert told.wait(20)
+            assert stopped.wait(20)
         return observe(frame, setup, reference)
 
     def stop(self: Supervisor) -> None:
-        told.set()
+        stopped.set()
         usual(self)
 
     usual = Supervisor.stop

@@ -169,12 +169,12 @@ def test_what_is_shared_has_the_table_and_nothing_else(shared: Path) -> None:
 def test_the_corpus_is_scored(shared: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(shared) as archive:
         archive.extractall(tmp_path / "unpacked")
-    told = [
+    reports = [
         json.loads(rinkside("bench", source, "--json").stdout)
         for source in (shared, tmp_path / "unpacked")
     ]
-    assert told[0] == told[1]
-    whole = {key: value for key, value in told[0].items() if key != "mistakes"}
+    assert reports[0] == reports[1]
+    whole = {key: value for key, value in reports[0].items() if key != "mistakes"}
     assert whole == {
         "pictures": 2,
         "all_right": 1,
@@ -185,12 +185,12 @@ def test_the_corpus_is_scored(shared: Path, tmp_path: Path) -> None:
         "colour": 5,
         "size": 6,
         "pose": 6,
-        "confident_mistakes": sum(one.get("confident", False) for one in told[0]["mistakes"]),
+        "confident_mistakes": sum(one.get("confident", False) for one in reports[0]["mistakes"]),
         "base_mm": None,
         "unreadable": 0,
         "without_truth": 0,
     }
-    (mistake,) = told[0]["mistakes"]
+    (mistake,) = reports[0]["mistakes"]
     assert (mistake["picture"], mistake["what"]) == ("0002", "misread")
     assert (mistake["true"][0], mistake["said"][0]) == ("blue", "red")
     table = rinkside("bench", shared)
@@ -208,9 +208,9 @@ def test_places_that_people_measured_are_scored(shared: Path, tmp_path: Path) ->
         del piece["place"]
     (tmp_path / "own/0001/truth.json").write_text(json.dumps({"pieces": truth["pieces"]}))
     (tmp_path / "own/0002/truth.json").unlink()
-    told = json.loads(rinkside("bench", tmp_path / "own", "--json").stdout)
-    assert (told["pictures"], told["without_truth"], told["colour"]) == (1, 1, 3)
-    assert 0 < told["base_mm"][0] < told["base_mm"][1] < 2
+    report = json.loads(rinkside("bench", tmp_path / "own", "--json").stdout)
+    assert (report["pictures"], report["without_truth"], report["colour"]) == (1, 1, 3)
+    assert 0 < report["base_mm"][0] < report["base_mm"][1] < 2
 
 
 def test_people_see_it_first_and_decide(log: Path, tmp_path: Path) -> None:
@@ -262,8 +262,8 @@ def test_a_photo_is_shared_with_the_truth_that_people_wrote(shared: Path, tmp_pa
         assert (result.exit_code, result.stderr) == (0, "")
         assert read in result.stdout
         assert ("0001/truth.json" in contents(tmp_path / out)) == bool(more)
-    told = json.loads(rinkside("bench", tmp_path / "with.zip", "--json").stdout)
-    assert (told["found"], told["colour"]) == (3, 2)
+    report = json.loads(rinkside("bench", tmp_path / "with.zip", "--json").stdout)
+    assert (report["found"], report["colour"]) == (3, 2)
     image = decode_image(contents(tmp_path / "with.zip")["0001/image.jpg"], "picture")
     assert not (np.abs(image.astype(int) - MAGENTA).sum(axis=2) < 100).any()
     result = rinkside("share", tmp_path / "no.zip", *words, "--truth", tmp_path / "bad.json")
@@ -345,8 +345,8 @@ def test_a_picture_in_which_no_table_is_found_misses_its_pieces(
     image = decode_image(files["0001/image.jpg"], "picture")
     files["0001/image.jpg"] = encode_jpeg(np.full_like(image, PAINT), 95)
     result = rinkside("bench", zipped(tmp_path / "blank.zip", files), "--json")
-    told = json.loads(result.stdout)
-    assert (told["unreadable"], told["found"], told["missed"]) == (1, 3, 3)
+    report = json.loads(result.stdout)
+    assert (report["unreadable"], report["found"], report["missed"]) == (1, 3, 3)
     assert result.stderr.startswith("rinkside: ")
 
 

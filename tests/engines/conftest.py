@@ -30,10 +30,10 @@ class Film:
     def __init__(self, path, game, players, board, rulings, pieces):
         self.board, self.at_ms, self.left, self.inputs = board, 0, [], []
         self.log = Log(path / "log.sqlite")
-        told = {"game": pieces} | (
+        table = {"game": pieces} | (
             {"board": msgspec.to_builtins(board)} if board is not None else {}
         )
-        started = SessionStarted(game=game, players=players, rulings=rulings, table=told)
+        started = SessionStarted(game=game, players=players, rulings=rulings, table=table)
         self.session = Session.begin(self.log, started)
 
     def show(self, seen):

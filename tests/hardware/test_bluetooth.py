@@ -80,7 +80,7 @@ def presses(clock):
 
 
 @pytest.mark.parametrize(
-    ("events", "told"),
+    ("events", "expected"),
     [
         ((1,), [("rule", "down"), ("rule", "short")]),
         ((2,), [("rule", "down"), ("rule", "double")]),
@@ -92,9 +92,9 @@ def presses(clock):
         ((0, 0, 1), []),
     ],
 )
-def test_a_press_is_told_as_a_wired_button_tells_it(presses, clock, events, told):
+def test_a_press_is_told_as_a_wired_button_tells_it(presses, clock, events, expected):
     new = presses.take(BUTTON, pressed(1, *events))
-    assert [(press.button, press.kind) for press in new] == told
+    assert [(press.button, press.kind) for press in new] == expected
     assert {press.at_ms for press in new} <= {1000 * clock.now_s}
 
 
@@ -138,9 +138,9 @@ def until(device, error):
 @contextmanager
 def listening(device):
     """The device and what it tells."""
-    told = queue.Queue()
-    device.listen(told.put)
-    yield device, told
+    received = queue.Queue()
+    device.listen(received.put)
+    yield device, received
     device.close()
 
 
@@ -157,82 +157,82 @@ def calliper(radio):
 
 
 def test_a_press_comes_through_the_air(bluez, buttons):
-    device, told = buttons
+    device, received = buttons
     bluez.broadcast(BUTTON, pressed(1, 1), "SBBT-002C")
     bluez.broadcast(OTHER, pressed(1, 4))
-    assert [told.get(timeout=20).kind for _ in range(4)] == ["down", "short", "down", "long"]
+    assert [received.get(timeout=20).kind for _ in range(4)] == ["down", "short", "down", "long"]
     assert device.error == ""
 
 
-def broadcast_until_told(bluez, told, data):
+def broadcast_until_received(bluez, received, data):
     """Broadcast the same again and again, as buttons do; the kinds that were told."""
-    while told.empty():
+    while received.empty():
         bluez.broadcast(BUTTON, data)
         time.sleep(0.01)
-    return [told.get(timeout=20).kind for _ in range(2)]
+    return [received.get(timeout=20).kind for _ in range(2)]
 
 
 def test_a_button_that_encrypts_is_named(bluez, buttons):
-    device, told = buttons
+    device, received = buttons
     while not device.error:
         bluez.broadcast(BUTTON, b"\x45encrypted")
     assert device.error == (
         f"{BUTTON}: it encrypts what it sends; switch encryption off in its maker's app"
     )
-    assert told.empty()
+    assert received.empty()
 
 
 def test_buttons_come_back_with_bluetooth(bluez, buttons, monkeypatch):
     monkeypatch.setattr(bluetooth, "SILENT_S", 0.2)
-    _, told = buttons
-    assert broadcast_until_told(bluez, told, pressed(1, 1)) == ["down", "short"]
+    _, received = buttons
+    assert broadcast_until_received(bluez, received, pressed(1, 1)) == ["down", "short"]
     bluez.switch(False)
     bluez.switch(True)
-    assert broadcast_until_told(bluez, told, pressed(2, 2)) == ["down", "double"]
+    assert broadcast_until_received(bluez, received, pressed(2, 2)) == ["down", "double"]
 
 
 def test_buttons_come_back_when_the_service_was_restarted(bus, buttons, monkeypatch):
     """It says nothing of that to those who scan."""
     monkeypatch.setattr(bluetooth, "SILENT_S", 0.2)
-    device, told = buttons
+    device, received = buttons
     with BlueZ(bus.address) as bluez:
-        assert broadcast_until_told(bluez, told, pressed(1, 1)) == ["down", "short"]
+        assert broadcast_until_received(bluez, received, pressed(1, 1)) == ["down", "short"]
     while not device.error:
         assert running("bluetooth")
     with BlueZ(bus.address) as bluez:
-        assert broadcast_until_told(bluez, told, pressed(2, 4)) == ["down", "long"]
+        assert broadcast_until_received(bluez, received, pressed(2, 4)) == ["down", "long"]
 
 
 @pytest.mark.parametrize("characteristic", [SYLVAC, NORDIC_UART])
 def test_a_calliper_is_connected_and_read(bluez, calliper, characteristic):
-    device, told = calliper
+    device, received = calliper
     bluez.appear(CALLIPER, "SY304", [characteristic])
     bluez.say(CALLIPER, b"+0012.34\r")
-    assert told.get(timeout=20).mm == 12.34
+    assert received.get(timeout=20).mm == 12.34
     bluez.say(CALLIPER, b"12.5 mm")
-    assert told.get(timeout=20).mm == 12.5
+    assert received.get(timeout=20).mm == 12.5
     assert device.error == ""
 
 
 def test_a_calliper_may_sleep_and_come_back(bluez, calliper):
-    device, told = calliper
+    device, received = calliper
     bluez.appear(CALLIPER, "SY304", [SYLVAC])
     bluez.say(CALLIPER, b"+0001.00\r")
-    assert told.get(timeout=20).mm == 1
+    assert received.get(timeout=20).mm == 1
     bluez.leave(CALLIPER)
     bluez.appear(CALLIPER, "SY304", [SYLVAC])
     bluez.say(CALLIPER, b"+0002.00\r")
-    assert told.get(timeout=20).mm == 2
+    assert received.get(timeout=20).mm == 2
     until(device, "")
 
 
 def test_what_is_no_length_is_told_until_a_length_comes(bluez, calliper):
-    device, told = calliper
+    device, received = calliper
     bluez.appear(CALLIPER, "SY304", [SYLVAC])
     bluez.say(CALLIPER, b"ERR0\r")
     until(device, f"{CALLIPER}: it sends something that is not a length, such as 'ERR0'")
     bluez.say(CALLIPER, b"+0002.00\r")
-    assert told.get(timeout=20).mm == 2
+    assert received.get(timeout=20).mm == 2
     assert device.error == ""
 
 
@@ -257,11 +257,11 @@ def test_a_calliper_that_is_not_there_is_named(radio, monkeypatch):
 
 def test_a_characteristic_of_ones_own_is_used(bluez, radio):
     own = "0000ffe1-0000-1000-8000-00805f9b34fb"
-    device, told = BluetoothCalliper(radio, CALLIPER, own), queue.Queue()
-    device.listen(told.put)
+    device, received = BluetoothCalliper(radio, CALLIPER, own), queue.Queue()
+    device.listen(received.put)
     bluez.appear(CALLIPER, "mine", [own])
     bluez.say(CALLIPER, b"3.25\r\n")
-    assert told.get(timeout=20).mm == 3.25
+    assert received.get(timeout=20).mm == 3.25
     device.close()
 
 

@@ -71,26 +71,26 @@ class Nothing:
 def measuring(plugged, monkeypatch):
     monkeypatch.setattr(caliper, "POLL_S", 0.001)
     monkeypatch.setattr(caliper, "RETRY_S", 0.001)
-    double, told = plugged(Nothing()), queue.Queue()
+    double, received = plugged(Nothing()), queue.Queue()
     device = SerialCalliper(lambda: open_port(str(double.path), 9600, "hardware.calliper.device"))
-    device.listen(told.put)
-    yield double, told, device
+    device.listen(received.put)
+    yield double, received, device
     device.close()
 
 
 def test_readings_are_told_though_they_come_in_pieces(measuring):
-    double, told, _ = measuring
+    double, received, _ = measuring
     double.say(b"\xff\x00garbage\r01A+0")
     double.say(b"012.340\r12.")
-    assert told.get(timeout=20).mm == 12.34
+    assert received.get(timeout=20).mm == 12.34
     double.say(b"35\r\n")
-    assert told.get(timeout=20).mm == 12.35
+    assert received.get(timeout=20).mm == 12.35
 
 
 def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
-    double, told, _ = measuring
+    double, received, _ = measuring
     double.say(b"12.34\r12.34\r7\r")
-    assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
+    assert [received.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,18 @@ def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
 )
 def test_the_same_length_is_a_new_reading_after_a_moment(measuring, monkeypatch, after_s, readings):
     """Whoever presses the button again measures again: two gaps may be alike."""
-    double, told, _ = measuring
+    double, received, _ = measuring
     now_s = [0.0]
     monkeypatch.setattr(caliper, "monotonic", lambda: now_s[0])
     double.say(b"12.34\r")
-    assert told.get(timeout=20).mm == 12.34
+    assert received.get(timeout=20).mm == 12.34
     double.say(b"5\r")
-    assert told.get(timeout=20).mm == 5
+    assert received.get(timeout=20).mm == 5
     double.say(b"12.34\r")
-    assert told.get(timeout=20).mm == 12.34
+    assert received.get(timeout=20).mm == 12.34
     now_s[0] = after_s
     double.say(b"12.34\r7\r")
-    assert [told.get(timeout=20).mm for _ in readings] == readings
+    assert [received.get(timeout=20).mm for _ in readings] == readings
 
 
 @pytest.mark.parametrize("listens", [True, False])
@@ -125,7 +125,7 @@ def test_a_calliper_that_was_closed_leaves_its_port_to_others(plugged, listens):
 
 
 def test_a_calliper_at_another_speed_is_told_of_until_it_is_understood(measuring):
-    double, told, device = measuring
+    double, received, device = measuring
     double.say(b"\x86\xf8\x00\xe6\r")
     while not device.error:
         assert running("calliper")
@@ -134,12 +134,12 @@ def test_a_calliper_at_another_speed_is_told_of_until_it_is_understood(measuring
     )
     assert device.error.endswith("; does its speed match the settings?")
     double.say(b"12.5\r")
-    assert told.get(timeout=20).mm == 12.5
+    assert received.get(timeout=20).mm == 12.5
     assert device.error == ""
 
 
 def test_a_calliper_may_be_unplugged(measuring):
-    double, told, device = measuring
+    double, received, device = measuring
     double.unplug()
     while not device.error:
         assert running("calliper")
@@ -147,7 +147,7 @@ def test_a_calliper_may_be_unplugged(measuring):
     while device.error:
         assert running("calliper")
     double.say(b"1.5\r")
-    assert told.get(timeout=20).mm == 1.5
+    assert received.get(timeout=20).mm == 1.5
 
 
 def test_an_unknown_port_is_told_at_once(tmp_path):

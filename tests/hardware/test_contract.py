@@ -217,7 +217,7 @@ def buzzer(request):
 def test_what_was_closed_has_no_thread_whether_anybody_listened_or_not(make, listens, request):
     device, _ = make(request.getfixturevalue)
     if listens:
-        device.listen(lambda _told: None)
+        device.listen(lambda _event: None)
     device.close()
     assert not running("buttons")
     assert not running("calliper")
@@ -226,15 +226,15 @@ def test_what_was_closed_has_no_thread_whether_anybody_listened_or_not(make, lis
 @backends(CALLIPERS)
 def test_callipers_tell_of_lengths_and_of_nothing_else(make, request):
     calliper, send = make(request.getfixturevalue)
-    told = queue.Queue()
-    calliper.listen(told.put)
+    received = queue.Queue()
+    calliper.listen(received.put)
     assert calliper.error == ""
     if send:
         for line in ("01A+0012.340", "-1", "hello", "1001", "0.5 in"):
             send(line)
-        assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 12.7]
+        assert [received.get(timeout=20).mm for _ in range(2)] == [12.34, 12.7]
     calliper.close()
-    assert told.empty()
+    assert received.empty()
 
 
 def test_fakes_keep_to_the_limits_of_the_real_thing():
@@ -245,11 +245,11 @@ def test_fakes_keep_to_the_limits_of_the_real_thing():
     lamps.close()
     with pytest.raises(ValueError, match="closed"):
         lamps.show(Cue("turn"))
-    calliper, told = FakeCalliper(), []
-    calliper.listen(told.append)
+    calliper, received = FakeCalliper(), []
+    calliper.listen(received.append)
     for line in ("-1", "1001", "01A+0012.340"):
         calliper.send(line)
-    assert [reading.mm for reading in told] == [12.34]
+    assert [reading.mm for reading in received] == [12.34]
 
 
 def test_beeps_are_the_rhythm_of_the_lamps():

@@ -96,13 +96,13 @@ def test_a_board_is_opened_again(errors):
 
 
 def test_a_calliper_is_opened_again(errors):
-    happened, told = queue.Queue(), queue.Queue()
+    happened, received = queue.Queue(), queue.Queue()
     errors *= 200
     device = SerialCalliper(lambda: Bad(errors, happened, ["12.5"]))
-    device.listen(told.put)
+    device.listen(received.put)
     assert error_of(device) == {"ZeroDivisionError: odd value"}
     errors.clear()
-    assert told.get(timeout=WAIT_S).mm == 12.5
+    assert received.get(timeout=WAIT_S).mm == 12.5
     device.close()
 
 

@@ -346,14 +346,14 @@ def test_a_pico_has_its_pins_where_the_page_says(pico):
 def test_every_button_of_a_board_is_heard(powered):
     running, link = powered
     until(lambda: link.answered)
-    buttons, told = BoardButtons(link), queue.Queue()
-    buttons.listen(told.put)
+    buttons, received = BoardButtons(link), queue.Queue()
+    buttons.listen(received.put)
     for button in running.BUTTONS:
         running.press(button, True)
-        assert (press := told.get(timeout=PATIENCE_S)).button == button
+        assert (press := received.get(timeout=PATIENCE_S)).button == button
         assert press.kind == "down"
         running.press(button, False)
-        assert told.get(timeout=PATIENCE_S).kind in ("short", "long")
+        assert received.get(timeout=PATIENCE_S).kind in ("short", "long")
     buttons.close()
 
 

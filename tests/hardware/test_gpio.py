@@ -89,21 +89,21 @@ def test_opposite_pips_are_lit_together():
 
 def test_buttons_that_bounce_are_pressed_once(pins):
     buttons = GpioButtons(pins, {"die": 17, "next": 27})
-    told = queue.Queue()
-    buttons.listen(told.put)
+    received = queue.Queue()
+    buttons.listen(received.put)
     for bounce in range(3):
         pins.pin(17).drive_low()
         if bounce < 2:
             pins.pin(17).drive_high()
-    assert (press := told.get(timeout=20)).button == "die"
+    assert (press := received.get(timeout=20)).button == "die"
     assert press.kind == "down"
     pins.pin(17).drive_high()
-    assert told.get(timeout=20).kind == "short"
+    assert received.get(timeout=20).kind == "short"
     pins.pin(27).drive_low()
-    assert [told.get(timeout=20).kind for _ in range(2)] == ["down", "long"]
+    assert [received.get(timeout=20).kind for _ in range(2)] == ["down", "long"]
     pins.pin(27).drive_high()
     buttons.close()
-    assert told.empty()
+    assert received.empty()
     assert pins.pin(17).pull == "up"
 
 

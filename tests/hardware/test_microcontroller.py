@@ -191,16 +191,16 @@ def test_dice_show_their_pips(linked, pico, pump_until):
 
 def test_buttons_are_heard(linked, pico):
     double, link = linked
-    buttons, told = BoardButtons(link), queue.Queue()
-    buttons.listen(told.put)
+    buttons, received = BoardButtons(link), queue.Queue()
+    buttons.listen(received.put)
     for level in (0, 1, 0):
         pico.pins[21].level = level
         double.firmware.board.step()
         double.say(double.firmware.answers())
     double.say(b'{"button": 3}\n{"button": "next"}\n[]\n{"but')
-    press = told.get(timeout=20)
+    press = received.get(timeout=20)
     assert (press.button, press.kind) == ("next", "down")
-    assert told.get(timeout=20).kind == "long"
+    assert received.get(timeout=20).kind == "long"
     buttons.close()
 
 

@@ -88,19 +88,20 @@ def either(request):
 
 def test_what_every_broker_does(either):
     mqtt, publish, newest = either
-    told = queue.Queue()
+    received = queue.Queue()
     assert (mqtt.connected, mqtt.connections, mqtt.error) == (True, 1, "")
     mqtt.send("state", "one")
     mqtt.send("state", "two")
     until(lambda: newest("state") == "two")
-    mqtt.listen(["asked"], lambda topic, payload: told.put((topic, payload)))
+    mqtt.listen(["asked"], lambda topic, payload: received.put((topic, payload)))
     publish("asked", b"first")
-    until(lambda: not told.empty() or publish("asked", b"first"))  # the subscription takes a moment
+    # The subscription takes a moment.
+    until(lambda: not received.empty() or publish("asked", b"first"))
     publish("other", b"second")
     publish("asked", b"third")
-    heard = [told.get(timeout=20)[1]]
+    heard = [received.get(timeout=20)[1]]
     while heard[-1] == b"first":
-        heard.append(told.get(timeout=20)[1])
+        heard.append(received.get(timeout=20)[1])
     assert heard[-1] == b"third"
     mqtt.close()
     assert not mqtt.connected
@@ -164,31 +165,34 @@ def test_a_rinkside_that_is_killed_is_unavailable(broker):
 def test_only_new_messages_of_a_fair_size_are_told_of(broker, at):
     with Somebody(broker) as somebody:
         somebody.publish("a", "old", retain=True)
-        mqtt, told = at(broker.url), queue.Queue()
-        mqtt.listen(["a", "b"], lambda topic, payload: told.put((topic, payload)))
+        mqtt, received = at(broker.url), queue.Queue()
+        mqtt.listen(["a", "b"], lambda topic, payload: received.put((topic, payload)))
         until(lambda: mqtt.connected)
         somebody.publish("a", "x" * (MOST_BYTES + 1))
         somebody.publish("c", "not asked for")
         somebody.publish("a", b"\xff\x00")
         somebody.publish("b", "new")
-    assert [told.get(timeout=20), told.get(timeout=20)] == [("a", b"\xff\x00"), ("b", b"new")]
-    assert told.empty()
+    assert [received.get(timeout=20), received.get(timeout=20)] == [
+        ("a", b"\xff\x00"),
+        ("b", b"new"),
+    ]
+    assert received.empty()
 
 
 def test_a_listener_that_fails_hears_the_next_message(broker, at):
-    mqtt, told = at(broker.url), queue.Queue()
+    mqtt, received = at(broker.url), queue.Queue()
 
     def fail_first(_topic, payload):
         if payload == b"one":
             raise ValueError("a mistake")
-        told.put(payload)
+        received.put(payload)
 
     mqtt.listen(["a"], fail_first)
     until(lambda: mqtt.connected)
     with Somebody(broker) as somebody:
         somebody.publish("a", "one")
         somebody.publish("a", "two")
-        assert told.get(timeout=20) == b"two"
+        assert received.get(timeout=20) == b"two"
 
 
 def test_a_connection_that_is_lost_is_made_again(broker, at):
@@ -326,16 +330,16 @@ def test_a_broker_is_told_how_much_is_taken_and_how_long_it_may_be_silent(at):
 
 def test_what_a_broker_sends_all_the_same_is_dropped_above_16_kib(broker, at, monkeypatch):
     monkeypatch.setattr(paho.Properties, "pack", lambda _properties: b"\x00")
-    mqtt, told = at(broker.url), queue.Queue()
+    mqtt, received = at(broker.url), queue.Queue()
     until(lambda: mqtt.connected)
-    mqtt.listen(["a"], lambda _topic, payload: told.put(len(payload)))
+    mqtt.listen(["a"], lambda _topic, payload: received.put(len(payload)))
     with Somebody(broker) as somebody:
-        until(lambda: not told.empty() or somebody.publish("a", "first"))
+        until(lambda: not received.empty() or somebody.publish("a", "first"))
         for size in ((16 << 10) + 1, 16 << 10):
             somebody.publish("a", "x" * size)
-        found = {told.get(timeout=20)}
+        found = {received.get(timeout=20)}
         while 16 << 10 not in found:
-            found.add(told.get(timeout=20))
+            found.add(received.get(timeout=20))
     assert found == {5, 16 << 10}
 
 

@@ -133,7 +133,7 @@ class Watched(Wire):
     def __init__(self, waits):
         super().__init__(waits)
         self.ready.clear()
-        self.told_s = []
+        self.errors_at_s = []
 
     def watch(self, device):
         self.device = device
@@ -141,8 +141,8 @@ class Watched(Wire):
 
     def lines(self):
         assert self.ready.wait(PATIENCE_S)
-        if self.device.error and not self.told_s:
-            self.told_s.append(self.waits.now_s)
+        if self.device.error and not self.errors_at_s:
+            self.errors_at_s.append(self.waits.now_s)
         return super().lines()
 
 
@@ -153,7 +153,7 @@ def test_a_board_has_a_few_seconds_to_start(waits):
     wire.watch(device)
     assert wire.over.wait(PATIENCE_S)
     device.close()
-    assert 2 < wire.told_s[0] < 5
+    assert 2 < wire.errors_at_s[0] < 5
 
 
 def test_a_board_that_answered_is_asked_no_more_and_told_all_again_every_few_seconds(waits):

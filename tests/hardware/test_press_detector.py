@@ -14,7 +14,7 @@ from hardware.testing.fakes import FakeButtons
 END_MS = 1e6
 
 
-def told(*edges):
+def presses_of(*edges):
     """(kind, at_ms) of everything told, for edges as (at_ms, down)."""
     button = Presses("next")
     presses = [press for at_ms, down in edges for press in button.edge(down, at_ms)] + button.tick(
@@ -72,7 +72,7 @@ def told(*edges):
     ],
 )
 def test_presses(edges, presses):
-    assert told(*edges) == presses
+    assert presses_of(*edges) == presses
 
 
 def test_what_is_certain_is_told_as_soon_as_it_is():
@@ -121,7 +121,7 @@ def test_every_press_is_told_once(gaps):
     for gap_ms in gaps:
         at_ms, down = at_ms + gap_ms, not down
         edges.append((at_ms, down))
-    kinds = [kind for kind, _ in told(*edges, (at_ms + 2000, False))]
+    kinds = [kind for kind, _ in presses_of(*edges, (at_ms + 2000, False))]
     assert kinds.count("down") == kinds.count("short") + kinds.count("long") + 2 * kinds.count(
         "double"
     )

@@ -65,7 +65,7 @@ def waits(folder, *said):
     return hub.stopping.seen
 
 
-def told(again_s):
+def answer(again_s):
     return NextMatchAnswer(again_s=again_s)
 
 
@@ -82,19 +82,19 @@ def told(again_s):
     ],
 )
 def test_a_table_asks_again_when_the_hub_says_so_within_bounds(tmp_path, again_s, waited_s):
-    assert waits(tmp_path, told(again_s)) == [waited_s]
+    assert waits(tmp_path, answer(again_s)) == [waited_s]
 
 
 def test_a_table_asks_a_hub_that_does_not_say_when_as_often_as_before(tmp_path):
     assert waits(tmp_path, OLD_HUB, OLD_HUB) == [ASK_S, ASK_S]
-    assert waits(tmp_path, told(300.0), OLD_HUB) == [300.0, ASK_S]
+    assert waits(tmp_path, answer(300.0), OLD_HUB) == [300.0, ASK_S]
 
 
 @pytest.mark.parametrize(
     "wrong", [HubGone("no answer"), HubRefused(404, "not_found", "There is nothing here.")]
 )
 def test_a_failure_makes_no_table_ask_sooner_than_it_was_told(tmp_path, wrong):
-    assert waits(tmp_path, wrong, told(300.0), wrong, told(5.0), wrong) == [
+    assert waits(tmp_path, wrong, answer(300.0), wrong, answer(5.0), wrong) == [
         LATER_S,
         300.0,
         300.0,
@@ -112,7 +112,7 @@ def test_the_kept_match_is_written_again_only_when_it_is_another(tmp_path, monke
     later = NextMatchAnswer(
         match=7, table="Table 3", event="Cup", players=("Anna", "Ben"), again_s=6.0
     )
-    waits(tmp_path, first, later, told(7.0), told(8.0))
+    waits(tmp_path, first, later, answer(7.0), answer(8.0))
     assert written == [MATCH, NextMatch()]
 
 

@@ -328,24 +328,24 @@ class Clock(Event):
 
 
 def test_a_hub_that_is_gone_is_asked_less_and_less_often_and_told_of_once(club, tmp_path):
-    told: list[str] = []
+    messages: list[str] = []
     hub = DirectHub(club, club.enrol(), lambda: "asked")
     clock = Clock(9)
-    with closing(forwarding(new_log(tmp_path), hub, told.append)) as forwarder:
+    with closing(forwarding(new_log(tmp_path), hub, messages.append)) as forwarder:
         forwarder.run(clock)
     assert clock.waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-    assert told == ["The hub cannot be reached (lost); trying again."]
+    assert messages == ["The hub cannot be reached (lost); trying again."]
 
 
 def test_when_it_is_back_all_is_sent_and_that_is_said(club, tmp_path):
-    told: list[str] = []
+    messages: list[str] = []
     path, fates = new_log(tmp_path), iter(["asked"] * 3)
     hub = DirectHub(club, club.enrol(), lambda: next(fates, ""))
     clock = Clock(8)
-    with closing(forwarding(path, hub, told.append)) as forwarder:
+    with closing(forwarding(path, hub, messages.append)) as forwarder:
         forwarder.run(clock)
     assert kept(club) == written(path)
-    assert told[-1] == "The hub has everything again."
+    assert messages[-1] == "The hub has everything again."
     assert clock.waits[:3] == [1, 2, 4]
     assert set(clock.waits[3:]) == {0.25}
 
@@ -363,11 +363,11 @@ def test_a_hub_may_say_how_long_to_wait(tmp_path, club):
 
 
 def test_a_log_that_is_not_there_yet_is_waited_for(club, tmp_path):
-    told: list[str] = []
+    messages: list[str] = []
     path, clock = tmp_path / "log.sqlite", Clock(4)
-    with closing(forwarding(path, DirectHub(club, club.enrol()), told.append)) as forwarder:
+    with closing(forwarding(path, DirectHub(club, club.enrol()), messages.append)) as forwarder:
         forwarder.run(clock)
-        assert told == [f"{path}: waiting for the first game"]
+        assert messages == [f"{path}: waiting for the first game"]
         new_log(tmp_path)
         forwarder.run(Clock(1))
     assert clock.waits == [1, 2, 4, 5]
@@ -375,9 +375,9 @@ def test_a_log_that_is_not_there_yet_is_waited_for(club, tmp_path):
 
 
 def test_a_damaged_record_is_told_and_what_was_before_it_is_not_lost(club, tmp_path):
-    told: list[str] = []
+    messages: list[str] = []
     path = new_log(tmp_path, acts=12)
-    with closing(forwarding(path, DirectHub(club, club.enrol()), told.append)) as forwarder:
+    with closing(forwarding(path, DirectHub(club, club.enrol()), messages.append)) as forwarder:
         drain(forwarder)
         before = kept(club)
         with Log(path) as log:
@@ -386,8 +386,8 @@ def test_a_damaged_record_is_told_and_what_was_before_it_is_not_lost(club, tmp_p
             db.execute("UPDATE records SET at_ms = 7 WHERE seq = (SELECT max(seq) FROM records)")
         forwarder.run(Clock(2))
     assert kept(club) == before
-    assert len(told) == 1
-    assert "checksum" in told[0]
+    assert len(messages) == 1
+    assert "checksum" in messages[0]
 
 
 def test_a_withdrawn_token_ends_it_with_the_reason(club, tmp_path):
@@ -404,14 +404,14 @@ def test_a_withdrawn_token_ends_it_with_the_reason(club, tmp_path):
 
 
 def test_what_a_hub_does_not_understand_is_tried_again_later(club, tmp_path):
-    told: list[str] = []
+    messages: list[str] = []
     hub, clock = DirectHub(club, club.enrol()), Clock(3)
 
     def refuse(_batch):
         raise HubRefused(400, "bad_batch", "expected something else.")
 
     hub.send = refuse
-    with closing(forwarding(new_log(tmp_path), hub, told.append)) as forwarder:
+    with closing(forwarding(new_log(tmp_path), hub, messages.append)) as forwarder:
         forwarder.run(clock)
-    assert told == ["The hub refuses: expected something else."]
+    assert messages == ["The hub refuses: expected something else."]
     assert clock.waits == [1, 2, 4]

@@ -91,15 +91,15 @@ def test_a_table_is_told_its_own_next_match_and_nobody_else_is(club, tmp_path):
     app = create_hub_app(club.store, (), club.now_ms, club.accounts)
     browser = app.test_client()
 
-    def told(table):
+    def answer_to(table):
         app.extensions["hall"].refresh()
         headers = {"Authorization": f"Bearer {evening.tokens[table]}"}
         return json.loads(browser.post("/api/v1/next", json={}, headers=headers).data)
 
-    assert told("Table 1")["match"] == 0
+    assert answer_to("Table 1")["match"] == 0
     evening.pair()
     (first, second) = evening.matches[:2]
-    assert told("Table 1") == {
+    assert answer_to("Table 1") == {
         "match": first.match.id,
         "table": "Table 1",
         "event": "Cup",
@@ -108,12 +108,12 @@ def test_a_table_is_told_its_own_next_match_and_nobody_else_is(club, tmp_path):
         "players": [seat.name for seat in first.match.seats],
         "again_s": 5.0,
     }
-    assert told("Table 2")["players"] == [seat.name for seat in second.match.seats]
-    assert told("Table 3")["match"] == 0
+    assert answer_to("Table 2")["players"] == [seat.name for seat in second.match.seats]
+    assert answer_to("Table 3")["match"] == 0
     evening.decide(FIRST)
-    assert told("Table 1")["match"] == 0  # these two wait for the other ones
+    assert answer_to("Table 1")["match"] == 0  # these two wait for the other ones
     evening.decide(FIRST, 1)
-    assert told("Table 1")["match"] == evening.matches[2].match.id
+    assert answer_to("Table 1")["match"] == evening.matches[2].match.id
     assert browser.post("/api/v1/next", json={}).status_code == 401
 
 
@@ -125,8 +125,8 @@ def test_the_wall_shows_what_comes_next_and_is_told_when_that_changes(club, tmp_
     evening.pair()
     newest = hall.newest
     hall.refresh()
-    (events, told, _) = hall.news(club.actor.club_id, "en", newest)
-    assert b'"upcoming":"Anna \xe2\x80\x93 Ben, Icebreaker to 5"' in told[1]
+    (events, tables, _) = hall.news(club.actor.club_id, "en", newest)
+    assert b'"upcoming":"Anna \xe2\x80\x93 Ben, Icebreaker to 5"' in tables[1]
     assert b'"name":"Cup","game":"Icebreaker to 5"' in events[1]
     evening.began("Ben", "Anna")
     evening.send()
@@ -146,10 +146,10 @@ def test_the_wall_shows_who_leads_an_event_and_is_told_when_that_changes(club, t
     assert hall.newest == newest
     evening.play("Anna", "Ben", lost="Anna")
     hall.refresh()
-    ((_, told), *_) = [
+    ((_, data), *_) = [
         one for one in hall.news(club.actor.club_id, "en", newest) if b"event: events" in one[1]
     ]
-    assert b'{"place":1,"player":"Ben","points":"1"},{"place":2,"player":"Anna"' in told
+    assert b'{"place":1,"player":"Ben","points":"1"},{"place":2,"player":"Anna"' in data
     (event,) = hall.events(club.actor.club_id)
     assert [one.player for one in event.leaders] == ["Ben", "Anna"]
     assert hall.events(club.actor.club_id + 1) == ()

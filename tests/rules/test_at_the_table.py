@@ -147,7 +147,7 @@ class Refereed:
             game=game, players=state.players, rulings=rulings, table={"board": board}
         )
         self.session = Session.begin(self.log, started, games=games)
-        self.at_ms, self.shown, self.told = 0, [], self.session.ledger.seq
+        self.at_ms, self.shown, self.last_seq = 0, [], self.session.ledger.seq
 
     def frames(self):
         """A hand, and then the table at rest for a second."""
@@ -165,8 +165,8 @@ class Refereed:
         """What was said since this was asked last: one thing, or rulings one after the other that
         all count.
         """
-        records = [record.event for record in self.session.records(self.told)]
-        self.told = self.session.ledger.seq
+        records = [record.event for record in self.session.records(self.last_seq)]
+        self.last_seq = self.session.ledger.seq
         found = [
             event
             for event in records

@@ -34,9 +34,9 @@ def test_a_game_by_hand_comes_to_its_end(tmp_path, game, seed):
             if (before := hand.view())["outcome"]:
                 break
             if rounds % ROUND:
-                told = err(hand, me, chance)
+                view = err(hand, me, chance)
                 put_back(hand)
-                assert told["verdicts"][0]["verdict"] in NOT_COUNTED
-                assert told["scores"] == before["scores"]
+                assert view["verdicts"][0]["verdict"] in NOT_COUNTED
+                assert view["scores"] == before["scores"]
             else:
                 hand.undo()

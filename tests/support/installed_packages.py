@@ -45,14 +45,16 @@ def announce(
     site: Path, package: str, version: str, groups: Mapping[str, Mapping[str, str]]
 ) -> None:
     """Write what an installer would about a package, with its entry points by group."""
-    told = site / f"{package.replace('-', '_')}-{version}.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+    dist_info = site / f"{package.replace('-', '_')}-{version}.dist-info"
+    dist_info.mkdir()
+    (dist_info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
+    )
     text = "".join(
         f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in entries.items())
         for group, entries in groups.items()
     )
-    (told / "entry_points.txt").write_text(text)
+    (dist_info / "entry_points.txt").write_text(text)
 
 
 def install(folder: Path, site: Path) -> None:
@@ -60,8 +62,8 @@ def install(folder: Path, site: Path) -> None:
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     for name in project["tool"]["setuptools"]["packages"]:
         copytree(folder / name, site / name, ignore=ignore_patterns("__pycache__"))
-    told = project["project"]
-    announce(site, told["name"], told["version"], told["entry-points"])
+    metadata = project["project"]
+    announce(site, metadata["name"], metadata["version"], metadata["entry-points"])
 
 
 @contextmanager

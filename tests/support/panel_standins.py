@@ -581,7 +581,7 @@ class FakeLive:
         self.picture: bytes | None = picture()
         self.seen = Seen()
         self.wishes: list[TableRequest] = []
-        self.told: list[PieceCorrection] = []
+        self.corrections: list[PieceCorrection] = []
         self.no_table: Exception | None = None
 
     def become(self, **changed: Any) -> None:
@@ -602,7 +602,7 @@ class FakeLive:
         return 16, seen_end()
 
     def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
-        self.told = list(pieces)
+        self.corrections = list(pieces)
         return CorrectedVerdict(
             16,
             "Blue's piece lies nearer.",

@@ -134,8 +134,8 @@ class QuickHand:
 
     def _touch(self, do, piece="", **more):
         """Do something with a piece: whether the table lets people do it."""
-        told = {"do": do, "piece": piece} | {key: float(value) for key, value in more.items()}
-        answer = self._client.post("/virtual", json=told)
+        touch = {"do": do, "piece": piece} | {key: float(value) for key, value in more.items()}
+        answer = self._client.post("/virtual", json=touch)
         self.wait_for_timeout(ACT_MS)
         return answer.status_code == 204
 

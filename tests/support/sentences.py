@@ -18,13 +18,13 @@ def without_template(*message):
     return found
 
 
-def untold(verdict):
+def untemplated(verdict):
     """Those of a verdict: of its sentences, its answers, and what it asks."""
     asks = getattr(verdict, "asks", None)
     return [
         *without_template(verdict.message, *getattr(verdict, "differences", ())),
         *without_template(*(choice.label for choice in getattr(verdict, "choices", ()))),
-        *(untold(asks) if asks else ()),
+        *(untemplated(asks) if asks else ()),
     ]
 
 
@@ -34,9 +34,9 @@ def saying_all_by_templates(game, monkeypatch):
     """
 
     def checked(ruling):
-        def ruled(*told):
-            verdict = ruling(*told)
-            assert untold(verdict) == []
+        def ruled(*arguments):
+            verdict = ruling(*arguments)
+            assert untemplated(verdict) == []
             return verdict
 
         return ruled

@@ -65,17 +65,17 @@ def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tel
     Returns the number of acts, each of which the referee has put on record. Raises
     AssertionError where nothing happens any more.
     """
-    done = told = idle = 0
+    done = last_seq = idle = 0
     acted_in = ""  # the engine's state in which the player has acted
     while (acts is None or done < acts) and idle < PATIENCE:
         view = hand.view()
         for row in reversed(view["verdicts"]):
-            if row["seq"] > told:
+            if row["seq"] > last_seq:
                 tell(f"{row['verdict']}: {row['said']}")
-        news = view["seq"] != told
+        news = view["seq"] != last_seq
         if acted_in and view["state"]["state"] != acted_in:
             done, acted_in = done + 1, ""
-        idle, told = 0 if news else idle + 1, view["seq"]
+        idle, last_seq = 0 if news else idle + 1, view["seq"]
         if view["outcome"] or (
             acts is None and not acted_in and hand.idle() and _may_move(view, me)
         ):

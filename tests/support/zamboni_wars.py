@@ -15,7 +15,7 @@ from table.observation import Camera, Observation, SeenDie, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying
 from tests.support.paths import ROOT
-from tests.support.sentences import untold
+from tests.support.sentences import untemplated
 
 COLOURS = ["yellow", "red", "blue", "green"]
 """Clockwise round the usual board."""
@@ -259,9 +259,9 @@ NOTHING = Observation(0, 0, None)
 """An observation before the one that is judged, with nothing on it that could be compared."""
 
 
-def _told(verdict):
+def _checked(verdict):
     """The verdict, every sentence of which is a template with its values."""
-    assert untold(verdict) == []
+    assert untemplated(verdict) == []
     return verdict
 
 
@@ -277,7 +277,7 @@ class Evening:
 
     def judge(self, table=None):
         self.seen = (table or self.table).seen()
-        return _told(game.judge(self.state, self.seen, self.before, self.table.BOARD))
+        return _checked(game.judge(self.state, self.seen, self.before, self.table.BOARD))
 
     def count(self, verdict):
         """Play what a verdict says."""
@@ -289,7 +289,7 @@ class Evening:
 
     def roll(self, player=None):
         heard = {"player": player or self.state.to_move, "die": self.chance.randint(1, 6)}
-        return _told(game.hear(self.state, heard))
+        return _checked(game.hear(self.state, heard))
 
     def drive(self):
         """A legal drive, those that aim preferred, and the verdict on it."""

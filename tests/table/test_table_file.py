@@ -50,8 +50,8 @@ def test_every_field_is_told_in_formats_md(field):
     of.
     """
     holder, _, name = field.rpartition(".")
-    near = [told for row, told in ROWS.items() if row == holder or row.rpartition(".")[0] == holder]
-    assert field in ROWS or any(f"`{name}`" in told for told in near)
+    near = [text for row, text in ROWS.items() if row == holder or row.rpartition(".")[0] == holder]
+    assert field in ROWS or any(f"`{name}`" in text for text in near)
 
 
 def test_every_row_of_formats_md_is_a_field():

@@ -80,9 +80,9 @@ def test_the_network_is_shown_all_of_the_table_at_its_scale(photo: Photo) -> Non
 def test_a_perfect_find_is_laid_where_the_piece_is(photo: Photo, case: Path) -> None:
 
     look = photos.look_at(photo, None)
-    told = json.loads((case / "truth.json").read_text())["pieces"]
+    truth = json.loads((case / "truth.json").read_text())["pieces"]
     checked = 0
-    for true in told:
+    for true in truth:
         if true["pose"] == "leaning":
             continue
         corners = np.array(true["vertices_mm"]) if "vertices_mm" in true else None

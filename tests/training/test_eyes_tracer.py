@@ -202,7 +202,7 @@ def test_a_piece_is_moved_until_it_touches() -> None:
 def test_what_shows_of_a_piece_is_where_its_corners_are_told() -> None:
     scene = random_scenes(21, 3, CPU, SIDE)
     seen_there = seen(scene.world, scene.view.eye, rays(scene.view, SIDE, 1), Draw(1, 3, CPU))
-    told = render(scene, 21, SIDE, 1).objects
+    objects = render(scene, 21, SIDE, 1).objects
     body = seen_there.body.reshape(3, SIDE, SIDE)
     checked = 0
     for k in range(3):
@@ -211,7 +211,7 @@ def test_what_shows_of_a_piece_is_where_its_corners_are_told() -> None:
             if len(rows) < 8:
                 continue
             points = project(scene.view, scene.pieces.corners)[k, piece]
-            assert torch.allclose(points, told.points[k, piece], atol=1e-3)
+            assert torch.allclose(points, objects.points[k, piece], atol=1e-3)
             low, high = points.amin(dim=0) - 1.0, points.amax(dim=0) + 1.0
             assert columns.min() >= low[0]
             assert rows.min() >= low[1]
@@ -219,7 +219,7 @@ def test_what_shows_of_a_piece_is_where_its_corners_are_told() -> None:
             assert rows.max() <= high[1]
             checked += 1
     assert checked >= 2
-    assert told.kind.shape == (3, PIECES + BOXES + ROUNDS)
+    assert objects.kind.shape == (3, PIECES + BOXES + ROUNDS)
 
 
 def test_scenes_of_one_seed_are_the_same_and_of_another_are_not() -> None:

@@ -129,13 +129,13 @@ def test_a_perfect_answer_is_found_and_counted_as_right(example: Example) -> Non
     for scene, row, column in (asked.counts > 0).nonzero().tolist():
         own = asked.owner[scene, row, column]
         one = [part[scene, own] for part in example.objects]
-        told = type(example.objects)(*one)
+        truth = type(example.objects)(*one)
         here = answer[scene, :, row, column]
         middle = (torch.tensor([column, row]) + 0.5) * STRIDE - 0.5
-        here[Answer.OFFSET] = cells_of(told.centre) - torch.tensor([column, row])
-        here[Answer.POINTS] = ((told.points - middle) / UNIT_PX).flatten()
-        here[Answer.SIZE] = (told.base_px / UNIT_PX).log()
-        here[Answer.COLOUR.start + int(told.name)] = 20.0
+        here[Answer.OFFSET] = cells_of(truth.centre) - torch.tensor([column, row])
+        here[Answer.POINTS] = ((truth.points - middle) / UNIT_PX).flatten()
+        here[Answer.SIZE] = (truth.base_px / UNIT_PX).log()
+        here[Answer.COLOUR.start + int(truth.name)] = 20.0
     rows = rows_of(example, seen_scene.view, detections(answer))
     message = figures(rows)
     pieces = [row for row in rows if "as_pose" in row]
@@ -150,14 +150,14 @@ def test_the_loss_falls(example: Example) -> None:
     torch.manual_seed(3)
     net = EyesNet((8, 16, 24, 32, 48), (1, 1, 1, 1))
     optimiser = torch.optim.Adam(net.parameters(), 3e-3)
-    told = []
+    losses = []
     for _ in range(20):
         whole, _ = loss(net(example.picture), example)
         optimiser.zero_grad()
         whole.backward()
         optimiser.step()
-        told.append(float(whole.detach()))
-    assert told[-1] < 0.7 * told[0]
+        losses.append(float(whole.detach()))
+    assert losses[-1] < 0.7 * losses[0]
 
 
 def test_every_part_of_the_loss_has_a_gradient(example: Example) -> None:

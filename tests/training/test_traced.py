@@ -131,11 +131,13 @@ def test_a_shell_is_closed_and_of_the_volume_of_its_plastic(table, made, wall_mm
     size, bevel_mm = table[0].pieces["large"], 0.3
     solid = made(size, 10.0, 20.0, 33.0)
     mesh = shell(ScenePiece(solid, "red", True, wall_mm), opaque((0.5, 0.1, 0.1), 0.0), bevel_mm)
-    told = mi.traverse(mesh)
+    parameters = mi.traverse(mesh)
     points, corner = np.unique(
-        np.array(told["vertex_positions"]).reshape(-1, 3).round(4), axis=0, return_inverse=True
+        np.array(parameters["vertex_positions"]).reshape(-1, 3).round(4),
+        axis=0,
+        return_inverse=True,
     )
-    faces = corner.reshape(-1)[np.array(told["faces"]).reshape(-1, 3)]
+    faces = corner.reshape(-1)[np.array(parameters["faces"]).reshape(-1, 3)]
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     assert len(np.unique(edges, axis=0)) == len(edges), "two faces of one edge turn the same way"
     assert {tuple(edge) for edge in edges} == {tuple(edge) for edge in edges[:, ::-1]}, (

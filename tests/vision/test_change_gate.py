@@ -98,11 +98,11 @@ def test_a_piece_as_light_as_the_table_is_a_change(table):
 def test_a_table_is_still_only_since_the_last_change(table):
     setup, full, fewer = table
     watch = Watch()
-    told = [
+    readings = [
         watch(taken(picture, seq), setup)
         for seq, picture in enumerate((full, full, fewer, full, full))
     ]
-    assert [(one.moving, one.still_ms) for one in told if not one.moving] == [
+    assert [(one.moving, one.still_ms) for one in readings if not one.moving] == [
         (False, 0),
         (False, 250),
         (False, 0),
@@ -125,7 +125,7 @@ def reads(table, monkeypatch):
     setup, full, _ = table
     seen = Watch()(taken(full, 0), setup)
 
-    def script(*told, less=(), turned=()):
+    def script(*probabilities, less=(), turned=()):
         def piece(one, k, sure):
             return replace(
                 one,
@@ -135,7 +135,10 @@ def reads(table, monkeypatch):
                 rivals=(),
             )
 
-        pieces = [tuple(piece(one, k, sure) for one in seen.pieces) for k, sure in enumerate(told)]
+        pieces = [
+            tuple(piece(one, k, sure) for one in seen.pieces)
+            for k, sure in enumerate(probabilities)
+        ]
         left = [replace(seen, pieces=one[1:] if k in less else one) for k, one in enumerate(pieces)]
         monkeypatch.setattr(
             "vision.change_gate.observe",
@@ -148,42 +151,42 @@ def reads(table, monkeypatch):
 
 
 def test_a_table_in_doubt_is_read_again_until_it_is_sure(reads):
-    told, left = reads(0.6, 0.99, 1.0)
-    assert [pieces[0].pose_probability for pieces in told] == [0.6, 0.99, 0.99, 0.99, 0.99]
+    readings, left = reads(0.6, 0.99, 1.0)
+    assert [pieces[0].pose_probability for pieces in readings] == [0.6, 0.99, 0.99, 0.99, 0.99]
     assert len(left) == 1
 
 
 def test_the_surest_of_three_readings_stands(reads):
-    told, left = reads(0.6, 0.8, 0.7, 1.0)
-    assert [pieces[0].pose_probability for pieces in told] == [0.6, 0.8, 0.8, 0.8, 0.8]
+    readings, left = reads(0.6, 0.8, 0.7, 1.0)
+    assert [pieces[0].pose_probability for pieces in readings] == [0.6, 0.8, 0.8, 0.8, 0.8]
     assert len(left) == 1
 
 
 def test_a_reading_that_overlooks_a_piece_is_not_a_surer_one(reads):
-    told, _ = reads(0.6, 0.9, 0.7, less=(1,))
-    assert [(len(pieces), pieces[0].pose_probability) for pieces in told[1:3]] == [
-        (len(told[0]), 0.6),
-        (len(told[0]), 0.7),
+    readings, _ = reads(0.6, 0.9, 0.7, less=(1,))
+    assert [(len(pieces), pieces[0].pose_probability) for pieces in readings[1:3]] == [
+        (len(readings[0]), 0.6),
+        (len(readings[0]), 0.7),
     ]
 
 
 def test_what_another_reading_says_otherwise_of_a_piece_in_doubt_is_told_besides(reads):
     """Whoever judges must not take the one for true because it came first."""
-    told, _ = reads(0.8, 0.8, 0.8, turned=(1,))
-    assert [rival.heading_deg for rival in told[0][0].rivals] == []
-    (rival,) = told[-1][0].rivals
-    assert rival.heading_deg == pytest.approx((told[0][0].heading_deg + 180) % 360)
-    assert told[-1] is told[-2], "and told once"
+    readings, _ = reads(0.8, 0.8, 0.8, turned=(1,))
+    assert [rival.heading_deg for rival in readings[0][0].rivals] == []
+    (rival,) = readings[-1][0].rivals
+    assert rival.heading_deg == pytest.approx((readings[0][0].heading_deg + 180) % 360)
+    assert readings[-1] is readings[-2], "and told once"
 
 
 def test_a_surer_reading_is_told_with_what_was_read_before(reads):
-    told, _ = reads(0.6, 0.9, 0.9, turned=(1, 2))
-    assert told[-1][0].pose_probability == 0.9
-    assert [rival.heading_deg for rival in told[-1][0].rivals] == [
-        pytest.approx(told[0][0].heading_deg)
+    readings, _ = reads(0.6, 0.9, 0.9, turned=(1, 2))
+    assert readings[-1][0].pose_probability == 0.9
+    assert [rival.heading_deg for rival in readings[-1][0].rivals] == [
+        pytest.approx(readings[0][0].heading_deg)
     ]
 
 
 def test_a_reading_that_is_sure_has_no_rivals(reads):
-    told, _ = reads(0.6, 0.99, turned=(1,))
-    assert [piece.rivals for piece in told[-1]] == [()] * len(told[-1])
+    readings, _ = reads(0.6, 0.99, turned=(1,))
+    assert [piece.rivals for piece in readings[-1]] == [()] * len(readings[-1])

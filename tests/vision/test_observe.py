@@ -95,13 +95,13 @@ def test_what_no_piece_explains_is_told(read):
         for one in seen.pieces + seen.off_board
         if one.pose != "leaning"
     ]
-    told = {tuple(place) for place in unexplained_places(sight, guesses, photo)}
+    unexplained = {tuple(place) for place in unexplained_places(sight, guesses, photo)}
     found = 0
     for k in range(min(4, len(seen.pieces))):
         more = [
             place
             for place in unexplained_places(sight, guesses[:k] + guesses[k + 1 :], photo)
-            if tuple(place) not in told
+            if tuple(place) not in unexplained
         ]
         found += len(more)
         assert len(more) <= 1
@@ -118,13 +118,13 @@ def test_the_rim_of_a_shadow_is_nothing_unread(read):
     photo = Photo(frame.image, seen.camera, case.setup)
     sight = search(view_of(photo), case.setup.colours)
 
-    def told(width, rim_cells):
+    def unread_count(width, rim_cells):
         cells = np.zeros_like(sight.pieces)
         cells[5 : 5 + width, 4:28] = True
         cells[5:29, 4 : 4 + width] = True
         return len(unexplained_places(replace(sight, pieces=cells), [], photo, rim_cells))
 
-    assert [told(1, 0), told(1, RIM_CELLS), told(2, RIM_CELLS)] == [1, 0, 1]
+    assert [unread_count(1, 0), unread_count(1, RIM_CELLS), unread_count(2, RIM_CELLS)] == [1, 0, 1]
 
 
 def size_of(case, piece):

@@ -31,7 +31,7 @@ def photo_of(case, pieces, seed, camera=None):
     return Photo(picture, locate(picture, case.setup), case.setup)
 
 
-def told(read):
+def rounded_pieces(read):
     return sorted(
         (
             round(one.guess.x_mm),
@@ -77,7 +77,7 @@ def test_what_lies_still_is_told_as_it_was_and_what_changes_is_seen(film):
     photos, gone = film
     reader = TableReader()
     first, again, fewer, back = (reader(photo) for photo in photos)
-    assert set(told(first)) >= set(told(again))
+    assert set(rounded_pieces(first)) >= set(rounded_pieces(again))
     still = {one.guess for one in first.pieces} & {one.guess for one in fewer.pieces}
     assert len(still) >= len(first.pieces) // 2, (
         "what lies far from the change is not measured again"
@@ -113,9 +113,9 @@ def test_the_detector_finds_in_windows_what_it_finds_in_the_whole_view(film):
     quick, whole = search(view_of(fewer), colours, before), search(view_of(fewer), colours)
     assert 0 < quick.fresh.mean() < 0.3
     assert (quick.answer != before.answer).any()
-    told = whole.answer[:DISC] > 0.5
-    assert ((quick.answer[:DISC] > 0.5) == told).mean() > 0.9999
-    assert np.abs(quick.answer[:DISC] - whole.answer[:DISC])[told].max() < 0.2
+    likely = whole.answer[:DISC] > 0.5
+    assert ((quick.answer[:DISC] > 0.5) == likely).mean() > 0.9999
+    assert np.abs(quick.answer[:DISC] - whole.answer[:DISC])[likely].max() < 0.2
     assert (quick.pieces == whole.pieces).mean() > 0.99
 
 

@@ -58,12 +58,12 @@ class Fitting(FlaskClient):
             operation = OPERATIONS[
                 re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix(BASE)), method.lower()
             ]
-            told = operation["responses"][str(answer.status_code)]
-            assert answer.mimetype in told.get("content", {answer.mimetype: None})
+            documented = operation["responses"][str(answer.status_code)]
+            assert answer.mimetype in documented.get("content", {answer.mimetype: None})
             if answer.mimetype == "application/json":
-                validator_of(json.dumps(told["content"]["application/json"]["schema"])).validate(
-                    answer.get_json()
-                )
+                validator_of(
+                    json.dumps(documented["content"]["application/json"]["schema"])
+                ).validate(answer.get_json())
         return answer
 
 

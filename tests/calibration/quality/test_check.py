@@ -305,10 +305,10 @@ def test_shifts_by_the_lens_are_those_of_reading_with_a_lens_that_is_off(
     both = Errors(unsure, DOUBTFUL).shared(places, 10.0)
     for k in range(3):
         by_lens = np.transpose(shifts, (1, 2, 0))[k]
-        expected, told = by_lens @ by_lens.T + pose[k] @ pose[k].T, both[k] @ both[k].T
+        expected, covariance = by_lens @ by_lens.T + pose[k] @ pose[k].T, both[k] @ both[k].T
         assert np.trace(by_lens @ by_lens.T) > 2 * np.trace(pose[k] @ pose[k].T)
         # The pose follows the lens by robust fits, which the covariance takes as linear.
-        assert 0.7 < np.sqrt(np.trace(told) / np.trace(expected)) < 1.4
+        assert 0.7 < np.sqrt(np.trace(covariance) / np.trace(expected)) < 1.4
 
 
 def test_an_empty_table_is_checked_by_its_fiducials_alone(tmp_path: Path) -> None:

@@ -294,8 +294,8 @@ def test_corners_are_put_on_a_page_of_what_a_camera_sees(photographs, tmp_path: 
     start = [sys.executable, "-c", "from cli.main import main; main()", *map(str, words)]
     running = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        told = (running.stderr.readline() for _ in range(3))
-        found = (re.search(r"open (http://\S+) and enter (\S+)\.", line) for line in told)
+        lines = (running.stderr.readline() for _ in range(3))
+        found = (re.search(r"open (http://\S+) and enter (\S+)\.", line) for line in lines)
         url, code = next(filter(None, found)).groups()
 
         def asked(path: str, form: dict[str, str] | None = None) -> str:

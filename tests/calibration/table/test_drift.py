@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 CARDS = [(100.0, 720.0, 0.0), (1000.0, 720.0, 0.05), (1000.0, 100.0, 0.0), (100.0, 100.0, -0.05)]
 
 
-def told(*words: object) -> Result:
+def calibrate(*words: object) -> Result:
     return CliRunner().invoke(main, ["calibrate", *map(str, words)])
 
 
@@ -66,23 +66,26 @@ def folder(photographs, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_has_moved_is_told_in_one_line(folder: Path) -> None:
     table = folder / "table.json"
-    good = told("recheck", folder / "good.png", "--table", table)
+    good = calibrate("recheck", folder / "good.png", "--table", table)
     assert (good.exit_code, good.stdout) == (
         0,
         "The corner cards and the board are where table.json says.\n",
     )
-    card = told("recheck", folder / "card.png", "--table", table, "--before", folder / "good.png")
+    card = calibrate(
+        "recheck", folder / "card.png", "--table", table, "--before", folder / "good.png"
+    )
     assert card.exit_code == 1
     assert card.stdout.startswith("corner card 2 is 4.")
     assert card.stdout.count("\n") == 1
-    camera = told(
+    camera = calibrate(
         "recheck", folder / "camera.png", "--table", table, "--before", folder / "good.png"
     )
     assert camera.exit_code == 1
     assert camera.stdout.startswith(("the camera has moved 5.", "the camera has moved 6."))
-    assert told("recheck", folder / "camera.png", "--table", table).exit_code == 0
+    assert calibrate("recheck", folder / "camera.png", "--table", table).exit_code == 0
     assert (
-        "only one marker is in view" in told("recheck", folder / "one.png", "--table", table).stdout
+        "only one marker is in view"
+        in calibrate("recheck", folder / "one.png", "--table", table).stdout
     )
 
 
@@ -96,18 +99,18 @@ def test_the_last_good_table_is_brought_back_and_nothing_is_lost(
     )
     kept.write_text(good)
     path.write_text("spoilt")
-    message = told("restore", path)
+    message = calibrate("restore", path)
     assert message.exit_code == 0, message.output
     assert (path.read_text(), kept.read_text()) == (good, "spoilt")
-    again = told("restore", path)
+    again = calibrate("restore", path)
     assert again.exit_code == 2
     assert "table.json.bak: expected JSON" in again.stderr
     assert path.read_text() == good
     kept.write_text(json.dumps({"format": "rinkside-lens/1"}))
-    assert "table.json.bak: camera: expected a value, got none" in told("restore", path).stderr
+    assert "table.json.bak: camera: expected a value, got none" in calibrate("restore", path).stderr
     kept.unlink()
     assert (
         "table.json.bak: expected a JSON file, but it cannot be read"
-        in told("restore", path).stderr
+        in calibrate("restore", path).stderr
     )
     assert sorted(tmp_path.iterdir()) == [path]

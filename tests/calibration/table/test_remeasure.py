@@ -101,9 +101,9 @@ def test_a_board_that_was_pushed_keeps_its_frame_and_the_cards_are_told_anew():
     drawn = Drawn("storm", 11)
     image = drawn.picture()
     before = moved(drawn.setup, (-5.0, 3.0), cards=(0, 1, 2, 3))
-    told = recheck(image, before)
-    assert told.cards_mm == {}
-    assert told.board_mm == pytest.approx(5.8, abs=0.4)
+    checked = recheck(image, before)
+    assert checked.cards_mm == {}
+    assert checked.board_mm == pytest.approx(5.8, abs=0.4)
     renewed, changed = redo(image, before)
     assert changed.board_mm == pytest.approx(5.8, abs=0.4)
     assert worst_mm(renewed, drawn.setup) < 0.5

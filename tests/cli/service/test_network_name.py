@@ -38,9 +38,9 @@ def responder() -> Iterator[zeroconf.Zeroconf]:
 
 
 @contextmanager
-def published(port: int, told: list[str]) -> Iterator[Publisher]:
+def published(port: int, messages: list[str]) -> Iterator[Publisher]:
     stopping = Event()
-    publisher = Publisher(port, lambda: [HERE], stopping, told.append)
+    publisher = Publisher(port, lambda: [HERE], stopping, messages.append)
     publisher.look()
     yield publisher
     stopping.set()
@@ -65,33 +65,33 @@ def entries(other: zeroconf.Zeroconf) -> list[str]:
 
 
 def test_other_computers_find_the_panel_and_its_name() -> None:
-    told: list[str] = []
-    with responder() as other, published(8123, told):
+    messages: list[str] = []
+    with responder() as other, published(8123, messages):
         (name,) = {name for name in entries(other) if name.startswith("Rinkside on ")}
         info = other.get_service_info(KIND, name, WAIT_MS)
         assert info is not None
         assert (info.port, info.parsed_addresses()) == (8123, [HERE])
-        assert f"http://{info.server.rstrip('.')}:8123" in told[0]
+        assert f"http://{info.server.rstrip('.')}:8123" in messages[0]
         resolver = zeroconf.AddressResolver(info.server)
         assert resolver.request(other, WAIT_MS)
         assert resolver.parsed_addresses() == [HERE]
 
 
 def test_a_name_that_another_computer_has_is_left_to_it() -> None:
-    told: list[str] = []
+    messages: list[str] = []
     with responder() as other:
         entry = zeroconf.ServiceInfo(
             KIND, f"Another.{KIND}", port=80, parsed_addresses=[HERE], server="rinkside.local."
         )
         other.register_service(entry)
-        with published(8000, told):
-            assert told == ["In this network also: http://rinkside-2.local:8000"]
+        with published(8000, messages):
+            assert messages == ["In this network also: http://rinkside-2.local:8000"]
 
 
 def test_addresses_that_change_are_published_anew_and_a_network_that_is_gone_is_waited_for() -> (
     None
 ):
-    told: list[str] = []
+    messages: list[str] = []
     answers = iter([[], [HERE], [HERE], None, [HERE]])
 
     def addresses() -> list[str]:
@@ -100,12 +100,12 @@ def test_addresses_that_change_are_published_anew_and_a_network_that_is_gone_is_
         return now
 
     stopping = Event()
-    publisher = Publisher(8000, addresses, stopping, told.append)
+    publisher = Publisher(8000, addresses, stopping, messages.append)
     counts = []
     with responder():
         for _ in range(5):
             publisher.look()
-            counts.append(len(told))
+            counts.append(len(messages))
         stopping.set()
         publisher.run()
     assert counts == [0, 1, 1, 1, 2]

@@ -38,9 +38,9 @@ def test_a_board_of_a_kind_is_first_that_of_the_project(name):
 
 
 def test_a_game_that_is_not_installed_has_defaults():
-    told = facts_of("pegs_and_holes")
-    assert told.title == "Pegs And Holes"
-    assert told.presentation.marks({}) == ()
+    defaults = facts_of("pegs_and_holes")
+    assert defaults.title == "Pegs And Holes"
+    assert defaults.presentation.marks({}) == ()
     assert table_facts("pegs_and_holes").pieces.most == 100
 
 

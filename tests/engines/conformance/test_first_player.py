@@ -19,7 +19,7 @@ from engines.game import ALL_WAYS
 from engines.rule_texts import explain
 from engines.verdict import Accepted, Noted, Refused, Waiting
 from table.errors import InputError
-from tests.support.sentences import untold, without_template
+from tests.support.sentences import untemplated, without_template
 
 PLAYERS = {
     "ice_boule": ("blue", "yellow", "red", "green"),
@@ -187,7 +187,7 @@ def test_who_rolls_twice_or_does_not_roll_is_refused_and_counts_for_nothing():
         == "Blue does not roll again: red and black are tied. Red rolls to see who begins, then"
         " black."
     )
-    assert [*untold(twice), *untold(verdict), *untold(out)] == []
+    assert [*untemplated(twice), *untemplated(verdict), *untemplated(out)] == []
 
 
 @games

@@ -199,13 +199,16 @@ def test_what_is_documented_is_understood(game):
         line for line in FORMATS.splitlines() if line.startswith(f"| {TITLES[game]} | `player`")
     ):
         for keys in re.split(r"\) or (?=`)", line.split("|")[2]):
-            told = {"player": state.players[0], **dict.fromkeys(re.findall(r"`(\w+)` \(", keys))}
+            document = {
+                "player": state.players[0],
+                **dict.fromkeys(re.findall(r"`(\w+)` \(", keys)),
+            }
             refused = ""
             try:
-                GAMES[game].hear(state, told)
+                GAMES[game].hear(state, document)
             except InputError as error:
                 refused = str(error)
-            assert "expected the keys" not in refused, told
+            assert "expected the keys" not in refused, document
 
 
 @pytest.mark.parametrize("game", [game for game in GAMES if "roll" in printed(game).ways])

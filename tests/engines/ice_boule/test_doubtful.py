@@ -23,15 +23,15 @@ def doubtful(tables, gap_mm, other_mm, chance=0.6, known=1.0, sigma_mm=0.1, **ot
 
     What is told of its place covers both.
     """
-    told, rival = (
+    piece, rival = (
         tables.beside("blue", mm, sigma_mm=sigma_mm, pose_probability=p)
         for mm, p in ((gap_mm, chance), (other_mm, known - chance))
     )
-    wide = told.covariance + (abs(other_mm - gap_mm) + 8.0) ** 2 * np.eye(3)
+    wide = piece.covariance + (abs(other_mm - gap_mm) + 8.0) ** 2 * np.eye(3)
     return replace(
-        told,
+        piece,
         covariance=wide,
-        if_right=told.covariance,
+        if_right=piece.covariance,
         rivals=(replace(rival, pose="leaning", **other),),
     )
 

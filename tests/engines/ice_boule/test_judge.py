@@ -258,14 +258,14 @@ def test_a_table_that_is_not_the_one_before_is_not_used(tables, game):
 def test_a_target_in_a_player_s_colour_is_not_taken_and_the_reason_is_told(tables, new_game, pose):
     """It is no refusal: a lone piece may be the Centrifuge of a Catapult that is being built."""
     game = new_game()
-    told = game.see(tables.piece("yellow", 0.0, 0.0, pose=pose))
-    assert isinstance(told, Waiting)
-    assert (told.code, told.rests_on, told.player) == (
+    verdict = game.see(tables.piece("yellow", 0.0, 0.0, pose=pose))
+    assert isinstance(verdict, Waiting)
+    assert (verdict.code, verdict.rests_on, verdict.player) == (
         "boule.target.colour",
         "Before each end",
         "blue",
     )
-    assert told.message.startswith(
+    assert verdict.message.startswith(
         "The target cannot be yellow, because a player has that colour. Any colour except blue and"
         " yellow is allowed. "
     )

@@ -94,11 +94,11 @@ class Evening:
         for text in verdict.moves:
             self.state = game.play(self.state, game.parse_move(text))
         self.before = self.last
-        assert self.told(self.state) == self.told(self.truth), (str(move), verdict)
+        assert self.summary(self.state) == self.summary(self.truth), (str(move), verdict)
         return verdict
 
     @staticmethod
-    def told(state):
+    def summary(state):
         """What a state says; pieces of one colour may have changed their numbers."""
         document = game.state_document(state)
         lie = Counter((piece.colour, piece.place) for piece in state.pieces)

@@ -215,8 +215,8 @@ def test_the_record_is_found_in_a_piece_that_surely_lies_so(table, lie, play, fi
     before = replace(table.seen(), pieces=(leaning, *pieces) if first else (*pieces, leaning))
     table.pieces = {"red1": surely, "green1": lie("green", 320, 320)}
     throw = lie("red", 60, 320)
-    told = play(state, before, throw.piece())
-    assert (type(told), told.moves) == (Accepted, (f"throw red {throw.place}",))
+    verdict = play(state, before, throw.piece())
+    assert (type(verdict), verdict.moves) == (Accepted, (f"throw red {throw.place}",))
 
 
 @pytest.mark.parametrize("which", ["thrown", "moved"])
@@ -250,9 +250,11 @@ def test_a_reading_that_probably_is_another_pose_is_not_ruled_on(table, lie, pla
 
 
 @pytest.mark.parametrize(
-    ("probability", "told"), [(0.924, Refused), (0.75, Refused), (0.65, Ambiguous)]
+    ("probability", "expected"), [(0.924, Refused), (0.75, Refused), (0.65, Ambiguous)]
 )
-def test_a_doubtful_piece_that_leans_on_another_is_not_unread(table, lie, play, probability, told):
+def test_a_doubtful_piece_that_leans_on_another_is_not_unread(
+    table, lie, play, probability, expected
+):
     """It may lie instead, two millimetres away: few pieces lie so near to another."""
     table.pieces = {"green1": lie("green", 175, 60)}
     state, before = thrown("green1 d2", 1), table.seen()
@@ -262,8 +264,8 @@ def test_a_doubtful_piece_that_leans_on_another_is_not_unread(table, lie, play, 
         leans, covariance=np.diag([4.0, 4.0, 8.0]), if_right=leans.covariance, rivals=(lies,)
     )
     verdict = play(state, before, leans)
-    assert type(verdict) is told
-    if told is Refused:
+    assert type(verdict) is expected
+    if expected is Refused:
         assert verdict.code == "storm.throw.leaning"
     else:
         assert verdict.choices[0].moves == (), "it leans, and is thrown again"
@@ -344,11 +346,11 @@ def test_a_lying_piece_whose_tip_is_near_another_may_lean_on_it(table, lie, play
     """Though it is surely read as lying: pieces that leaned by a little were."""
     table.pieces = {"green1": lie("green", 216.5, 104.7, 64.7, "upright")}
     state, before = thrown(f"green1 {table.pieces['green1'].place}", 1), table.seen()
-    told = play(state, before, lie("black", x_mm, 92.8, 171.1).piece(pose_probability=0.993))
-    assert isinstance(told, Ambiguous if asked else Accepted)
+    verdict = play(state, before, lie("black", x_mm, 92.8, 171.1).piece(pose_probability=0.993))
+    assert isinstance(verdict, Ambiguous if asked else Accepted)
     if asked:
-        assert [bool(choice.moves) for choice in told.choices] == [False, True, False]
-        assert "leans on another piece" in told.choices[0].label
+        assert [bool(choice.moves) for choice in verdict.choices] == [False, True, False]
+        assert "leans on another piece" in verdict.choices[0].label
 
 
 def test_a_piece_may_lean_on_one_that_it_hides(table, lie, play):
@@ -358,9 +360,9 @@ def test_a_piece_may_lean_on_one_that_it_hides(table, lie, play):
     state, before = thrown(f"green1 {below.place}", 1), table.seen()
     del table.pieces["green1"]
     throw = lie("black", 245.7, 92.8, 171.1).piece()
-    told = play(state, before, throw, unread_mm=(below.piece().base_mm,))
-    assert isinstance(told, Ambiguous)
-    assert "leans on another piece" in told.choices[0].label
+    verdict = play(state, before, throw, unread_mm=(below.piece().base_mm,))
+    assert isinstance(verdict, Ambiguous)
+    assert "leans on another piece" in verdict.choices[0].label
 
 
 def test_a_new_piece_may_be_the_recorded_one_if_something_unread_lies_there(table, lie, play):

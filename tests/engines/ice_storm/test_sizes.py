@@ -175,11 +175,11 @@ def test_a_piece_that_was_exchanged_for_one_of_another_size_is_named(table, lie,
     before = table.seen()
     del table.pieces["black1"]
     medium = another("black", 320, 316)
-    told = play(board, before, medium)
-    assert isinstance(told, OutOfSync)
-    assert (told.code, told.rests_on) == ("storm.size", "ruling ice_storm.13")
-    assert told.differences == ("black1 is medium, but the others are small.",)
-    assert [(choice.moves, choice.confirms_record) for choice in told.asks.choices] == [
+    verdict = play(board, before, medium)
+    assert isinstance(verdict, OutOfSync)
+    assert (verdict.code, verdict.rests_on) == ("storm.size", "ruling ice_storm.13")
+    assert verdict.differences == ("black1 is medium, but the others are small.",)
+    assert [(choice.moves, choice.confirms_record) for choice in verdict.asks.choices] == [
         ((), True),
         ((), False),
     ]
@@ -204,9 +204,11 @@ def test_two_throws_of_which_one_is_of_another_size_are_not_taken_as_two(two, pl
 
 def test_a_new_piece_while_players_fire_is_named_with_its_size(table, lie, play):
     table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 175, 320)}
-    told = play(state("green1 d2, black1 d7", 15, "green"), table.seen(), another("red", 320, 60))
-    assert isinstance(told, OutOfSync)
-    assert told.differences == (
+    verdict = play(
+        state("green1 d2, black1 d7", 15, "green"), table.seen(), another("red", 320, 60)
+    )
+    assert isinstance(verdict, OutOfSync)
+    assert verdict.differences == (
         "A red piece on g2 is not in the record.",
         "A red piece on g2 is medium, but the others are small.",
     )

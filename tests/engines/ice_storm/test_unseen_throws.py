@@ -48,10 +48,10 @@ def moves_of(question):
 def test_a_board_that_a_throw_out_of_sight_changed_is_asked_about(three, lie, play):
     before = three.seen()
     three.pieces["red1"] = lie("red", 120, 220)
-    told = play(STATE, before)
-    assert isinstance(told, OutOfSync)
-    assert moves_of(told.asks) == [("throw green off: red1 c5",), ("void green: red1 c5",), ()]
-    assert told.asks.message == "Did a throw do this?"
+    verdict = play(STATE, before)
+    assert isinstance(verdict, OutOfSync)
+    assert moves_of(verdict.asks) == [("throw green off: red1 c5",), ("void green: red1 c5",), ()]
+    assert verdict.asks.message == "Did a throw do this?"
 
 
 @pytest.mark.parametrize(("x_mm", "y_mm", "cell"), [(175, 270, "d6"), (125, 320, "c7")])
@@ -64,9 +64,9 @@ def test_a_throw_that_hides_an_own_piece_is_among_the_answers(table, lie, play, 
     }
     before = table.seen()
     table.pieces["green1"] = lie("green", x_mm, y_mm)
-    told = play(game.State.parse(thrown("green1 d7, black1 g7, red1 b2", 3)), before)
-    assert isinstance(told, OutOfSync)
-    moves = moves_of(told.asks)
+    verdict = play(game.State.parse(thrown("green1 d7, black1 g7, red1 b2", 3)), before)
+    assert isinstance(verdict, OutOfSync)
+    moves = moves_of(verdict.asks)
     assert (f"throw green off: green1 {cell}",) in moves
     assert (f"throw green {cell}: green1 off",) in moves
     assert (f"throw green {cell}",) in moves
@@ -76,15 +76,15 @@ def test_said_to_be_off_first_and_seen_to_have_moved_pieces_then(three, lie, pla
     before = three.seen()
     three.pieces["red1"] = lie("red", 120, 220)
     state = after(STATE, "throw green off")
-    told = play(state, before)
-    assert isinstance(told, OutOfSync)
-    assert moves_of(told.asks) == [
+    verdict = play(state, before)
+    assert isinstance(verdict, OutOfSync)
+    assert moves_of(verdict.asks) == [
         ("throw black off: red1 c5",),
         ("void black: red1 c5",),
         ("moved green: red1 c5",),
         (),
     ]
-    assert told.asks.choices[2].label == "Green's previous throw did it and is off the board"
+    assert verdict.asks.choices[2].label == "Green's previous throw did it and is off the board"
     state = after(state, "moved green: red1 c5")
     assert state.next == "black", "nobody's turn is lost"
     assert isinstance(play(state, three.seen()), Waiting)
@@ -120,9 +120,9 @@ def test_the_last_throw_of_a_round_too(table, lie, play):
     assert state.attacker == "green"
     before = table.seen()
     table.pieces["red1"] = lie("red", 120, 220)
-    told = play(state, before)
-    assert isinstance(told, OutOfSync)
-    assert moves_of(told.asks) == [("moved red: red1 c5",), ()]
+    verdict = play(state, before)
+    assert isinstance(verdict, OutOfSync)
+    assert moves_of(verdict.asks) == [("moved red: red1 c5",), ()]
 
 
 def test_once_the_next_throw_is_ruled_nobody_is_asked_about_the_one_before(three, lie, play):
@@ -266,8 +266,8 @@ def test_a_leaning_throw_that_lies_where_an_own_piece_lay_which_is_out_of_sight(
     del three.pieces["green1"], three.pieces["red1"]
     leaning = dataclasses.replace(lie("green", 178, 85, 120.0).piece(), pose="leaning")
     three.pieces["black1"] = lie("black", 185, 118)
-    told = play(STATE, before, leaning)
-    asked = told if isinstance(told, Ambiguous) else told.asks
+    verdict = play(STATE, before, leaning)
+    asked = verdict if isinstance(verdict, Ambiguous) else verdict.asks
     voids = [
         choice.moves[0]
         for choice in asked.choices

@@ -532,8 +532,8 @@ def test_no_call_rests_on_a_ship_too_many_that_may_not_be_there(tables, seed):
     table = evening.table.copy()
     _, _, (move,) = wrong_step(evening, table)
     here = move.partition("-")[0]
-    told = game.judge(evening.state, with_a_ghost(evening, table, here), ANYTHING, BOARD)
-    assert isinstance(told, CannotSee | Ambiguous)
+    verdict = game.judge(evening.state, with_a_ghost(evening, table, here), ANYTHING, BOARD)
+    assert isinstance(verdict, CannotSee | Ambiguous)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -549,5 +549,5 @@ def test_nobody_is_accused_while_a_ship_may_stand_anywhere(tables, seed):
         seen.pieces[k], pose_probability=0.6, covariance=np.diag([150.0, 150.0, 400.0])
     )
     pieces = (*seen.pieces[:k], hardly_read, *seen.pieces[k + 1 :])
-    told = game.judge(evening.state, dataclasses.replace(seen, pieces=pieces), ANYTHING, BOARD)
-    assert isinstance(told, CannotSee | Ambiguous), told
+    verdict = game.judge(evening.state, dataclasses.replace(seen, pieces=pieces), ANYTHING, BOARD)
+    assert isinstance(verdict, CannotSee | Ambiguous), verdict

@@ -9,7 +9,7 @@ from dataclasses import replace
 from engines import zamboni_wars as game
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from engines.zamboni_wars.board import Space
-from tests.support.sentences import untold
+from tests.support.sentences import untemplated
 
 LINE = "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase "
 
@@ -25,7 +25,7 @@ def without(evening, *players):
 def judge(evening, seen, before=None):
     board = evening.table.BOARD
     verdict = game.judge(evening.state, seen, before or evening.table.seen(), board)
-    assert untold(verdict) == []
+    assert untemplated(verdict) == []
     return verdict
 
 

@@ -136,8 +136,8 @@ def test_the_die_rolls_only_where_the_game_waits_for_it():
         ("hit blue", None),
     ):
         assert roller(zamboni(phase)) == rolls, phase
-    told = GAMES["zamboni_wars"].state_document(zamboni("move 4").state)["may_say"]
-    assert any("die" in one["said"] and one["aside"] for one in told)
+    sayings = GAMES["zamboni_wars"].state_document(zamboni("move 4").state)["may_say"]
+    assert any("die" in one["said"] and one["aside"] for one in sayings)
 
 
 def offered(*labels):

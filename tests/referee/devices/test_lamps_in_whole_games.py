@@ -62,9 +62,9 @@ def lit(log, lamps, eyes, monkeypatch):
         session.close()
 
 
-def told(cue):
+def signals(cue):
     """What a cue tells: (signal, whom it concerns), and the same of what follows it."""
-    return (cue.signal, cue.of, *(told(cue.then) if cue.then else ()))
+    return (cue.signal, cue.of, *(signals(cue.then) if cue.then else ()))
 
 
 def turn(engine, state):
@@ -103,7 +103,7 @@ def test_a_whole_game_is_told_in_order(lit, game):
     session, lamps = lit(game)
     engine = GAMES[game]
     expected, state = [("dark", ()), turn(engine, session.ledger.state)], session.ledger.state
-    assert told(lamps.next(1)) == expected[1]
+    assert signals(lamps.next(1)) == expected[1]
     for at, (move, after) in enumerate(
         playout(engine, state, RandomPlayer(engine, Random(TABLES[game][2])).choose)
     ):
@@ -111,7 +111,7 @@ def test_a_whole_game_is_told_in_order(lit, game):
         for verdict, tells in between(at, player, str(move)):
             asked = session.append(event_from_verdict(verdict))
             expected.append((*tells, *turn(engine, state)) if tells[0] == "refused" else tells)
-            assert told(lamps.next(len(expected) - 1)) == expected[-1]
+            assert signals(lamps.next(len(expected) - 1)) == expected[-1]
             if isinstance(verdict, Ambiguous) and at % 2:
                 session.command(Undo(record=asked.seq))
                 expected.append(("accepted", (), *turn(engine, state)))
@@ -126,14 +126,14 @@ def test_a_whole_game_is_told_in_order(lit, game):
         else:
             session.command(Answer(question=session.ledger.question.seq, label="so"))
             expected.append(("accepted", (), *turn(engine, after)))
-        assert told(lamps.next(len(expected) - 1)) == expected[-1]
+        assert signals(lamps.next(len(expected) - 1)) == expected[-1]
         state = after
         if at == 20:
             for command, tells in ((Pause(), ("paused", ())), (Resume(), turn(engine, state))):
                 session.command(command)
                 expected.append(tells)
                 lamps.next(len(expected) - 1)
-    assert [told(cue) for cue in lamps.cues] == expected
+    assert [signals(cue) for cue in lamps.cues] == expected
     assert expected[-1][-2] == "over"
     assert {tells[0] for tells in expected} >= {
         "turn",

@@ -23,7 +23,7 @@ from tests.support.mosquitto import Mosquitto, Somebody, until
 STATE, STATUS, COMMAND, ANSWER = (
     f"rinkside/v1/table/{name}" for name in ("state", "status", "command", "answer")
 )
-KEPT = ("persistence true", "autosave_on_changes true", "autosave_interval 1")
+PERSISTENT = ("persistence true", "autosave_on_changes true", "autosave_interval 1")
 """Lines for a broker that keeps what is retained on disk: it comes back with old states."""
 
 
@@ -75,7 +75,7 @@ def fresh(broker, view):
     """Wait until somebody who comes now is told by the broker what this view says."""
     kept = {}
 
-    def told():
+    def check():
         with Somebody(broker) as somebody:
             nonlocal kept
             kept = somebody.kept
@@ -84,11 +84,11 @@ def fresh(broker, view):
                 time.sleep(0.005)
             return is_right
 
-    until(told, lambda: (view, kept))
+    until(check, lambda: (view, kept))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lines", [(), KEPT], ids=["forgets", "keeps on disk"])
+@pytest.mark.parametrize("lines", [(), PERSISTENT], ids=["forgets", "keeps on disk"])
 def test_fifty_kills(tmp_path, session, beside, lines):
     place = (f"persistence_location {tmp_path}/",) if lines else ()
     broker = Mosquitto(tmp_path, *lines, *place)

@@ -37,10 +37,10 @@ class Table:
     """A session with computer seats, and what people were told of failures."""
 
     def __init__(self, path, game, players, computers, **more):
-        self.log, self.told, ticks = Log(path / "log.sqlite"), [], count()
+        self.log, self.failures, ticks = Log(path / "log.sqlite"), [], count()
         started = SessionStarted(game=game, players=players, computers=computers, **more)
         self.session = Session.begin(self.log, started)
-        self.seats = ComputerSeats(self.session, self.told.append, lambda: next(ticks) / 1000)
+        self.seats = ComputerSeats(self.session, self.failures.append, lambda: next(ticks) / 1000)
 
     def think(self):
         """Let all computers act until nothing is due; the records that came of it."""
@@ -109,13 +109,13 @@ def test_a_computer_may_think_for_four_seconds_and_no_longer(table, monkeypatch)
         asked.extend(out_of_time() for _ in range(4))
         return next(iter(game.legal_moves(state)))
 
-    told = facts(game)
-    computer = replace(told.computer_player, choose=choose)
+    game_facts = facts(game)
+    computer = replace(game_facts.computer_player, choose=choose)
     monkeypatch.setattr(
-        computer_seats, "facts", lambda _game: replace(told, computer_player=computer)
+        computer_seats, "facts", lambda _game: replace(game_facts, computer_player=computer)
     )
     at = table("icebreaker", ("red", "black"), {"red": "club"})
-    assert ComputerSeats(at.session, at.told.append, lambda: next(clock)).act()
+    assert ComputerSeats(at.session, at.failures.append, lambda: next(clock)).act()
     assert asked == [False, False, True, True]
 
 
@@ -183,17 +183,17 @@ def test_votes_are_cast_in_secret_by_the_computer_itself(table):
     vote(at.session, "blue")
     said = at.think()
     assert {event.player for event in said} == {"red", "yellow"}, "they say that they are done"
-    assert at.told == []
+    assert at.failures == []
 
 
 def test_it_goes_on_after_the_session_is_opened_again(table):
     at = table("icebreaker", ("red", "black"), {"black": "strong"})
     at.session.command(Declare(moves=("A1-B2",)))
     again = Session.reopen(at.log, at.session.id)
-    told = []
-    assert ComputerSeats(again, told.append, lambda: 0.0).act()
+    failures = []
+    assert ComputerSeats(again, failures.append, lambda: 0.0).act()
     assert again.ledger.wish.player == "black"
-    assert told == []
+    assert failures == []
 
 
 def test_it_moves_at_once_when_the_time_is_over(tmp_path):
@@ -232,13 +232,13 @@ def test_what_comes_while_it_thinks_has_it_think_again(tmp_path):
 
 
 def test_what_a_full_disk_does_not_take_is_tried_again(tmp_path):
-    disk, told = Disk(), []
+    disk, failures = Disk(), []
     with Log(tmp_path / "log.sqlite", connect=disk.connect) as log:
         started = SessionStarted(
             game="icebreaker", players=("red", "black"), computers={"red": "club"}
         )
         session = Session.begin(log, started)
-        seats = ComputerSeats(session, told.append, lambda: 0.0)
+        seats = ComputerSeats(session, failures.append, lambda: 0.0)
         disk.leave_pages(0)
         with pytest.raises(LogFailed):
             fill(session)
@@ -246,7 +246,7 @@ def test_what_a_full_disk_does_not_take_is_tried_again(tmp_path):
         assert session.ledger.wish is None
         disk.leave_pages(100)
         assert seats.act()
-        assert told == []
+        assert failures == []
         session.close()
 
 

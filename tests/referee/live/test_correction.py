@@ -37,9 +37,9 @@ def piece(colour, dx, dy, pose="lying"):
     )
 
 
-def told(seen, number, **changed):
+def correction(seen, number, **changed):
     was = seen.pieces[number]
-    told = PieceCorrection(
+    unchanged = PieceCorrection(
         number,
         was.colour,
         was.size,
@@ -48,7 +48,7 @@ def told(seen, number, **changed):
         float(was.base_mm[1]),
         was.heading_deg,
     )
-    return replace(told, **changed)
+    return replace(unchanged, **changed)
 
 
 class Table:
@@ -87,7 +87,7 @@ def test_a_piece_that_was_read_far_off_is_ruled_where_it_lies(table):
     seen, record = table.show(piece(FIRST, 0, -150))
     assert record.event.verdict == "accepted"
     before = table.session.ledger
-    again = table.again(told(seen, 1, y_mm=float(MIDDLE[1]) - 100.0))
+    again = table.again(correction(seen, 1, y_mm=float(MIDDLE[1]) - 100.0))
     assert again.record == record.seq
     assert table.session.ledger is before
     [(_, moves)] = again.choices
@@ -109,7 +109,7 @@ def test_a_throw_that_was_refused_for_its_colour_counts_when_people_say_what_it_
     other = SECOND if player == FIRST else FIRST
     seen, record = table.show(piece(other, 0, -150))
     assert record.event.verdict != "accepted"
-    again = table.again(told(seen, 1, colour=player))
+    again = table.again(correction(seen, 1, colour=player))
     [(_, moves)] = again.choices
     table.session.command(Correct(record=record.seq, moves=moves))
     assert table.session.view().state["leading"] == player
@@ -118,13 +118,13 @@ def test_a_throw_that_was_refused_for_its_colour_counts_when_people_say_what_it_
 def test_what_is_closer_than_a_hand_can_put_it_is_asked(table):
     table.show(piece(FIRST, 0, -100))
     seen, _ = table.show(piece(SECOND, 0, 160))
-    again = table.again(told(seen, 2, y_mm=float(MIDDLE[1]) + 100.3, heading_deg=270.0))
+    again = table.again(correction(seen, 2, y_mm=float(MIDDLE[1]) + 100.3, heading_deg=270.0))
     assert len(again.choices) >= 2
 
 
 def test_a_piece_that_is_not_there_leaves_the_others_as_they_were_read(table):
     seen, _ = table.show(piece(FIRST, 0, -150))
-    again = table.again(told(seen, 1, there=False))
+    again = table.again(correction(seen, 1, there=False))
     assert again.changes == (f"{seen.pieces[1]} is not there",)
 
 
@@ -143,7 +143,7 @@ def test_a_piece_that_is_not_there_leaves_the_others_as_they_were_read(table):
 def test_what_cannot_be_is_one_line(table, changed, message):
     seen, _ = table.show(piece(FIRST, 0, -150))
     with pytest.raises(InputError, match=message) as caught:
-        table.again(told(seen, 1, **changed))
+        table.again(correction(seen, 1, **changed))
     assert "\n" not in str(caught.value)
 
 
@@ -174,9 +174,9 @@ def seen_of(*pieces):
 )
 def test_what_a_page_cannot_show_is_no_change(changed, differs):
     seen = seen_of(piece(FIRST, 0, -150))
-    was = told(seen, 0)
+    was = correction(seen, 0)
     moved = {name: getattr(was, name) + by for name, by in changed.items()}
-    [after] = apply_piece_corrections(seen, [told(seen, 0, **moved)], SETUP).pieces
+    [after] = apply_piece_corrections(seen, [correction(seen, 0, **moved)], SETUP).pieces
     assert (after.covariance is not seen.pieces[0].covariance) == differs
     lies = (*after.base_mm, after.heading_deg)
     was_there = (was.x_mm, was.y_mm, was.heading_deg)
@@ -185,7 +185,7 @@ def test_what_a_page_cannot_show_is_no_change(changed, differs):
 
 def test_a_hand_puts_a_piece_within_a_few_millimetres_and_degrees():
     seen = seen_of(piece(FIRST, 0, -150))
-    [moved] = apply_piece_corrections(seen, [told(seen, 0, y_mm=0.0)], SETUP).pieces
+    [moved] = apply_piece_corrections(seen, [correction(seen, 0, y_mm=0.0)], SETUP).pieces
     sigma_mm, other_mm, sigma_deg = np.sqrt(np.diag(moved.covariance))
     assert 0.5 <= sigma_mm == other_mm <= 2
     assert 2 <= sigma_deg <= 6
@@ -207,7 +207,7 @@ LOW, HIGH = SETUP.outline_mm().min(axis=0), SETUP.outline_mm().max(axis=0)
 )
 def test_pieces_are_put_on_the_table_up_to_its_edge(x_mm, y_mm, on_the_table):
     seen = seen_of(piece(FIRST, 0, -150))
-    moved = [told(seen, 0, x_mm=float(x_mm), y_mm=float(y_mm))]
+    moved = [correction(seen, 0, x_mm=float(x_mm), y_mm=float(y_mm))]
     if on_the_table:
         assert len(apply_piece_corrections(seen, moved, SETUP).pieces) == 1
     else:
@@ -219,7 +219,7 @@ def test_pieces_are_put_on_the_table_up_to_its_edge(x_mm, y_mm, on_the_table):
 def test_what_was_read_beyond_the_edge_may_be_of_another_colour_there(by_mm, allowed):
     x_mm = float(HIGH[0] - MIDDLE[0]) + 4.0
     seen = seen_of(piece(FIRST, x_mm, 0))
-    was = told(seen, 0)
+    was = correction(seen, 0)
     changed = [replace(was, colour=SECOND, x_mm=was.x_mm + by_mm)]
     if allowed:
         assert apply_piece_corrections(seen, changed, SETUP).pieces[0].colour == SECOND
@@ -236,7 +236,7 @@ def test_a_piece_that_points_the_other_way_was_misread_and_one_that_was_turned_w
     table, heading_deg, turned_deg
 ):
     seen, _ = table.show(piece(FIRST, 0, -150))
-    misread = table.again(told(seen, 1, heading_deg=heading_deg)).misread
+    misread = table.again(correction(seen, 1, heading_deg=heading_deg)).misread
     assert [one.turned_deg for one in misread] == ([turned_deg] if turned_deg else [])
 
 
@@ -250,7 +250,7 @@ def test_a_piece_that_points_the_other_way_was_misread_and_one_that_was_turned_w
 )
 def test_what_people_say_of_a_piece_holds_for_as_long_as_it_lies_there(table, changed, true):
     seen, _ = table.show(piece(FIRST, 0, -150))
-    [misread] = table.again(told(seen, 1, **changed)).misread
+    [misread] = table.again(correction(seen, 1, **changed)).misread
     assert (misread.x_mm, misread.y_mm) == tuple(map(float, seen.pieces[1].base_mm))
     assert (misread.read.colour, misread.read.pose) == (FIRST, "lying")
     if true is None:
@@ -262,15 +262,15 @@ def test_what_people_say_of_a_piece_holds_for_as_long_as_it_lies_there(table, ch
 
 def test_a_piece_that_was_not_read_is_added_and_one_that_is_not_there_is_not():
     seen = seen_of(piece(FIRST, 0, -150))
-    new = replace(told(seen, 0, colour=SECOND, y_mm=0.0), index=None)
+    new = replace(correction(seen, 0, colour=SECOND, y_mm=0.0), index=None)
     assert [one.colour for one in apply_piece_corrections(seen, [new], SETUP).pieces] == [
         FIRST,
         SECOND,
     ]
-    not_there = [replace(new, there=False), told(seen, 0, there=False)]
+    not_there = [replace(new, there=False), correction(seen, 0, there=False)]
     assert apply_piece_corrections(seen, not_there, SETUP).pieces == ()
     with pytest.raises(InputError, match="expected pieces 0 to 0, got 1: the table has changed"):
-        apply_piece_corrections(seen, [told(seen, 0, x_mm=0.0), replace(new, index=1)], SETUP)
+        apply_piece_corrections(seen, [correction(seen, 0, x_mm=0.0), replace(new, index=1)], SETUP)
 
 
 def test_what_stands_on_a_piece_that_is_not_there_stands_on_nothing():
@@ -278,13 +278,13 @@ def test_what_stands_on_a_piece_that_is_not_there_stands_on_nothing():
     other = piece(FIRST, 0, 150)
     seen = seen_of(other, below, replace(above, on=1))
     for gone, on in ((1, [None, None]), (0, [None, 0])):
-        table = apply_piece_corrections(seen, [told(seen, gone, there=False)], SETUP)
+        table = apply_piece_corrections(seen, [correction(seen, gone, there=False)], SETUP)
         assert [one.on for one in table.pieces] == on
 
 
 @pytest.mark.parametrize("pose", ["lying", "upright"])
 def test_a_piece_lies_or_stands_as_people_say(pose):
     seen = seen_of(piece(FIRST, 0, -150, "lying"))
-    [now] = apply_piece_corrections(seen, [told(seen, 0, pose=pose, y_mm=0.0)], SETUP).pieces
+    [now] = apply_piece_corrections(seen, [correction(seen, 0, pose=pose, y_mm=0.0)], SETUP).pieces
     assert now.pose == pose
     assert bool(now.solid.vertices_mm[:, 2].max() > 40) == (pose == "upright")

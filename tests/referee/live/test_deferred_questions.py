@@ -152,9 +152,11 @@ def test_a_start_that_nothing_explains_is_told_of_soon_and_asked_about_when_nobo
         for at_ms in range(0, 50_000, 250)
     ]
     referee(session, *tables).run()
-    told = [record.at_ms - moves_ms for record in session.records(1) if record.at_ms >= moves_ms]
+    delays_ms = [
+        record.at_ms - moves_ms for record in session.records(1) if record.at_ms >= moves_ms
+    ]
     assert [type(record.event) for record in session.records(1)][-1] is QuestionAsked
-    soon_ms, asked_ms = told
+    soon_ms, asked_ms = delays_ms
     assert 1250 <= soon_ms <= 2500
     assert 15_000 <= asked_ms <= 30_000
     session.close()

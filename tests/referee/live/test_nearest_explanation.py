@@ -746,16 +746,16 @@ def test_a_start_with_several_pieces_misread_is_put_right_on_the_panel(film_in, 
             PieceCorrection(k, p.colour, p.size, p.pose, *map(float, p.base_mm), p.heading_deg)
             for k, p in enumerate(wrong.pieces)
         ]
-        told = film.referee.reread(
+        corrected = film.referee.reread(
             [replace(piece, colour=start.pieces[k].colour) for k, piece in enumerate(pieces)]
         )
-        again.append(told)
+        again.append(corrected)
         film.session.command(
             Correct(
-                record=told.record,
-                moves=told.choices[0][1],
-                misread=told.misread,
-                reason="; ".join(told.changes),
+                record=corrected.record,
+                moves=corrected.choices[0][1],
+                misread=corrected.misread,
+                reason="; ".join(corrected.changes),
             )
         )
 

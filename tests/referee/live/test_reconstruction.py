@@ -15,7 +15,7 @@ from referee.live.reconstruction import (
 from table.observation import SeenCounter
 
 
-def told(table):
+def pieces_of(table):
     """(colour, size, x in mm) of what a table shows, by their places."""
     return (
         None
@@ -81,22 +81,25 @@ def test_what_is_of_another_kind_than_before_and_after_was_read_wrongly(seen, re
         replace(blue, size="large"),
         replace(blue, colour="red"),
     ):
-        assert told(infer_missed_observation(seen(1000, red, wrongly), before, now)) == [RED, BLUE]
+        assert pieces_of(infer_missed_observation(seen(1000, red, wrongly), before, now)) == [
+            RED,
+            BLUE,
+        ]
 
 
 def test_what_came_is_of_the_kind_that_it_is_read_as_later(seen, red, blue):
     now = seen(2000, red, blue)
-    assert told(
+    assert pieces_of(
         infer_missed_observation(seen(1000, red, replace(blue, colour="green")), seen(0, red), now)
     ) == [RED, BLUE]
-    assert told(
+    assert pieces_of(
         infer_missed_observation(seen(1000, red, replace(blue, size="large")), None, now)
     ) == [RED, BLUE]
 
 
 def test_what_went_on_was_of_the_kind_that_it_was_read_as_before(seen, piece, red, blue):
     now = seen(2000, red, piece("blue", 300, 50))
-    assert told(
+    assert pieces_of(
         infer_missed_observation(
             seen(1000, red, replace(blue, colour="green")), seen(0, red, blue), now
         )
@@ -109,7 +112,7 @@ def test_a_piece_that_came_from_elsewhere_is_what_it_was_read_as(seen, piece, re
     """
     there = piece("red", 153, 50)
     assert infer_missed_observation(seen(1000, there), seen(0, red), seen(2000, blue)) is None
-    assert told(
+    assert pieces_of(
         infer_missed_observation(
             seen(1000, replace(blue, colour="red")), seen(0, red), seen(2000, blue)
         )
@@ -122,12 +125,12 @@ def test_a_piece_that_is_seen_elsewhere_was_not_read_as_another_one(seen, piece,
     made = infer_missed_observation(
         seen(1000, there, blue), seen(0, red, blue), seen(2000, red, replace(there, colour="blue"))
     )
-    assert made is None or ("blue", "medium", 300) not in told(made)
+    assert made is None or ("blue", "medium", 300) not in pieces_of(made)
 
 
 def test_what_is_turned_otherwise_in_its_place_lay_as_it_is_read_later(seen, piece, red, blue):
     there, round_again = piece("red", 300, 50), piece("red", 300 + 42, 50, heading_deg=180.0)
-    assert told(
+    assert pieces_of(
         infer_missed_observation(seen(1000, round_again), seen(0, red), seen(2000, there, blue))
     ) == [("red", "medium", 300)]
     nudged = piece("red", 301, 50, heading_deg=5.0)
@@ -138,12 +141,15 @@ def test_what_is_turned_otherwise_in_its_place_lay_as_it_is_read_later(seen, pie
 
 def test_what_came_from_nowhere_and_is_gone_was_not_there(seen, piece, red, blue):
     stranger, now = piece("blue", 300, 50), seen(2000, red, blue)
-    assert told(drop_transient_pieces(seen(1000, red, blue, stranger), seen(0, red), now)) == [
+    assert pieces_of(drop_transient_pieces(seen(1000, red, blue, stranger), seen(0, red), now)) == [
         RED,
         BLUE,
     ]
     assert drop_transient_pieces(seen(1000, red, blue), seen(0, red), now) is None
-    assert told(drop_transient_pieces(seen(1000, red, blue, stranger), None, now)) == [RED, BLUE]
+    assert pieces_of(drop_transient_pieces(seen(1000, red, blue, stranger), None, now)) == [
+        RED,
+        BLUE,
+    ]
     assert (
         drop_transient_pieces(
             seen(1000, red, piece("green", 300, 50)), None, seen(2000, red, piece("green", 400, 50))
@@ -200,7 +206,10 @@ def test_a_piece_is_not_taken_to_have_gone_where_something_lies_in_its_place_now
     """Two were gone, and one is back for sure: the other may be back too, and is not read."""
     green = piece("green", 300, 50)
     before, both_gone = seen(0, red, blue, green), seen(1000, red)
-    assert told(infer_missed_observation(both_gone, before, seen(2000, red, blue))) == [RED, BLUE]
+    assert pieces_of(infer_missed_observation(both_gone, before, seen(2000, red, blue))) == [
+        RED,
+        BLUE,
+    ]
     assert (
         infer_missed_observation(
             both_gone,
@@ -237,7 +246,7 @@ def test_what_could_not_be_read_within_15_mm_of_a_pieces_centre_was_that_piece(
     centre_mm = blue.solid.vertices_mm[:, :2].mean(axis=0)
     between = replace(seen(1000, red), unread_mm=(centre_mm + np.array([0.0, away_mm]),))
     made = infer_missed_observation(between, seen(0, red), seen(2000, red, blue))
-    assert told(made) == ([RED, BLUE] if put_in else None)
+    assert pieces_of(made) == ([RED, BLUE] if put_in else None)
     assert made is None or made.unread_mm == ()
 
 
@@ -272,7 +281,7 @@ def test_a_heading_that_differs_by_less_than_30_degrees_is_a_nudge(
     x_mm, y_mm = (now.base_mm + now.tip_mm) / 2 - half_mm * np.array([np.cos(way), np.sin(way)])
     turned = piece("red", x_mm, y_mm, heading_deg=turned_deg)
     made = infer_missed_observation(seen(1000, turned), seen(0, red), seen(2000, now, blue))
-    assert told(made) == (None if nudged else [("red", "medium", 300)])
+    assert pieces_of(made) == (None if nudged else [("red", "medium", 300)])
 
 
 @pytest.mark.parametrize(("probability", "put_in"), [(0.97, False), (0.98, True), (1.0, True)])
@@ -284,7 +293,7 @@ def test_a_piece_of_no_sure_colour_may_be_the_one_that_is_missing(
         seen(1000, blue, stranger), seen(0, red, blue), seen(2000, red, blue)
     )
     assert (made is not None) == put_in
-    assert made is None or RED in told(made)
+    assert made is None or RED in pieces_of(made)
 
 
 @pytest.mark.parametrize("probability", ["colour", "size", "pose"])

@@ -105,7 +105,7 @@ def test_an_input_that_nobody_understands_ends_it_with_its_line(session, seen):
 def test_what_a_button_points_at_is_told_at_once_and_until_it_points_elsewhere(
     session, seen, piece
 ):
-    leans, told = piece("red", 50, 50, pose="leaning"), []
+    leans, statuses = piece("red", 50, 50, pose="leaning"), []
     points = {1000: (2, "it counts"), 2000: (2, "")}
 
     def meanwhile(at_ms):
@@ -113,19 +113,19 @@ def test_what_a_button_points_at_is_told_at_once_and_until_it_points_elsewhere(
         if at_ms in points:
             eyes.point_at(*points[at_ms])
             assert eyes.wait(before.stamp, 0.0).pointed == points[at_ms]
-        told.append((at_ms, eyes.latest.pointed, eyes.latest.message))
+        statuses.append((at_ms, eyes.latest.pointed, eyes.latest.message))
 
     eyes = referee(
         session, *(seen(at_ms, leans) for at_ms in range(0, 3000, 250)), meanwhile=meanwhile
     )
     eyes.run()
-    assert {at_ms for at_ms, pointed, _ in told if pointed == points[1000]} == {
+    assert {at_ms for at_ms, pointed, _ in statuses if pointed == points[1000]} == {
         1000,
         1250,
         1500,
         1750,
     }
-    assert {message for at_ms, _, message in told if at_ms >= 1000} == {
+    assert {message for at_ms, _, message in statuses if at_ms >= 1000} == {
         "Does the leaning piece count?"
     }
 
@@ -155,8 +155,8 @@ def test_a_table_out_of_step_is_told_once_until_table_or_record_is_put_right(
     eyes = referee(session, *steps)
     eyes.run()
     ((at_ms, _, _),) = kinds(session)
-    (told,) = (record.event for record in session.records(1))
-    assert (at_ms, told.verdict, told.evidence["differences"]) == (
+    (event,) = (record.event for record in session.records(1))
+    assert (at_ms, event.verdict, event.evidence["differences"]) == (
         500,
         "out_of_sync",
         ["2 lie there."],

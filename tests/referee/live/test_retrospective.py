@@ -179,19 +179,19 @@ def test_a_throw_that_cannot_be_read_is_on_record_though_all_else_lies_as_it_was
     with closing(Session.begin(log, started, games=game)) as session:
         eyes = Referee(film, setup_of(), film.observe, session)
         eyes.run()
-        told = [
+        verdicts = [
             (record.at_ms, record.event.verdict, record.event.message)
             for record in session.records()
             if isinstance(record.event, VerdictReached)
         ]
-    assert told[1:] == [(1500, "cannot_see", "Show it more clearly.")]
+    assert verdicts[1:] == [(1500, "cannot_see", "Show it more clearly.")]
     assert said == [
         ("cannot see", "Show it more clearly."),
         ("waiting", "Waiting for the next throw or move."),
     ]
 
 
-class Kept(Variant):
+class NoTaking(Variant):
     """Pegs, but nothing that was put down may be taken away."""
 
     def judge(self, state, table, before, board):
@@ -213,12 +213,12 @@ def test_what_was_refused_and_put_back_did_not_happen(
         *hold(2000, red),
         *hold(3000, red, piece("blue", 350, 250)),
     )
-    with closing(Session.begin(log, started, games={"pegs": Kept(games["pegs"])})) as session:
+    with closing(Session.begin(log, started, games={"pegs": NoTaking(games["pegs"])})) as session:
         Referee(film, setup_of(), film.observe, session).run()
         assert [moves for _, moves, _ in ruled(session)] == [("red",), ("blue",)]
 
 
-class Takes(Kept):
+class Takes(NoTaking):
     """Who takes a piece away has had a turn by that."""
 
     def judge(self, state, table, before, board):

@@ -214,15 +214,15 @@ def test_something_that_cannot_be_read_is_news_where_nothing_unread_was(seen, pi
 @pytest.mark.parametrize("moves_at", [None, 3000])
 def test_what_looks_like_a_hand_is_none_once_it_has_kept_still_for_4_s(seen, piece, moves_at):
     """Its reading is told again as long as the picture has not changed."""
-    monitor, told = StabilityMonitor(hold_ms=500), []
+    monitor, updates = StabilityMonitor(hold_ms=500), []
     first, second = (seen(0, piece("red", x, 0), hand=True) for x in (0, 1))
     for at_ms in range(0, 6000, 500):
         reading = second if moves_at is not None and at_ms >= moves_at else first
-        told.append(monitor.update(dataclasses.replace(reading, at_ms=at_ms)))
-    still = [500 * k for k, one in enumerate(told) if one.still_hand]
+        updates.append(monitor.update(dataclasses.replace(reading, at_ms=at_ms)))
+    still = [500 * k for k, one in enumerate(updates) if one.still_hand]
     assert still == ([] if moves_at else list(range(4000, 6000, 500)))
-    assert [one.hand for one in told] == [not one.still_hand for one in told]
-    settled = [one.settled for one in told if one.settled]
+    assert [one.hand for one in updates] == [not one.still_hand for one in updates]
+    settled = [one.settled for one in updates if one.settled]
     assert [one.at_ms for one in settled] == [at_ms for at_ms in still if at_ms >= 4500]
     assert not any(one.hand for one in settled)
 

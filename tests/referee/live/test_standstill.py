@@ -136,8 +136,8 @@ def test_a_table_that_is_out_of_step_is_told_of_once_whatever_covers_it_meanwhil
     with closing(Session.begin(log, started, games={"pegs": OutOfStep(games["pegs"])})) as session:
         spell = frames("unread", 4000, 14_000)
         scripted(session, *lies(0, 4000), *spell, *lies(14_000, 20_000)).run()
-        told = [type(record.event) for record in session.records(1)]
-    assert told == [VerdictReached, InputRecorded]
+        event_types = [type(record.event) for record in session.records(1)]
+    assert event_types == [VerdictReached, InputRecorded]
 
 
 def test_nothing_is_put_on_record_while_the_referee_looks_away(referee, session, frames):
@@ -171,9 +171,9 @@ def test_the_stall_timer_is_due_once_a_spell(unread, most_ms):
     ids=["unread", "busy", "a hand, then unread", "read for a moment"],
 )
 def test_a_table_that_cannot_be_read_is_told_of_sooner_than_a_hand(unread, due):
-    timer, told = StallTimer(), []
+    timer, reported_ms = StallTimer(), []
     for at_ms, cannot_read in unread:
         timer.next_frame()
         if timer.due(at_ms, cannot_read):
-            told.append(at_ms)
-    assert told == due
+            reported_ms.append(at_ms)
+    assert reported_ms == due

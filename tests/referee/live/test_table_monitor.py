@@ -35,7 +35,7 @@ class Table:
 
     def __init__(self, session, path, before=None):
         self.setup, self.path, self.session = before or demo_setup(), path, session
-        self.shown, self.checks, self.wishes, self.looked, self.told = [], {}, {}, [], []
+        self.shown, self.checks, self.wishes, self.looked, self.statuses = [], {}, {}, [], []
         self.anew, self.hidden = None, ()
 
     def show(self, seen, check=None, wish=None):
@@ -66,11 +66,11 @@ class Table:
         )
         self.referee, self.at, self.read_by = referee, -1, []
         referee.run()
-        self.told = [*self.told[1:], referee.latest]
+        self.statuses = [*self.statuses[1:], referee.latest]
         return referee
 
     def read(self):
-        self.told.append(self.referee.latest)
+        self.statuses.append(self.referee.latest)
         self.at += 1
         if self.at == len(self.shown):
             return None
@@ -146,7 +146,7 @@ def test_a_board_of_a_colour_in_play_is_said_once_before_play(table, seen, piece
     table.run()
     assert [event.message for event in table.events(TableChecked)] == [*table.hidden]
     assert [len(event.moves) for event in table.events(VerdictReached)] == [1], "play goes on"
-    assert table.told[-1].moved == ()
+    assert table.statuses[-1].moved == ()
 
 
 def test_a_game_that_goes_on_is_not_told_again_of_its_board(table, seen, piece, cameras):
@@ -169,14 +169,20 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
     table.rest(by(two, cameras[2]), Checked(camera=cameras[2]))
     table.run()
     assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
-    assert table.told[held - 1].moved == ("Corner card 2 is 4.1 mm from where it was.", NO_RULINGS)
-    assert table.told[held - 1].held
-    assert (table.told[held - 1].status, table.told[held - 1].message) == ("cannot see", NO_RULINGS)
+    assert table.statuses[held - 1].moved == (
+        "Corner card 2 is 4.1 mm from where it was.",
+        NO_RULINGS,
+    )
+    assert table.statuses[held - 1].held
+    assert (table.statuses[held - 1].status, table.statuses[held - 1].message) == (
+        "cannot see",
+        NO_RULINGS,
+    )
     assert [event.message.partition(".")[0] for event in table.events(TableChecked)] == [
         "Corner card 2 is 4",
         "The corner cards and the board are back in place",
     ]
-    assert (table.told[-1].moved, table.told[-1].held) == ((), False)
+    assert (table.statuses[-1].moved, table.statuses[-1].held) == ((), False)
     kinds = [
         type(record.event)
         for record in table.session.records()
@@ -225,7 +231,7 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
         "The table could not be measured again, so the old positions stay: expected four"
         " flat corner cards, and card 1 is bent."
     )
-    assert table.told[tried - 1].moved == (
+    assert table.statuses[tried - 1].moved == (
         "Corner card 1 is 2.0 mm from where it was.",
         "The board is 12 mm from where it was.",
         NO_RULINGS,
@@ -238,8 +244,8 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
         f"The board is 12 mm from where it was. {PLAYED_ON}"
     )
     assert table.events(TableChecked)[-1].decided_by == "players"
-    assert not table.told[-1].held
-    assert PLAYED_ON in table.told[-1].moved
+    assert not table.statuses[-1].held
+    assert PLAYED_ON in table.statuses[-1].moved
 
 
 def test_a_card_that_moved_is_on_record_where_it_cannot_be_measured_anew(
@@ -261,14 +267,17 @@ def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(
     one = seen(0, piece("red", 50, 50))
     table.rest(by(seen(0), cameras[0]))
     table.rest(by(one, cameras[1]), elsewhere(cameras[1], camera_mm=3.21))
-    told = len(table.shown)
+    noticed = len(table.shown)
     table.show(by(one, cameras[1]), wish="redo")
     table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
     table.run()
-    assert table.told[told - 1].moved == ("The camera has moved 3.2 mm over the board.", HARMLESS)
-    assert not table.told[told - 1].held
+    assert table.statuses[noticed - 1].moved == (
+        "The camera has moved 3.2 mm over the board.",
+        HARMLESS,
+    )
+    assert not table.statuses[noticed - 1].held
     assert len(table.events(VerdictReached)) == 1
-    assert table.told[-1].moved == ()
+    assert table.statuses[-1].moved == ()
     assert table.looked[-1][1] is cameras[1]
     assert table.events(TableChecked) == []
 
@@ -284,9 +293,12 @@ def test_a_table_that_cannot_be_read_is_looked_at_and_done_anew_too(table, seen,
     table.show(lost, wish="redo")
     table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
     table.run()
-    assert table.told[held - 1].moved == ("Corner card 3 is 40 mm from where it was.", NO_RULINGS)
+    assert table.statuses[held - 1].moved == (
+        "Corner card 3 is 40 mm from where it was.",
+        NO_RULINGS,
+    )
     assert (
-        table.told[held - 1].message
+        table.statuses[held - 1].message
         == "The table cannot be read: fiducial 3 does not fit the others."
     )
     assert not any(
@@ -310,7 +322,7 @@ def test_a_card_that_is_covered_is_not_taken_to_lie_where_it_did_again(table, se
     table.rest(by(one, cameras[0]), elsewhere(cameras[0], cards_mm={2: 4.0}))
     table.rest(by(one, half), Checked(camera=half))
     table.run()
-    assert table.told[-1].held
+    assert table.statuses[-1].held
     assert len(table.events(TableChecked)) == 1
 
 

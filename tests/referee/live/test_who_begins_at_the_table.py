@@ -114,8 +114,8 @@ class Film:
 
 
 @pytest.fixture
-def told(log):
-    """told(begins, deeds, inputs): what the whole referee makes of a game that begins so: the
+def played(log):
+    """played(begins, deeds, inputs): what the whole referee makes of a game that begins so: the
     state, the same after a restart, and what was told.
     """
 
@@ -159,8 +159,8 @@ def name(player):
     return player.capitalize()
 
 
-def test_the_highest_die_in_the_corner_begins_and_those_who_tie_roll_again(told):
-    state, lines = told("roll", [4, 2, 4, 3, 5, SET_UP, 6])
+def test_the_highest_die_in_the_corner_begins_and_those_who_tie_roll_again(played):
+    state, lines = played("roll", [4, 2, 4, 3, 5, SET_UP, 6])
     assert state.players == (C, A, B)
     assert (state.to_move, str(state.phase)) == (C, "move 6")
     assert lines[:5] == [
@@ -175,8 +175,8 @@ def test_the_highest_die_in_the_corner_begins_and_those_who_tie_roll_again(told)
     ]
 
 
-def test_the_lot_says_who_rolls_first_for_movement(told):
-    state, lines = told("lot", [SET_UP, 3])
+def test_the_lot_says_who_rolls_first_for_movement(played):
+    state, lines = played("lot", [SET_UP, 3])
     assert (state.players, state.to_move, str(state.phase)) == ((B, C, A), B, "move 3")
     assert lines[0] == f"Picked at random among {A}, {B} and {C}. {name(B)} begins."
 
@@ -186,29 +186,29 @@ def test_the_lot_says_who_rolls_first_for_movement(told):
     [[SET_UP, {"begins": C}, 3], [{"begins": C}, SET_UP, 3]],
     ids=["after the set-up", "before it"],
 )
-def test_a_lot_is_corrected_by_a_word_before_the_first_move(told, deeds):
-    state, lines = told("lot", deeds)
+def test_a_lot_is_corrected_by_a_word_before_the_first_move(played, deeds):
+    state, lines = played("lot", deeds)
     assert (state.players, state.to_move, str(state.phase)) == ((C, A, B), C, "move 3")
     assert f"{name(C)} begins: set by hand." in lines
 
 
-def test_a_lot_is_corrected_by_a_recorded_word_and_what_is_said_too_late_changes_nothing(told):
+def test_a_lot_is_corrected_by_a_recorded_word_and_what_is_said_too_late_changes_nothing(played):
     message = [
         Input(500, {"begins": C}, "inputs.jsonl: line 1"),
         Input(60_000, {"begins": A}, "inputs.jsonl: line 2"),
     ]
-    state, lines = told("lot", [SET_UP, 3], message)
+    state, lines = played("lot", [SET_UP, 3], message)
     assert (state.players, state.to_move, str(state.phase)) == ((C, A, B), C, "move 3")
     assert lines[1] == f"{name(C)} begins: set by hand."
 
 
-def test_who_was_named_begins(told):
-    state, lines = told(C, [SET_UP, 2])
+def test_who_was_named_begins(played):
+    state, lines = played(C, [SET_UP, 2])
     assert (state.players, state.to_move, str(state.phase)) == ((C, A, B), C, "move 2")
     assert lines[0] == f"{name(C)} begins: set by hand."
 
 
-def test_a_roll_is_ended_by_a_word(told):
-    state, lines = told("roll", [4, 2, {"begins": B}, SET_UP, 5])
+def test_a_roll_is_ended_by_a_word(played):
+    state, lines = played("roll", [4, 2, {"begins": B}, SET_UP, 5])
     assert (state.players, state.to_move, str(state.phase)) == ((B, C, A), B, "move 5")
     assert lines[2] == f"{name(B)} begins: set by hand."

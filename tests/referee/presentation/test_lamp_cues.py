@@ -267,7 +267,7 @@ def test_whole_games_are_followed(game):
         lamps.show(cue_of_record(ledger_of(game, state), record_of(ruled), board))
         if len(states) == 300:
             break
-    told = [cue.then for cue in lamps.cues[1:]]
+    next_cues = [cue.then for cue in lamps.cues[1:]]
     turns = []
     for state in states:
         document = engine.state_document(state)
@@ -279,8 +279,8 @@ def test_whole_games_are_followed(game):
             if outcome
             else ("turn", (whose,) if whose else ())
         )
-    seen = [(cue.signal, cue.of) for cue in told]
+    seen = [(cue.signal, cue.of) for cue in next_cues]
     changed = [turn for at, turn in enumerate(turns) if at == 0 or turn != turns[at - 1]]
     assert [turn for at, turn in enumerate(seen) if at == 0 or turn != seen[at - 1]] == changed
-    for cue in told[:40]:
+    for cue in next_cues[:40]:
         assert strip.frame(cue, 100.0).dtype == np.uint8

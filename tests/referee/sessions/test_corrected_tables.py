@@ -36,9 +36,9 @@ def test_a_correction_holds_until_it_is_taken_back(seen, red, corrected):
     corrections, table = PieceCorrections(), seen(0, red)
     assert corrections.on(table, ledger_of(), SETUP) is table
     assert not corrections.has_corrections
-    told = ledger_of(corrected)
+    ledger = ledger_of(corrected)
     for _ in range(2):
-        assert colours(corrections.on(table, told, SETUP)) == ["blue"]
+        assert colours(corrections.on(table, ledger, SETUP)) == ["blue"]
         assert corrections.has_corrections
         assert [one.true for one in corrections.there] == [BLUE]
     assert colours(corrections.on(table, ledger_of(), SETUP)) == ["red"]
@@ -48,16 +48,16 @@ def test_a_correction_holds_until_it_is_taken_back(seen, red, corrected):
 def test_what_is_read_again_is_corrected_again_and_what_is_repeated_is_the_same(
     seen, piece, red, corrected
 ):
-    corrections, told = PieceCorrections(), ledger_of(corrected)
+    corrections, ledger = PieceCorrections(), ledger_of(corrected)
     first = seen(0, red)
-    pieces = corrections.on(first, told, SETUP).pieces
-    again = corrections.on(replace(first, at_ms=250), told, SETUP)
+    pieces = corrections.on(first, ledger, SETUP).pieces
+    again = corrections.on(replace(first, at_ms=250), ledger, SETUP)
     assert (again.pieces, again.at_ms) == (pieces, 250)
     assert again.pieces is pieces
-    moved = corrections.on(seen(500, piece("red", 300, 50)), told, SETUP)
+    moved = corrections.on(seen(500, piece("red", 300, 50)), ledger, SETUP)
     assert colours(moved) == ["red"]
     assert corrections.lost == (corrected,)
-    assert colours(corrections.on(first, told, SETUP)) == ["blue"]
+    assert colours(corrections.on(first, ledger, SETUP)) == ["blue"]
 
 
 def test_a_new_correction_counts_for_the_reading_that_is_there(seen, red, corrected):

@@ -138,8 +138,8 @@ def test_votes_go_on_without_who_resigned(log):
     session = icefloe(log)
     for player in ("red", "yellow"):
         session.command(Hear(heard={"player": player, "vote_value": "a"}))
-    told = session.command(Resign(player="blue")).event.message
-    assert told.startswith(
+    message = session.command(Resign(player="blue")).event.message
+    assert message.startswith(
         "Blue resigns. Blue's turns and votes are skipped; the pieces stay. Coins may be laid"
     )
     assert session.view().state["phase"] == "coins"

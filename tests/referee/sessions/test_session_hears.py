@@ -12,11 +12,11 @@ from referee.sessions.events import VerdictReached
 def test_a_game_is_told_whether_the_table_is_in_doubt(
     session, games, monkeypatch, verdict, in_doubt
 ):
-    told, hear = [], games["pegs"].hear
+    doubts, hear = [], games["pegs"].hear
     monkeypatch.setattr(
         games["pegs"],
         "hear",
-        lambda state, heard, doubt: told.append(doubt) or hear(state, heard, doubt),
+        lambda state, heard, doubt: doubts.append(doubt) or hear(state, heard, doubt),
     )
     for ruled in ("cannot_see", verdict):
         session.append(
@@ -28,4 +28,4 @@ def test_a_game_is_told_whether_the_table_is_in_doubt(
             )
         )
     session.hear({"player": "blue", "hand": 1})
-    assert told == [in_doubt]
+    assert doubts == [in_doubt]

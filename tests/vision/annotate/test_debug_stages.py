@@ -36,12 +36,14 @@ def test_the_stages_are_of_the_reading_with_the_empty_table_if_that_is_given():
     frame = Frame(
         0, 0, Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0))
     )
-    alone, told = (dict(stages(frame, case.setup, reference)) for reference in (None, frame))
-    np.testing.assert_array_equal(alone["flat"], told["flat"])
-    assert (alone["detector"] != told["detector"]).any(), (
+    alone, with_reference = (
+        dict(stages(frame, case.setup, reference)) for reference in (None, frame)
+    )
+    np.testing.assert_array_equal(alone["flat"], with_reference["flat"])
+    assert (alone["detector"] != with_reference["detector"]).any(), (
         "on a table that was always so there is no piece"
     )
-    np.testing.assert_array_equal(told["edges"], frame.image)
+    np.testing.assert_array_equal(with_reference["edges"], frame.image)
 
 
 def test_where_the_camera_cannot_be_placed_the_picture_as_it_came_is_all():

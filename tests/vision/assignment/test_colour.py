@@ -47,9 +47,9 @@ def squared_distance(light, ground, body):
 @given(st.lists(lights, min_size=1, max_size=4), st.tuples(lights, lights), palettes)
 def test_all_pixels_and_colours_at_once_are_as_each_alone(light, ground, names):
     bodies = tuple(map(palette_body, names))
-    told = colour_distances(np.array(light), np.array(ground), bodies)
+    distances = colour_distances(np.array(light), np.array(ground), bodies)
     np.testing.assert_allclose(
-        told,
+        distances,
         [[squared_distance(one, ground, body) for body in bodies] for one in light],
         rtol=1e-9,
         atol=1e-9,

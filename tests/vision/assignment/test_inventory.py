@@ -100,12 +100,12 @@ def test_what_fits_its_colour_poorly_may_be_of_a_colour_that_seems_to_be_missing
         looks(in_colours(spot(x, 0, {"A": 0.0}), 1.0), *apart, 40.0, 40.0)
         for x, apart in ((0.0, (0.8, 5.0)), (30.0, (4.0, 7.0)), (60.0, (4.0, 20.0)))
     )
-    told = doubt_for_missing_colours([fits, poor, far], pond)
-    assert told[0] is fits
-    assert told[2] is far
-    assert told[1].colours[0] < SURE
-    assert told[1].colours.argmax() == 0, "it is still the likeliest"
-    assert told[1].colours.sum() == pytest.approx(1)
+    doubted = doubt_for_missing_colours([fits, poor, far], pond)
+    assert doubted[0] is fits
+    assert doubted[2] is far
+    assert doubted[1].colours[0] < SURE
+    assert doubted[1].colours.argmax() == 0, "it is still the likeliest"
+    assert doubted[1].colours.sum() == pytest.approx(1)
     shown = [in_colours(spot(90.0 * k, 0, {"A": 0.0}), *np.eye(4)[k]) for k in range(4)]
     assert doubt_for_missing_colours([*shown, poor], pond)[-1] is poor, "none is missing"
 
@@ -120,19 +120,19 @@ def test_what_is_read_as_a_pyramid_that_another_surely_is_has_the_other_colour_t
 ):
     """Black plastic mirrors a blue table."""
     doubtful = in_colours(spot(20, 0, {"C": 0.0, "D": -9.0}), 0.99, 0.01)
-    told, sure = one_of_each_colour_and_size(
+    resolved, sure = one_of_each_colour_and_size(
         [doubtful, in_colours(spot(60, 0, {"C": 0.0}), 1.0)], pond
     )
-    assert told.colours[1] > SURE
+    assert resolved.colours[1] > SURE
     assert sure.colours.tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
 def test_a_colour_in_doubt_stays_as_doubtful_where_both_such_pyramids_are_missing(pond):
     doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
-    told, _ = one_of_each_colour_and_size(
+    resolved, _ = one_of_each_colour_and_size(
         [doubtful, in_colours(spot(60, 0, {"D": 0.0}), 1.0)], pond
     )
-    np.testing.assert_allclose(told.colours, doubtful.colours, atol=1e-9)
+    np.testing.assert_allclose(resolved.colours, doubtful.colours, atol=1e-9)
 
 
 def test_two_that_are_surely_one_colour_and_size_keep_their_colour(pond):
@@ -144,8 +144,8 @@ def test_two_that_are_surely_one_colour_and_size_keep_their_colour(pond):
 def test_pyramids_beside_the_pond_say_nothing_of_those_on_it(pond):
     doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
     away = [in_colours(spot(-90, 0, {"C": 0.0}), 1.0), in_colours(spot(60, 0, {"D": 0.0}), 1.0)]
-    told, *_ = one_of_each_colour_and_size([doubtful, *away], pond)
-    np.testing.assert_allclose(told.colours, doubtful.colours, atol=1e-9)
+    resolved, *_ = one_of_each_colour_and_size([doubtful, *away], pond)
+    np.testing.assert_allclose(resolved.colours, doubtful.colours, atol=1e-9)
 
 
 def test_a_letter_that_another_piece_surely_has_is_left_out_of_the_doubt():
@@ -175,11 +175,11 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
     )
     (true, *_), (taken, *_) = spots[k].tried, spots[other].tried
     short = replace(true, guess=replace(true.guess, size=taken.guess.size))
-    told = retry_as_missing_sizes(
+    retried = retry_as_missing_sizes(
         [replace(one, tried=(short,)) if one is spots[k] else one for one in spots], photo
     )
     uncut = one_of_each_size(spots, photo.setup.colours)
-    assert [one.best.size.name for one in one_of_each_size(told, photo.setup.colours)] == [
+    assert [one.best.size.name for one in one_of_each_size(retried, photo.setup.colours)] == [
         one.best.size.name for one in uncut
     ]
     assert uncut[k].best.size == true.guess.size
@@ -229,11 +229,11 @@ def test_a_zamboni_of_a_doubtful_colour_is_of_the_one_that_no_other_has(zambonis
         replace(spot(x_mm, 0, {"A": 0.0}), colours=np.array(its))
         for x_mm, its in ((40.0, (0.96, 0.04, 0.0)), (80.0, (1.0, 0.0, 0.0)))
     )
-    (told, other), beyond = apply_piece_inventory([doubtful, sure], photo)
+    (resolved, other), beyond = apply_piece_inventory([doubtful, sure], photo)
     assert (other.colours.argmax(), beyond) == (0, [])
-    assert 0.8 < told.colours[1] < 0.9, "it may still be one too many"
-    told, _ = one_of_each_colour([doubtful, replace(sure, chance=0.5)], photo.setup)
-    assert told is doubtful, "what may not be there says nothing"
+    assert 0.8 < resolved.colours[1] < 0.9, "it may still be one too many"
+    resolved, _ = one_of_each_colour([doubtful, replace(sure, chance=0.5)], photo.setup)
+    assert resolved is doubtful, "what may not be there says nothing"
 
 
 def test_two_zambonis_that_are_surely_of_one_colour_keep_it(zambonis):
@@ -349,15 +349,15 @@ def laid(size, pose, x_mm, y_mm, heading_deg, chance):
 def test_a_second_body_in_the_same_place_is_not_told():
     size = LOONEY[0]
     near, far = 100.0 + 0.7 * size.base_mm, 100.0 + 1.1 * size.slant_mm
-    told = without_duplicates(
+    distinct = without_duplicates(
         [
             laid(size, "lying", x, 100.0, 0.0, chance)
             for x, chance in ((near, 0.8), (100.0, 0.9), (far, 0.7))
         ]
     )
-    assert [one.best.x_mm for one in told] == [100.0, far]
+    assert [one.best.x_mm for one in distinct] == [100.0, far]
     again = without_duplicates(
-        [laid(size, "lying", near, 100.0, 0.0, chance) for chance in (0.8, 0.95)], told
+        [laid(size, "lying", near, 100.0, 0.0, chance) for chance in (0.8, 0.95)], distinct
     )
     assert again[0].best.x_mm == near, "of what is new the surest stands against the others"
 
@@ -382,7 +382,7 @@ def inside_of(one):
 )
 def test_pieces_do_not_intersect_and_one_left_out_overlaps_a_surer_one(pieces):
     every = [laid(*piece) for piece in pieces]
-    told = without_duplicates(every)
+    distinct = without_duplicates(every)
     kept = []
     for one in sorted(every, key=lambda one: -one.chance):
         middles = (
@@ -393,4 +393,4 @@ def test_pieces_do_not_intersect_and_one_left_out_overlaps_a_surer_one(pieces):
             clearance(inside_of(one), inside_of(other)).mm > 0 for other in kept
         ):
             kept.append(one)
-    assert told == kept
+    assert distinct == kept

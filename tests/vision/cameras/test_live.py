@@ -109,12 +109,15 @@ def test_a_usb_camera_is_asked_for_the_tables_size_and_locked_after_a_while(tmp_
         camera.read()
     camera.close()
     assert np.array_equal(frame.image, picture())
-    told = devices[0].set_
-    assert (told[cv2.CAP_PROP_FRAME_WIDTH], told[cv2.CAP_PROP_FRAME_HEIGHT]) == (WIDTH, HEIGHT)
+    settings = devices[0].set_
+    assert (settings[cv2.CAP_PROP_FRAME_WIDTH], settings[cv2.CAP_PROP_FRAME_HEIGHT]) == (
+        WIDTH,
+        HEIGHT,
+    )
     assert (
-        told[cv2.CAP_PROP_AUTOFOCUS],
-        told[cv2.CAP_PROP_AUTO_EXPOSURE],
-        told[cv2.CAP_PROP_EXPOSURE],
+        settings[cv2.CAP_PROP_AUTOFOCUS],
+        settings[cv2.CAP_PROP_AUTO_EXPOSURE],
+        settings[cv2.CAP_PROP_EXPOSURE],
     ) == (0, 1, 157.0)
     assert devices[0].released
 

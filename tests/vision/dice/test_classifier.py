@@ -49,11 +49,11 @@ def test_a_crop_shows_the_top_upright_in_the_middle_and_which_sides_are_seen(rol
 
 def test_what_a_die_shows_is_told_however_it_is_turned(rolled):
     cube, view = rolled
-    told = chances(
+    probabilities = chances(
         [cube.moved(np.array([0.0, 0.0, quarter])) for quarter in (0.0, 90.0, 180.0, 270.0)], view
     )
-    np.testing.assert_allclose(told.sum(axis=1), 1.0, atol=1e-6)
-    assert (told.argmax(axis=1) == 5).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-6)
+    assert (probabilities.argmax(axis=1) == 5).all()
     beside = chances([cube.moved(np.array([0.5 * cube.edge_mm, 0.3 * cube.edge_mm, 20.0]))], view)
     assert beside.argmax() == 0, "nothing lies flat just there"
 

@@ -23,13 +23,13 @@ SIGMAS_MM = st.floats(0.001, 5.0)
 def test_what_edges_left_is_found_again(x_mm, y_mm, heading_deg, correlation):
     left = np.diag([x_mm**2, y_mm**2, heading_deg**2])
     left[0, 1] = left[1, 0] = correlation * x_mm * y_mm
-    told = inflate_covariance(left)
-    assert np.linalg.eigvalsh(told - left).min() > -1e-9, "never less doubt than edges leave"
+    inflated = inflate_covariance(left)
+    assert np.linalg.eigvalsh(inflated - left).min() > -1e-9, "never less doubt than edges leave"
     most = MOST_TIMES**2 * left + np.diag([FLOOR_MM, FLOOR_MM, FLOOR_DEG]) ** 2
-    assert np.linalg.eigvalsh(most - told).min() > -1e-9, (
+    assert np.linalg.eigvalsh(most - inflated).min() > -1e-9, (
         "nor so much that a piece would be anywhere"
     )
-    assert edge_sigma_mm(told) == pytest.approx(np.sqrt((x_mm**2 + y_mm**2) / 2), rel=1e-6)
+    assert edge_sigma_mm(inflated) == pytest.approx(np.sqrt((x_mm**2 + y_mm**2) / 2), rel=1e-6)
 
 
 def test_clear_edges_leave_what_the_model_leaves_out():
@@ -41,10 +41,10 @@ def test_clear_edges_leave_what_the_model_leaves_out():
 
 def test_sizes_are_told_apart_as_well_as_edges_are_known():
     letters = load_piece_set("piecepack").sizes
-    told = [
+    probabilities = [
         most_size_probability(letters[2], letters, np.diag([sigma_mm**2, sigma_mm**2, 1.0]))
         for sigma_mm in (0.1, 0.3, 0.5, 2.0)
     ]
-    assert told == sorted(told, reverse=True)
-    assert min(told[:2]) > SURE > max(told[2:])
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert min(probabilities[:2]) > SURE > max(probabilities[2:])
     assert most_size_probability(letters[2], letters[2:3], np.eye(3)) == 1.0, "there is no other"

@@ -68,9 +68,9 @@ def test_the_loss_compares_hypotheses_of_one_place_only():
 
     place, right = torch.tensor([0, 0, 1, 1]), torch.tensor([1.0, 0.0, 0.0, 0.0])
     odds = torch.tensor([2.0, -1.0, 0.5, -3.0])
-    told = np.exp(2) / (1 + np.exp(2) + np.exp(-1)), 1 / (1 + np.exp(0.5) + np.exp(-3))
+    probabilities = np.exp(2) / (1 + np.exp(2) + np.exp(-1)), 1 / (1 + np.exp(0.5) + np.exp(-3))
     assert float(verifier_examples.loss(odds, right, place)) == pytest.approx(
-        -np.mean(np.log(told)), rel=1e-5
+        -np.mean(np.log(probabilities)), rel=1e-5
     )
     assert float(verifier_examples.loss(80 * odds, right, place)) == pytest.approx(
         (0 + 40) / 2, rel=1e-4

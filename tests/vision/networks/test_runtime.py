@@ -40,9 +40,9 @@ def test_networks_answer_as_opencv_has_them(name):
         )
     )
     network.setInput(seen)
-    told = network.forward()
+    expected = network.forward()
     np.testing.assert_allclose(
-        run_network(name, seen), told, rtol=1e-3, atol=1e-3 * np.abs(told).max()
+        run_network(name, seen), expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max()
     )
 
 

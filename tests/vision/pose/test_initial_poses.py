@@ -244,7 +244,7 @@ def test_a_size_that_was_read_between_two_is_not_taken_for_the_nearer_one_withou
         Hypothesis(large, "lying", 0.0, 0.0, 0.0), base_sigma=0.037, poses=[0.0, 1.0, 0.0]
     )
     log_base = (1 - between) * np.log(large.base_mm) + between * np.log(medium.base_mm)
-    told = initial_poses(
+    candidates = initial_poses(
         [dataclasses.replace(looked, log_base=float(log_base))], SIZES, EVEN, EYE, [0.0]
     )[0]
-    assert [one.guess.size for one in told] == [large, medium][:tried]
+    assert [one.guess.size for one in candidates] == [large, medium][:tried]

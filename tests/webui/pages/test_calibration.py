@@ -147,12 +147,12 @@ def test_handles_begin_at_the_cards_inner_corners_and_all_is_labelled(corners_pa
 def test_what_looks_right_is_what_the_calibration_waits_for_and_it_can_ask_again(
     corners, corners_page
 ):
-    told = []
-    waiting = threading.Thread(target=lambda: told.append(corners.corners()))
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append(corners.corners()))
     waiting.start()
     assert put(corners_page, "60,60", "581.5, 61", "579,419", "60.25, 420").status_code == 303
     waiting.join(timeout=30)
-    np.testing.assert_array_equal(told[0], [[60, 60], [581.5, 61], [579, 419], [60.25, 420]])
+    np.testing.assert_array_equal(answers[0], [[60, 60], [581.5, 61], [579, 419], [60.25, 420]])
     assert corners_page.get("/api/v1/corners").get_json()["stage"] == "calculating"
     assert put(corners_page, "60,60", "580,60", "580,420", "60,420").status_code == 409
     corners.refuse("the board's lines are not seen there")

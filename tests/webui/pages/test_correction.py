@@ -29,15 +29,15 @@ def test_every_piece_is_drawn_and_sent_as_it_was_read(client, live):
     assert page.count("is-gone") == 1
     assert client.post("/host/fix", data=form_of(page), headers=OWN).status_code == 200
     table = live.last_table()[1]
-    for told, piece in zip(live.told, table.pieces, strict=False):
-        assert (told.colour, told.size, told.pose, told.there) == (
+    for correction, piece in zip(live.corrections, table.pieces, strict=False):
+        assert (correction.colour, correction.size, correction.pose, correction.there) == (
             piece.colour,
             piece.size,
             piece.pose,
             True,
         )
-        assert [told.x_mm, told.y_mm] == [round(float(v), 1) for v in piece.base_mm]
-    assert (live.told[-1].index, live.told[-1].there) == (None, False)
+        assert [correction.x_mm, correction.y_mm] == [round(float(v), 1) for v in piece.base_mm]
+    assert (live.corrections[-1].index, live.corrections[-1].there) == (None, False)
 
 
 def test_what_would_have_been_ruled_is_shown_and_then_corrected_for_the_log(client, session, live):
@@ -48,12 +48,12 @@ def test_what_would_have_been_ruled_is_shown_and_then_corrected_for_the_log(clie
         data=form | {"x 1": "300,5", "colour 2": "yellow", "pose 1": "upright"},
         headers=OWN,
     ).text
-    assert (live.told[1].x_mm, live.told[1].pose, live.told[2].colour, live.told[3].there) == (
-        300.5,
-        "upright",
-        "yellow",
-        False,
-    )
+    assert (
+        live.corrections[1].x_mm,
+        live.corrections[1].pose,
+        live.corrections[2].colour,
+        live.corrections[3].there,
+    ) == (300.5, "upright", "yellow", False)
     assert "Blue&#39;s piece lies nearer." in page
     assert 'name="x 1" value="300.5"' in page
     assert session.commands == []
@@ -83,7 +83,7 @@ def test_what_is_no_place_is_refused_and_the_page_is_as_it_was(client, live, wro
     )
     assert answer.status_code in (400, 409)
     assert 'role="alert"' in answer.text
-    assert live.told == []
+    assert live.corrections == []
 
 
 def test_where_there_is_no_table_to_put_right_the_page_says_why(client, live):
@@ -107,4 +107,4 @@ def test_while_votes_are_hidden_no_verdict_is_tried_that_might_show_them(client,
     answer = client.post("/host/fix", data=form, headers=OWN)
     assert answer.status_code == 409
     assert "Votes are secret" in answer.text
-    assert live.told == []
+    assert live.corrections == []

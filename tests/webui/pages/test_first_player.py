@@ -26,7 +26,7 @@ from webui.security.permissions import Access
 OWN = {"Sec-Fetch-Site": "same-origin"}
 PLAYERS = ("red", "blue", "yellow")
 LATER = datetime(2026, 11, 27, tzinfo=UTC)
-TOLD = {
+LOT_RULING = {
     "message": sentences(
         msg("Picked at random among {players}.", players=("red", "blue", "yellow")),
         msg("{player} begins.", player="blue"),
@@ -112,7 +112,7 @@ def test_the_page_offers_what_the_rules_leave_open_and_proposes_what_they_say(ho
 
 
 @pytest.mark.parametrize(
-    ("begins", "told"),
+    ("begins", "expected"),
     [
         ({}, ("hand", "", ("yellow", "blue"))),
         ({"begins": "hand"}, ("hand", "", ("yellow", "blue"))),
@@ -121,13 +121,13 @@ def test_the_page_offers_what_the_rules_leave_open_and_proposes_what_they_say(ho
         ({"begins": "blue"}, ("hand", "blue", ("blue", "yellow"))),
     ],
 )
-def test_what_was_chosen_is_how_it_begins(host, setting, playing, begins, told):
+def test_what_was_chosen_is_how_it_begins(host, setting, playing, begins, expected):
     assert host.post("/begin", data=FORM | begins, headers=OWN).status_code == 303
     started = setting.wait(0)
-    assert (started.begins, started.first) == told[:2]
+    assert (started.begins, started.first) == expected[:2]
     assert started.players == ("yellow", "blue"), "seats are as they were chosen"
     ledger = playing(started).session.ledger
-    assert ledger.rolling if told[2] is None else ledger.state.players == told[2]
+    assert ledger.rolling if expected[2] is None else ledger.state.players == expected[2]
 
 
 @pytest.mark.parametrize("begins", ["green", "LOT", "lot,roll", "x" * 4000, "<script>"])
@@ -207,7 +207,7 @@ def test_dice_are_typed_in_on_the_panel_shown_as_they_fall_and_hostile_ones_chan
 
 def test_the_host_corrects_a_lot_by_hand_before_the_first_move_and_players_do_not(playing):
     at = playing(
-        SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue", **TOLD)
+        SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue", **LOT_RULING)
     )
     buttons = re.search(r'<form class="row" id="may-begin".*?</form>', at.host.get("/").text, re.S)[
         0
@@ -272,7 +272,7 @@ def test_how_it_was_decided_is_on_the_panel_and_on_the_page_of_the_log(
 ):
     headers = {"Accept-Language": language}
     by_lot = playing(
-        SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue", **TOLD)
+        SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue", **LOT_RULING)
     )
     for path in ("/", f"/sessions/{by_lot.session.id}?at=1"):
         assert lot in words(by_lot.host.get(path, headers=headers).text), path
@@ -303,7 +303,7 @@ def test_the_evidence_has_every_roll_of_every_round(playing):
             r"<div><dt>.*?</div>", at.host.get("/", headers={"Accept-Language": "de"}).text, re.S
         )
     ]
-    told = [
+    expected = [
         f"Durchgang {turn}, {who} {die}"
         for turn, who, die in (
             (1, "Rot", 4),
@@ -313,7 +313,7 @@ def test_the_evidence_has_every_roll_of_every_round(playing):
             (2, "Blau", 3),
         )
     ]
-    assert [row for row in rows if row.startswith("Durchgang")] == told
+    assert [row for row in rows if row.startswith("Durchgang")] == expected
 
 
 @pytest.mark.parametrize(

@@ -181,14 +181,14 @@ def test_an_open_question_is_asked_with_all_its_choices(client, session, questio
 
 def test_the_answer_that_a_button_points_at_is_marked(client, spectator, session, live, question):
     session.shown |= {"question": question, "phase": "asking"}
-    told = "The button selects answer 2 of 3: Yellow is nearer. Press rule to confirm."
+    sentence = "The button selects answer 2 of 3: Yellow is nearer. Press rule to confirm."
     live.point_at(17, "yellow is nearer")
     [marked] = re.findall(
         r'<button[^>]*id="choice-[^>]*aria-current=true>(.*?)</button>', client.get("/").text
     )
     assert marked == 'Yellow is nearer <span class="press">press rule</span>'
     for page in (client.get("/").text, spectator.get("/").text):
-        assert re.search(r'class="pointed"[^>]*>(.*?)</p>', page)[1] == told
+        assert re.search(r'class="pointed"[^>]*>(.*?)</p>', page)[1] == sentence
     for elsewhere in ((17, ""), (16, "yellow is nearer")):
         live.point_at(*elsewhere)
         page = client.get("/").text

@@ -35,9 +35,9 @@ def test_a_few_acts_a_wrong_one_an_undo_and_on(game, chromium):
         assert play(hand, me, chance, acts=1) == 1
         play(hand, me, chance, acts=None)
         before = hand.view()
-        told = err(hand, me, chance)
-        assert told["verdicts"][0]["verdict"] in NOT_COUNTED
-        assert told["scores"] == before["scores"]
+        view = err(hand, me, chance)
+        assert view["verdicts"][0]["verdict"] in NOT_COUNTED
+        assert view["scores"] == before["scores"]
         put_back(hand)
         assert play(hand, me, chance, acts=1) == 1
         hand.undo()

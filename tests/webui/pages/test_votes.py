@@ -125,12 +125,12 @@ def test_everybody_has_buttons_of_their_own(begin):
 def test_a_vote_is_in_no_answer_before_all_have_voted(begin):
     """Two panels on which other votes were cast answer alike, to the letter."""
     one, other = begin("a"), begin("b")
-    told = [
+    replies = [
         [say(panel.client, label).text for label in votes]
         for panel, votes in ((one, ("Red: 3", "Blue: ace")), (other, ("Red: 5", "Blue: 4")))
     ]
     assert one.session.ledger.state.votes != other.session.ledger.state.votes
-    assert told[0] == told[1]
+    assert replies[0] == replies[1]
     assert answers(one.client) == answers(other.client)
     assert "Blue has voted." in one.client.get("/").text
     assert not [label for label in sayings(one.client) if label.startswith(("Red: ", "Blue: "))]
@@ -196,7 +196,7 @@ def vote(browser, player, value):
     )
 
 
-def told(browsers):
+def all_answers(browsers):
     """What everybody at a table is answered."""
     return {who: answers(browser) for who, browser in browsers.items()}
 
@@ -220,19 +220,19 @@ def test_phones_vote_differently_and_nobody_is_answered_differently(tables):
         ]
         assert [reply.status_code for reply in replies] == [303, 303]
         assert replies[0].text == replies[1].text
-        assert told(here) == told(there)
+        assert all_answers(here) == all_answers(there)
         assert change(here["red"]).text == change(there["red"]).text
-        assert told(here) == told(there)
+        assert all_answers(here) == all_answers(there)
     for browsers, red, blue in ((here, "4", "n"), (there, "n", "3")):
         vote(browsers["red"], "red", red)
         vote(browsers["blue"], "blue", blue)
     assert one.ledger.state.votes != other.ledger.state.votes
-    assert told(here) == told(there)
+    assert all_answers(here) == all_answers(there)
     assert "Still to vote: yellow" in here["host"].get("/api/v1/state").text
     for browsers, value in ((here, "3"), (there, "3")):
         vote(browsers["yellow"], "yellow", value)
     assert "red for 4" in here["spectator"].get("/").text
-    assert told(here) != told(there)
+    assert all_answers(here) != all_answers(there)
 
 
 def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
@@ -272,7 +272,7 @@ def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
             403,
         ]
     assert message[0] == message[1]
-    assert told(here) == told(there)
+    assert all_answers(here) == all_answers(there)
 
 
 def test_a_voter_who_is_gone_is_named_and_the_seat_freed_for_somebody_else(tables):
@@ -403,8 +403,8 @@ def test_an_objection_tells_nothing_of_votes_that_are_hidden(tables):
         press(browsers["red"], "Red objects: blue broke the commentary rules")
         vote(browsers["red"], "red", "4")
         press(browsers["red"], "Yes, blue broke the commentary rules")
-    assert told(here) == told(there)
+    assert all_answers(here) == all_answers(there)
     for browsers in (here, there):
         press(browsers["yellow"], "Yes, blue broke the commentary rules")
         vote(browsers["yellow"], "yellow", "4")
-    assert told(here) == told(there)
+    assert all_answers(here) == all_answers(there)

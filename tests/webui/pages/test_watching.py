@@ -120,7 +120,7 @@ class Watcher:
     def catch_up(self, newest):
         self.page.wait_for_function(f"() => heard.at(-1) === {newest}")
 
-    def was_told(self):
+    def received(self):
         """Everything that it was ever told, by answers and by its stream."""
         bodies = []
         for response in self.answers:
@@ -213,7 +213,7 @@ def test_a_whole_game_reaches_everybody_with_nothing_missed_or_doubled(table, ga
     assert lost.page.evaluate("heard[0]") <= 20
 
 
-VOTES_TOLD = re.compile(r'"votes":(\{[^}]*\})')
+VOTES = re.compile(r'"votes":(\{[^}]*\})')
 
 
 def test_votes_from_phones_are_told_to_nobody_before_the_reveal(table):
@@ -243,12 +243,12 @@ def test_votes_from_phones_are_told_to_nobody_before_the_reveal(table):
         if re.match(rf"vote ({'|'.join(early)})", move)
     ]
     assert len(cast) == 4
-    before = {who: watcher.was_told() for who, watcher in watchers.items()}
+    before = {who: watcher.received() for who, watcher in watchers.items()}
     for message in before.values():
         assert not [move for move in cast if move in message]
         assert not re.search(rf"\b({'|'.join(early)}) for \w", message)
         assert {
-            vote for votes in VOTES_TOLD.findall(message) for vote in json.loads(votes).values()
+            vote for votes in VOTES.findall(message) for vote in json.loads(votes).values()
         } <= {"?", None}
     assert "have voted" in before[early[0]] or "has voted" in before["screen"]
 
@@ -257,7 +257,7 @@ def test_votes_from_phones_are_told_to_nobody_before_the_reveal(table):
     assert here.session.wait(newest, 30)
     for watcher in watchers.values():
         watcher.catch_up(here.session.ledger.seq)
-        assert re.search(rf"\b{early[0]} for \w", watcher.was_told(), re.IGNORECASE)
+        assert re.search(rf"\b{early[0]} for \w", watcher.received(), re.IGNORECASE)
 
 
 def test_a_button_is_heard_though_the_page_changes_between_press_and_release(table):
