@@ -47,8 +47,10 @@ HIDDEN_MM = 15.0
 SURE_OVERLAP, DOUBTFUL_OVERLAP = 0.8, 0.95
 """Two solids that share space at this scale are surely, or perhaps, not both read as they lie."""
 _NEVER_MM = 1e6
-_SURE_FIT = 0.01
-"""Decides only between equally many fits."""
+_SURE_FIT, _RIVAL_FIT = 0.01, 0.9
+"""What a sure reading adds to a fit, and how well another reading fits: they decide only between
+equally many fits.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,11 +435,12 @@ class TableMatch:
         """How well a piece that was seen lies as one of the record: 0 if it does not.
 
         A doubtful square may agree with the record, and so may a leaning piece, but one that surely
-        lies so comes first.
+        lies so comes first. Where only another reading of it agrees, it comes last.
         """
         place = self.touches(was).place
         if not _compatible(piece.place, place):
-            return 0.0
+            rivals = (self.touches(rival).place for rival in was.rivals)
+            return _RIVAL_FIT * any(_compatible(piece.place, rival) for rival in rivals)
         return 1.0 + (_SURE_FIT if place == piece.place and was.pose != "leaning" else 0.0)
 
     @cached_property

@@ -138,6 +138,29 @@ def test_a_knocked_piece_that_stands_or_lies_is_asked_about(table, lie, play):
     ]
 
 
+@pytest.mark.parametrize("lies_probability", [0.2, 0.57])
+def test_a_piece_of_the_record_in_two_readings_is_not_taken_for_one_thrown_out_of_turn(
+    table, lie, lies_probability
+):
+    """Only the less probable reading is as on record, and was so when the board was ruled on."""
+    table.pieces = {
+        "green1": lie("green", 185, 75, 20.0, "upright"),
+        "black1": lie("black", 320, 320),
+    }
+    state, before = thrown("green1 d2^, black1 g7", 2), table.seen()
+    stands, lies = table.pieces["green1"].piece(), lie("green", 175, 68).piece()
+    unsure = replace(
+        lies,
+        pose_probability=lies_probability,
+        rivals=(replace(stands, pose_probability=1 - lies_probability),),
+    )
+    black = table.pieces["black1"].piece()
+    before = replace(before, pieces=(unsure, black))
+    now = replace(before, pieces=(unsure, black, lie("green", 75, 320).piece()))
+    verdict = game.judge(game.State.parse(state), now, before, table.board)
+    assert (type(verdict), verdict.code, verdict.player) == (Refused, "storm.throw.turn", "green")
+
+
 def test_the_first_throw_of_a_round_is_asked_about_where_it_can_hardly_be_read(lie, play):
     """Nothing was said of it before, and who threw waited.  It leans on nothing there."""
     leans = replace(
