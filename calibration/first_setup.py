@@ -360,9 +360,9 @@ def guide(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:
     """Markers that are seen, and what to do to see them better."""
     detected = detect_markers(image, fiducials)
     seen = tuple(sorted(detected.corners_px))
-    if detected.twice:
+    if detected.repeated_ids:
         return seen, msg(
-            "Marker {n} is in view twice: take one of the sheets away.", n=detected.twice[0]
+            "Marker {n} is in view twice: take one of the sheets away.", n=detected.repeated_ids[0]
         )
     missing = [marker.id for marker in fiducials.markers if marker.id not in seen]
     if not seen:

@@ -189,7 +189,7 @@ def _keypoints(detections: Detections, setup: Setup) -> list[KeypointEstimate]:
     return estimate_keypoints_twice(
         [
             crop_of(one, detections.view)
-            for one in detections.found
+            for one in detections.objects
             if not one.is_disc and within(outline, one.middle_mm)
         ],
         detections.view,
@@ -215,7 +215,7 @@ def _one_a_place(estimates: Sequence[PieceEstimate]) -> list[PieceEstimate]:
 
 def _fit(estimate: PieceEstimate) -> float:
     """Log odds of the verification of its best reading."""
-    return estimate.tried[0].fit or 0.0
+    return estimate.hypotheses[0].fit or 0.0
 
 
 def _first_mm(keypoints: KeypointEstimate, pose: Hypothesis) -> Array:

@@ -26,7 +26,7 @@ from vision.cameras.frame import Frame, Image
 from vision.cameras.photographs import Photograph
 from vision.observe import observe
 from vision.pipeline import TableReader
-from vision.resolution import resolved
+from vision.resolution import scale_to_detail
 
 RARE_COLOURS = ("clear", "pink", "grey")
 """Colours that are expected only where they are named: white and black ones look like them."""
@@ -93,7 +93,7 @@ def photo_table(photograph: Photograph, draft: Setup) -> PhotoTable:
     A fiducial whose edges do not show is left out if there are enough others.  Raises InputError
     where the photograph shows too little.
     """
-    shown = resolved(photograph.image, draft.fiducials)
+    shown = scale_to_detail(photograph.image, draft.fiducials)
     focal_px = photograph.focal_px and photograph.focal_px / shown.shrink
     try:
         first = first_lens(shown.image, draft.fiducials, draft.board, focal_px)

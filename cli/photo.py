@@ -30,7 +30,7 @@ from vision.cameras.photographs import Photograph
 from vision.geometry.rectified_view import Photo
 from vision.observe import burnt_out_percent
 from vision.observe import observe as observe_frame
-from vision.resolution import resized, resolved, scaled_setup
+from vision.resolution import resized, scale_to_detail, scaled_setup
 
 SAMPLE = "mat.jpg"
 """A photograph of the mat in the package, drawn by this project."""
@@ -126,7 +126,7 @@ def read_frame(
     debug: Path | None = None,
 ) -> Reading:
     """As `read_calibrated`, of a picture that was decoded already; `where` names it."""
-    shown = resolved(whole.image, setup.fiducials)
+    shown = scale_to_detail(whole.image, setup.fiducials)
     if shown.shrink != 1:
         setup = scaled_setup(setup, shown.image)
         reference = reference and Frame(0, 0, resized(reference.image, shown.image))

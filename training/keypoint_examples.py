@@ -68,7 +68,7 @@ def crop_places(labelled: LabelledView) -> list[CropPlace]:
     out: list[CropPlace] = []
     detections = search(flat, COLOURS)
     cuts = [
-        *(crop_of(found, flat) for found in detections.found),
+        *(crop_of(found, flat) for found in detections.objects),
         *_masked_without_piece(labelled, detections),
     ]
     for cut in cuts:

@@ -31,10 +31,10 @@ from vision.networks.pose_refiner import (
     SHIFT,
     SLANTS,
     TURN,
-    Straight,
-    drawn,
+    StraightCrop,
+    draw_solid,
     rotation,
-    straight,
+    straight_crop,
 )
 from vision.pose.edge_alignment import align_to_edges
 
@@ -143,7 +143,7 @@ def picture_around(solid: Solid, pose: Pose, photo: Photo, paper: Array) -> Flat
     seen = photo.pixels(solid.vertices_mm)
     if (seen < EDGE_PX).any() or (seen > np.array([lens.width, lens.height]) - EDGE_PX - 1).any():
         return None
-    where = straight(solid, pose, photo.camera.eye_mm)
+    where = straight_crop(solid, pose, photo.camera.eye_mm)
     step_mm = where.step_mm * pose_refiner.BASE_PX / BASE_PX
     left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
     place = FlatView(photo.image, float(left), float(top), step_mm)
@@ -159,7 +159,7 @@ def _seen_at(view: FlatView, photo: Photo, pixels: Array) -> Array:
 
 
 def _fits(
-    solid: Solid, pose: Pose, photo: Photo, hidden_by: list[Array], rng: np.random.Generator
+    solid: Solid, pose: Pose, photo: Photo, occluders: list[Array], rng: np.random.Generator
 ) -> Iterator[Solid]:
     """Results of edge alignment from a few starts; none where the piece does not lie level."""
     true = _hypothesis(solid, pose, photo.camera.eye_mm)
@@ -170,7 +170,7 @@ def _fits(
             [START_BASES * true.size.base_mm, START_BASES * true.size.base_mm, START_DEG]
         )
         start = true.at(true.parameters + rng.normal(0, sigma))
-        placed = align_to_edges(start, np.diag((STATED * sigma) ** 2), photo, hidden_by, None)
+        placed = align_to_edges(start, np.diag((STATED * sigma) ** 2), photo, occluders, None)
         yield (start if placed is None else placed.guess).solid
 
 
@@ -186,7 +186,7 @@ def _hypothesis(solid: Solid, pose: Pose, eye_mm: Array) -> Hypothesis:
         float(value) for value in (corners[:4] if pose == "upright" else corners[1:3]).mean(axis=0)
     )
     return Hypothesis(
-        size, pose, x, y, float(np.degrees(straight(solid, pose, eye_mm).turn_rad)), z_mm=z
+        size, pose, x, y, float(np.degrees(straight_crop(solid, pose, eye_mm).turn_rad)), z_mm=z
     )
 
 
@@ -197,7 +197,7 @@ def example(
     fitted = near.fits and rng.random() < FITTED
     guess = near.fits[int(rng.integers(len(near.fits)))] if fitted else _moved(near, rng)
     seen, cut, mirrored = seen_as(guess, near.pose, near.view, near.eye_mm, rng)
-    there = straight(near.solid, near.pose, near.eye_mm)
+    there = straight_crop(near.solid, near.pose, near.eye_mm)
     period = np.pi / 2 if near.pose == "upright" else 2 * np.pi
     turn = (there.turn_rad - cut.turn_rad + period / 2) % period - period / 2
     tip, true_tip = guess.vertices_mm[4, :2], near.solid.vertices_mm[4, :2]
@@ -208,16 +208,16 @@ def example(
 
 def seen_as(
     solid: Solid, pose: Pose, view: FlatView, eye_mm: Array, rng: np.random.Generator
-) -> tuple[NDArray[np.uint8], Straight, bool]:
+) -> tuple[NDArray[np.uint8], StraightCrop, bool]:
     """Input (5, CROP_PX, CROP_PX) for a hypothesis, the place of the crop, and if it is mirrored.
 
     A piece that stands is seen from any of its sides.
     """
-    cut = straight(solid, pose, eye_mm)
+    cut = straight_crop(solid, pose, eye_mm)
     if pose == "upright":
         cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
     seen = np.concatenate(
-        [cut.of(view.code, view.pixels).transpose(2, 0, 1), drawn(solid, cut, eye_mm)]
+        [cut.of(view.code, view.pixels).transpose(2, 0, 1), draw_solid(solid, cut, eye_mm)]
     )
     mirrored = rng.random() < 0.5
     return np.ascontiguousarray(seen[:, ::-1] if mirrored else seen), cut, mirrored
@@ -225,7 +225,7 @@ def seen_as(
 
 def _moved(near: PieceView, rng: np.random.Generator) -> Solid:
     """The piece, moved a little."""
-    where = straight(near.solid, near.pose, near.eye_mm)
+    where = straight_crop(near.solid, near.pose, near.eye_mm)
     factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF))))
     if rng.random() < ASTRAY:
         factor *= float(np.exp(rng.uniform(0, np.log(ASTRAY_TIMES))))

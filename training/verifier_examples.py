@@ -18,10 +18,10 @@ from training.refiner_examples import WIDTHS_PX, picture_around, seen_as
 from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.detector import search, view_of
-from vision.networks.pose_refiner import BASE_PX, straight
+from vision.networks.pose_refiner import BASE_PX, straight_crop
 from vision.pipeline import propose_candidates
 from vision.pose.candidates import PoseHypothesis, align_readings, with_all_readings
-from vision.pose.initial_poses import COUNTED
+from vision.pose.initial_poses import VERTEX_ORDERS
 from vision.pose.priors import habit_of
 
 BOARDS: tuple[Kind, ...] = (
@@ -109,7 +109,7 @@ def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
     -1 where it is at none, None where it is hard to say.
     """
     guess, *cuts = (
-        straight(one, "upright", photo.camera.eye_mm) for one in (solid, *there)
+        straight_crop(one, "upright", photo.camera.eye_mm) for one in (solid, *there)
     )  # only where it is and its scale count, not its turn
     away = [
         float(np.linalg.norm(cut.middle_mm - guess.middle_mm)) / (cut.step_mm * BASE_PX)
@@ -127,7 +127,7 @@ def _labelled(
     if true is None or guess.pose != true[1]:
         return LabelledHypothesis(solid, guess.pose, False)
     seen, guessed = (project_to_table(one.vertices_mm, eye_mm) for one in (true[0], solid))
-    orders = COUNTED if guess.pose == "upright" else COUNTED[:1]
+    orders = VERTEX_ORDERS if guess.pose == "upright" else VERTEX_ORDERS[:1]
     off = (
         min(float(np.linalg.norm(guessed[order] - seen, axis=1).mean()) for order in orders)
         / guess.size.base_mm

@@ -33,7 +33,7 @@ CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
 """Least mean difference over 3 x 3 small pixels that is a change, in grey levels and in standard
 deviations of one pixel's noise.
 """
-SHAKEN = 0.1
+TREMBLE_SHARE = 0.1
 """Share of the local contrast that a change must exceed too, because a trembling camera moves
 edges.
 """
@@ -45,7 +45,7 @@ only over at least this range of levels; least noise.
 """
 MOST_GAIN = 1.25
 """Largest ratio of brightness between two images of the same scene."""
-READ_AGAIN = 2
+MOST_REREADS = 2
 """Number of additional readings of the same table in case of doubt: each image has its own
 noise.
 """
@@ -76,7 +76,7 @@ class Plane:
         """Change in levels that a tremble of the camera may cause, by the local contrast."""
         around = np.ones((3, 3), np.uint8)
         contrast = cv2.subtract(cv2.dilate(self.levels, around), cv2.erode(self.levels, around))
-        return np.multiply(contrast, np.float32(SHAKEN), dtype=np.float32)
+        return np.multiply(contrast, np.float32(TREMBLE_SHARE), dtype=np.float32)
 
     @cached_property
     def clipped(self) -> NDArray[np.bool_] | None:
@@ -137,7 +137,7 @@ class Watch:
         if (
             self._read is not None
             and before is not None
-            and _same(self._read[0], thumb, self._scratch)
+            and _shows_same_scene(self._read[0], thumb, self._scratch)
         ):
             if (
                 isinstance(before, Observation)
@@ -147,16 +147,16 @@ class Watch:
             ):
                 before = self._read_again(before, frame, setup, reference)
                 self._read = self._read[0], setup, before
-            return self._as_of(before, frame)
-        if last is not None and not _same(last[0], thumb, self._scratch):
+            return self._restamp(before, frame)
+        if last is not None and not _shows_same_scene(last[0], thumb, self._scratch):
             self._still_since_ms = None
             if isinstance(before, Observation):
                 return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
             return Unusable(frame.seq, frame.at_ms, NOT_AT_REST)
-        seen = _with_note(self._observed(frame, setup, reference), before, setup)
-        self._read, self._more = (thumb, setup, seen), READ_AGAIN
+        seen = _note_camera_shift(self._observed(frame, setup, reference), before, setup)
+        self._read, self._more = (thumb, setup, seen), MOST_REREADS
         self._still_since_ms = last[1] if last is not None else frame.at_ms
-        return self._as_of(seen, frame)
+        return self._restamp(seen, frame)
 
     def _observed(
         self, frame: Frame, setup: Setup, reference: Frame | None
@@ -174,17 +174,21 @@ class Watch:
         """
         self._more -= 1
         again = self._observed(frame, setup, reference)
-        if not isinstance(again, Observation) or again.hand or _things(again) < _things(before):
+        if (
+            not isinstance(again, Observation)
+            or again.hand
+            or _object_count(again) < _object_count(before)
+        ):
             return before
         surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)
-        pieces = tuple(_or_as(piece, other.pieces) for piece in surer.pieces)
+        pieces = tuple(_with_counterpart(piece, other.pieces) for piece in surer.pieces)
         # Where nothing is told besides it stays the same reading:
         # `referee.live.stability.is_same_reading` does not compare, it looks whether it is.
         return replace(
             surer, pieces=surer.pieces if pieces == surer.pieces else pieces, notes=before.notes
         )
 
-    def _as_of(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
+    def _restamp(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
         """An earlier reading as the observation of this frame."""
         reading = replace(read, frame_seq=frame.seq, at_ms=frame.at_ms)
         if not isinstance(reading, Observation):
@@ -201,11 +205,11 @@ def _doubt(seen: Observation) -> float:
     )
 
 
-def _things(seen: Observation) -> int:
+def _object_count(seen: Observation) -> int:
     return len(seen.unread_mm) + len(seen.pieces) + len(seen.off_board)
 
 
-def _or_as(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
+def _with_counterpart(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
     """A doubtful piece, or its counterpart in another reading of the same table."""
     if piece.pose_probability >= SURE or not others:
         return piece
@@ -219,13 +223,13 @@ def _or_as(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
     ]
     other = others[int(np.argmin(apart))]
     if clearance(piece.solid, other.solid).mm > 0 or any(
-        _lies_as(one, other) for one in (piece, *piece.rivals)
+        _agrees(one, other) for one in (piece, *piece.rivals)
     ):
         return piece
     return replace(piece, rivals=(*piece.rivals, other))
 
 
-def _lies_as(piece: SeenPiece, other: SeenPiece) -> bool:
+def _agrees(piece: SeenPiece, other: SeenPiece) -> bool:
     """True if two readings agree within their uncertainty."""
     if (piece.size, piece.pose) != (other.size, other.pose):
         return False
@@ -233,7 +237,7 @@ def _lies_as(piece: SeenPiece, other: SeenPiece) -> bool:
     return float(away @ np.linalg.solve(doubt, away)) < APART_SIGMAS**2
 
 
-def _with_note(
+def _note_camera_shift(
     seen: Observation | Unusable, before: Observation | Unusable | None, setup: Setup
 ) -> Observation | Unusable:
     """The reading, with a note if the camera has moved since the table was read before."""
@@ -256,19 +260,19 @@ def _with_note(
 
 
 def _thumb(frame: Frame) -> Thumb:
-    half = _halved(frame.image)
+    half = _halve(frame.image)
     # In floating point before it is made small: whole levels are too coarse for the noise that is
     # left.
     grey = cv2.cvtColor(half, cv2.COLOR_RGB2GRAY).astype(np.float32)
     height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
     colour = half
     while colour.shape[1] >= 2 * COLOUR_PX:
-        colour = _halved(colour)
+        colour = _halve(colour)
     small = cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA)
     return Thumb(Plane(np.asarray(small, np.float32)), Plane(colour))
 
 
-def _halved(image: Image) -> Image:
+def _halve(image: Image) -> Image:
     """Average 2 x 2 pixels; other ratios take many times as long."""
     height, width = image.shape[0] // 2, image.shape[1] // 2
     return np.asarray(
@@ -277,7 +281,7 @@ def _halved(image: Image) -> Image:
     )
 
 
-def _same(a: Thumb, b: Thumb, scratch: _Scratch) -> bool:
+def _shows_same_scene(a: Thumb, b: Thumb, scratch: _Scratch) -> bool:
     """True if two images show the same scene.
 
     Noise, a global change of light and a tremble of the camera are allowed.
@@ -287,10 +291,10 @@ def _same(a: Thumb, b: Thumb, scratch: _Scratch) -> bool:
     gain, offset, noise = _light(a.sparse, b.sparse)
     if not 1 / MOST_GAIN < gain < MOST_GAIN:
         return False
-    apart = _beyond_tremble(a.grey, b.grey, gain, offset, scratch)
+    apart = _difference_beyond_tremble(a.grey, b.grey, gain, offset, scratch)
     if _has_spot(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise), CHANGED_PIXELS):
         return False
-    apart = _beyond_tremble(a.colour, b.colour, gain, offset, scratch)
+    apart = _difference_beyond_tremble(a.colour, b.colour, gain, offset, scratch)
     noises = SIGMAS_A_MEDIAN * np.median(np.abs(apart[::EVERY_PX, ::EVERY_PX]), axis=(0, 1))
     most = np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)
     return not _has_spot(cv2.inRange(apart, np.full_like(most, -WHITE), most) == 0, COLOUR_PIXELS)
@@ -307,7 +311,9 @@ def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
     return bool(spots[1:, cv2.CC_STAT_AREA].max() >= pixels)
 
 
-def _beyond_tremble(a: Plane, b: Plane, gain: float, offset: float, scratch: _Scratch) -> Grey:
+def _difference_beyond_tremble(
+    a: Plane, b: Plane, gain: float, offset: float, scratch: _Scratch
+) -> Grey:
     """Difference in levels, after gain and offset, beyond what a tremble does to edges.
 
     Means over 3 x 3 pixels, for (h, w) or (h, w, 3). The array is used again by the next call with

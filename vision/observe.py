@@ -74,8 +74,8 @@ def observe(
         frame.seq,
         frame.at_ms,
         camera,
-        _seen(on_board, photo),
-        _seen(strays, photo),
+        _seen_pieces(on_board, photo),
+        _seen_pieces(strays, photo),
         counters=read.counters,
         hand=read.hand,
         unread_mm=read.unread_mm,
@@ -129,7 +129,7 @@ def _inside(one: Reading, outline: Array) -> bool:
     )
 
 
-def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
+def _seen_pieces(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
     """Pieces as they are reported, each followed by the one that stands on it."""
     if not readings:
         return ()
@@ -158,7 +158,7 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         np.array([guess.x_mm, guess.y_mm]),
         guess.heading_deg % REPEATS_DEG[guess.pose],
         guess.solid,
-        _with_place(left_by_edges, by_place),
+        _add_place_covariance(left_by_edges, by_place),
         colour_probability=float(one.chances[best]),
         size_probability=min(
             one.size_probability, most_size_probability(guess.size, setup.sizes, left_by_edges)
@@ -168,11 +168,11 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         rivals=tuple(_piece(other, on, by_place, setup) for other in one.rivals),
         if_right=None
         if one.if_right is None
-        else _with_place(inflate_covariance(one.if_right), by_place),
+        else _add_place_covariance(inflate_covariance(one.if_right), by_place),
     )
 
 
-def _with_place(covariance: Array, by_place: Array) -> Array:
+def _add_place_covariance(covariance: Array, by_place: Array) -> Array:
     """Covariance (3, 3) of a piece, plus that (2, 2) mm^2 of the camera's pose at its place."""
     summed = covariance.copy()
     summed[:2, :2] += by_place

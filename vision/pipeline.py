@@ -14,7 +14,7 @@ from table.observation import SURE, SeenCounter
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
 from table.table_config import Setup
-from vision.assignment.colour import bare_ground, coloured
+from vision.assignment.colour import bare_ground, estimate_colours
 from vision.assignment.inventory import (
     apply_piece_inventory,
     doubt_for_missing_colours,
@@ -27,16 +27,16 @@ from vision.background.background_model import (
     changed_patches,
     detect_changes,
     empty_table,
-    explaining_changes,
+    pieces_explaining_changes,
     weigh_by_change,
     without_unchanged,
 )
 from vision.background.residuals import RIM_CELLS, hand_is_over, unexplained_places, unread_places
-from vision.boards.counter_cells import judged_by_cells
+from vision.boards.counter_cells import correct_by_cells
 from vision.boards.counters import counters
 from vision.boards.tiles import tiles_present
 from vision.cameras.frame import Frame
-from vision.dice.cover_dice import find_dice, not_under_pieces, seen_die, without_dice
+from vision.dice.cover_dice import dice_beside_pieces, find_dice, seen_die, without_dice
 from vision.dice.cube_fit import Cube
 from vision.geometry.camera_model import outline_px
 from vision.geometry.piece_pose import project_to_table, silhouette
@@ -53,7 +53,7 @@ from vision.networks.keypoints import (
     KeypointEstimate,
     crop_along,
     crop_of,
-    crops_as,
+    crops_for_pose,
     estimate_from_all_sides,
     estimate_keypoints,
     estimate_keypoints_twice,
@@ -61,7 +61,7 @@ from vision.networks.keypoints import (
 from vision.pose.candidates import (
     SURE_CHANCE,
     Candidate,
-    Company,
+    Neighbourhood,
     PieceEstimate,
     PoseHypothesis,
     align_all,
@@ -109,7 +109,7 @@ class TableReader:
     def __call__(self, photo: Photo, reference: Frame | None = None) -> TableReading:
         """Everything on the table in a photograph."""
         setup = photo.setup
-        last = self._last if self._last is not None and self._last.is_where(photo) else None
+        last = self._last if self._last is not None and self._last.shows_same_view(photo) else None
         detections = seen = search(view_of(photo), setup.colours, last.detections if last else None)
         if (empty := self._empty_table(reference, photo)) is not None:
             detections = without_unchanged(detections, empty)
@@ -125,16 +125,16 @@ class TableReader:
         known = last.estimates if last else {}
         candidates = propose_candidates(detections, photo, still)
         sure = [one for one in candidates if one.chance > SURE_CHANCE]
-        measured = align_all(sure, photo, known)
-        if measured.keys() - known.keys():
-            bare = bare_ground(detections, [estimate.best for estimate in measured.values()], photo)
-            measured = {
-                company: estimate
-                if company in known
-                else coloured(estimate, bare, detections, photo)
-                for company, estimate in measured.items()
+        aligned = align_all(sure, photo, known)
+        if aligned.keys() - known.keys():
+            bare = bare_ground(detections, [estimate.best for estimate in aligned.values()], photo)
+            aligned = {
+                neighbourhood: estimate
+                if neighbourhood in known
+                else estimate_colours(estimate, bare, detections, photo)
+                for neighbourhood, estimate in aligned.items()
             }
-        possible, impossible = _without_overlaps(list(measured.values()), setup)
+        possible, impossible = _without_overlaps(list(aligned.values()), setup)
         estimates, beyond = apply_piece_inventory(possible, photo)
         if setup.game.target is not None:
             estimates = with_one_target(estimates, photo)
@@ -144,9 +144,9 @@ class TableReader:
         estimates = [one for one in estimates if one.colour_distance <= FOREIGN_COLOUR]
         pieces = [estimate.best for estimate in estimates]
         discs = counters(detections, photo, last.counters if last else ())
-        discs = judged_by_cells(discs, pieces, detections.view, photo)
+        discs = correct_by_cells(discs, pieces, detections.view, photo)
         self._last = _PreviousFrame(
-            last.photo if last else photo, seen, candidates, measured, dice, discs
+            last.photo if last else photo, seen, candidates, aligned, dice, discs
         )
         tiles = tiles_present(photo, pieces, detections) if isinstance(setup.board, Tiles) else None
         doubtful = [one.best for one in candidates if one.chance <= SURE_CHANCE]
@@ -162,7 +162,7 @@ class TableReader:
         others_mm += [one.guess.middle_mm for one in every if _is_unlikely(one, setup)]
         left = (*unread_places(unexplained, doubtful, pieces, photo), *others_mm)
         lie = [one.guess.solid for one in readings if one.probability >= SURE]
-        rolled = None if dice is None else tuple(map(seen_die, not_under_pieces(dice, lie)))
+        rolled = None if dice is None else tuple(map(seen_die, dice_beside_pieces(dice, lie)))
         return TableReading(readings, discs, hand_is_over(detections, setup), left, tiles, rolled)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
@@ -181,11 +181,11 @@ class _PreviousFrame:
     photo: Photo
     detections: Detections
     candidates: list[Candidate]
-    estimates: dict[Company, PieceEstimate]
+    estimates: dict[Neighbourhood, PieceEstimate]
     dice: list[Cube] | None
     counters: tuple[SeenCounter, ...]
 
-    def is_where(self, photo: Photo) -> bool:
+    def shows_same_view(self, photo: Photo) -> bool:
         """True if a photograph shows the same table from the same pose."""
         if photo.setup != self.photo.setup or photo.image.shape != self.photo.image.shape:
             return False
@@ -198,7 +198,7 @@ class _PreviousFrame:
         """True if nothing on the board has changed, nor beside it where a die would stick out."""
         outline = self.photo.setup.outline_mm()
         middle = outline.mean(axis=0)
-        return not _any_in(
+        return not _is_set_within(
             detections.fresh, detections.view.pixels(middle + AROUND_BOARD * (outline - middle))
         )
 
@@ -211,19 +211,19 @@ class _PreviousFrame:
         eye, mask = self.photo.camera.eye_mm, detections.fresh
         if not mask.any():
             doubtful = [
-                company[0]
-                for company, estimate in self.estimates.items()
+                neighbourhood[0]
+                for neighbourhood, estimate in self.estimates.items()
                 if _reading(estimate).probability < SURE
             ]
             return [one for one in self.candidates if one not in doubtful]
         return [
             one
             for one in self.candidates
-            if not _any_in(mask, detections.view.pixels(silhouette(one.best.solid, eye)))
+            if not _is_set_within(mask, detections.view.pixels(silhouette(one.best.solid, eye)))
         ]
 
 
-def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:
+def _is_set_within(mask: NDArray[np.bool_], outline_px: Array) -> bool:
     """True if the mask is set anywhere in a convex outline (n, 2)."""
     corners = np.rint(outline_px).astype(np.int32)
     left, top = np.maximum(corners.min(axis=0), 0)
@@ -253,10 +253,10 @@ def propose_candidates(
         taken |= detections.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
     found = [
         one
-        for one in detections.found
+        for one in detections.objects
         if not one.is_disc and not _is_set(taken, detections.view.pixels(one.middle_mm[None])[0])
     ]
-    keypoints = _looked_at(found, habit, detections, photo)
+    keypoints = _estimate_detections(found, habit, detections, photo)
     candidates = _reexamine_blurred(
         without_duplicates(fit_candidates(keypoints, habit, photo, detections), still),
         still,
@@ -265,10 +265,10 @@ def propose_candidates(
     )
     candidates = weigh_by_change(candidates, still, detections, photo)
     if (alone := detect_changes(candidates, detections, photo)) is not None:
-        keypoints = _looked_at(alone.found, habit, detections, photo)
+        keypoints = _estimate_detections(alone.objects, habit, detections, photo)
         if usually_lie(setup) and _colours_on_board(candidates, setup) < len(setup.colours):
-            keypoints += _looked_at_as_they_lie(changed_patches(alone, photo), detections, photo)
-        new = explaining_changes(
+            keypoints += _estimate_lying(changed_patches(alone, photo), detections, photo)
+        new = pieces_explaining_changes(
             fit_candidates(keypoints, habit, photo, alone), alone, detections, photo
         )
         more = without_duplicates(new, candidates)
@@ -279,7 +279,7 @@ def propose_candidates(
         detections, [one.best for one in candidates if one.chance > SURE_CHANCE], photo
     )
     if len(left):
-        keypoints = _looked_at_leftovers(detections.view.pixels(left), detections, photo)
+        keypoints = _estimate_leftovers(detections.view.pixels(left), detections, photo)
         more = without_duplicates(fit_candidates(keypoints, habit, photo, detections), candidates)
         candidates = weigh_by_change(
             _reexamine_blurred(more, candidates, photo, detections), candidates, detections, photo
@@ -293,7 +293,7 @@ def propose_candidates(
     ]
 
 
-def _looked_at(
+def _estimate_detections(
     found: Sequence[Detection], habit: Array, detections: Detections, photo: Photo
 ) -> list[KeypointEstimate]:
     """Keypoints of the detections.
@@ -309,17 +309,17 @@ def _looked_at(
         unusual = [
             one
             for one in keypoints
-            if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual
+            if one.presence > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual
         ]
         keypoints += estimate_keypoints(
-            [cut for one in unusual for cut in crops_as(usual, one, detections.view)],
+            [cut for one in unusual for cut in crops_for_pose(usual, one, detections.view)],
             detections.view,
             colours,
         )
     return keypoints
 
 
-def _looked_at_leftovers(
+def _estimate_leftovers(
     places_px: Array, detections: Detections, photo: Photo
 ) -> list[KeypointEstimate]:
     """Keypoints at places (n, 2) of the view, cropped in every quarter turn."""
@@ -341,7 +341,7 @@ def _colours_on_board(candidates: list[Candidate], setup: Setup) -> int:
     )
 
 
-def _looked_at_as_they_lie(
+def _estimate_lying(
     middles_mm: list[Array], detections: Detections, photo: Photo
 ) -> list[KeypointEstimate]:
     """Keypoints of pieces that fit about places (2,), cropped as lying pieces.
@@ -366,13 +366,13 @@ def _reexamine_blurred(
     candidates: list[Candidate], known: Sequence[Candidate], photo: Photo, detections: Detections
 ) -> list[Candidate]:
     """Pieces, those with uncertain keypoints that are not `known` examined from all sides."""
-    kept = [one for one in candidates if one.keypoints.blur <= BLURRED or one in known]
+    accepted = [one for one in candidates if one.keypoints.blur <= BLURRED or one in known]
     clearer = []
-    for one in (one for one in candidates if one not in kept):
+    for one in (one for one in candidates if one not in accepted):
         keypoints = estimate_from_all_sides(one.keypoints, detections.view, photo.setup.colours)
         again = fit_candidates([keypoints], habit_of(photo.setup).poses, photo, detections)
         clearer += again if again and again[0].chance > SURE_CHANCE else [one]
-    return without_duplicates(clearer, kept) if clearer else candidates
+    return without_duplicates(clearer, accepted) if clearer else candidates
 
 
 def _without_overlaps(
@@ -392,9 +392,9 @@ def _reading(estimate: PieceEstimate) -> Reading:
 
     It has the uncertainty that the other readings leave about place, identity and existence.
     """
-    best, weights = estimate.tried[0], _weights(estimate)
+    best, weights = estimate.hypotheses[0], _weights(estimate)
     covariance = best.covariance[:3, :3].copy()
-    for one, weight in zip(estimate.tried, weights, strict=True):
+    for one, weight in zip(estimate.hypotheses, weights, strict=True):
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
     there = _existence(estimate)
@@ -402,11 +402,11 @@ def _reading(estimate: PieceEstimate) -> Reading:
         Reading(
             one.guess,
             one.covariance[:3, :3],
-            there * _share(estimate, weights, one, _stands),
+            there * _share(estimate, weights, one, _pose_and_height),
             _share(estimate, weights, one, _size),
             estimate.colours,
         )
-        for one, weight in zip(estimate.tried, weights, strict=True)
+        for one, weight in zip(estimate.hypotheses, weights, strict=True)
         if one is best or weight >= 1 - SURE
     )
     under = None if estimate.under is None else _reading(estimate.under)
@@ -417,8 +417,8 @@ def _reading(estimate: PieceEstimate) -> Reading:
 
 def _weights(estimate: PieceEstimate) -> Array:
     """Probabilities (n,) of the readings of an estimate, if there is a piece."""
-    best = estimate.tried[0]
-    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in estimate.tried])
+    best = estimate.hypotheses[0]
+    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in estimate.hypotheses])
     return np.asarray(weights / weights.sum())
 
 
@@ -432,7 +432,7 @@ def _is_unlikely(reading: Reading, setup: Setup) -> bool:
 
 def _existence(estimate: PieceEstimate) -> float:
     """Probability that there is a piece, by how well its most probable reading fits."""
-    fit = estimate.tried[0].fit
+    fit = estimate.hypotheses[0].fit
     return estimate.chance * (1.0 if fit is None else float(np.interp(fit, FIT_ODDS, SHARE_RIGHT)))
 
 
@@ -443,10 +443,10 @@ def _share(
     of: Callable[[PoseHypothesis], object],
 ) -> float:
     """Total weight of the readings of an estimate that share a property with one of them."""
-    return float(weights[[of(other) == of(one) for other in estimate.tried]].sum())
+    return float(weights[[of(other) == of(one) for other in estimate.hypotheses]].sum())
 
 
-def _stands(one: PoseHypothesis) -> tuple[Pose, float]:
+def _pose_and_height(one: PoseHypothesis) -> tuple[Pose, float]:
     return one.guess.pose, one.guess.z_mm
 
 

@@ -37,23 +37,23 @@ LEAST_SIDE_PX = 24.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Resolved:
+class ScaledPhotograph:
     """A photograph (h, w, 3) at its real resolution: `shrink` times smaller than it came."""
 
     image: Image
     shrink: float
 
 
-def resolved(image: Image, fiducials: Fiducials) -> Resolved:
+def scale_to_detail(image: Image, fiducials: Fiducials) -> ScaledPhotograph:
     """A photograph of fiducials, scaled down if its pixels are finer than what it shows.
 
     It stays as it is if it shows no fiducials.
     """
-    searched = scaled_down(image, max(1.0, max(image.shape[:2]) / SEARCHED_PX))
+    searched = scale_down(image, max(1.0, max(image.shape[:2]) / SEARCHED_PX))
     whole_px = image.shape[1] / searched.shape[1]
     found = detect_markers(searched, fiducials).corners_px
     if not found:
-        return Resolved(image, 1.0)
+        return ScaledPhotograph(image, 1.0)
     finest_mm = min(
         _side_mm(marker.corners_mm) / (side_px(found[marker.id]) * whole_px)
         for marker in fiducials.markers
@@ -62,7 +62,7 @@ def resolved(image: Image, fiducials: Fiducials) -> Resolved:
     least_px = min(map(side_px, found.values())) * whole_px
     most = max(1.0, least_px / LEAST_SIDE_PX)
     shrink = min(most, max(1.0, FINEST_MM / finest_mm))
-    smaller = scaled_down(image, shrink)
+    smaller = scale_down(image, shrink)
     for _ in range(ROUNDS):
         by = smaller.shape[1] / searched.shape[1]
         quads = [(quad + 0.5) * by - 0.5 for quad in found.values()]
@@ -70,10 +70,10 @@ def resolved(image: Image, fiducials: Fiducials) -> Resolved:
         if blur_px is None or blur_px <= SOFT_PX:
             break
         shrink = min(most, shrink * blur_px / SHARP_PX)
-        smaller = scaled_down(image, shrink)
+        smaller = scale_down(image, shrink)
     if shrink < LEAST_SHRINK:
-        return Resolved(image, 1.0)
-    return Resolved(smaller, image.shape[1] / smaller.shape[1])
+        return ScaledPhotograph(image, 1.0)
+    return ScaledPhotograph(smaller, image.shape[1] / smaller.shape[1])
 
 
 def marker_blur_px(image: Image, quads: Sequence[Array]) -> float | None:
@@ -85,7 +85,7 @@ def marker_blur_px(image: Image, quads: Sequence[Array]) -> float | None:
     return float(np.median(widths)) if len(widths) else None
 
 
-def scaled_down(image: Image, shrink: float) -> Image:
+def scale_down(image: Image, shrink: float) -> Image:
     """An image (h, w, 3), `shrink` times smaller in whole pixels; each is the mean of an area."""
     height, width = (max(1, round(side / shrink)) for side in image.shape[:2])
     return _resized(image, width, height)

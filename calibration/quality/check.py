@@ -190,7 +190,7 @@ def _middles(
     found, grey = detect_markers(image, wanted), cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     middles = []
     for id_ in ids:
-        if id_ in found.twice:
+        if id_ in found.repeated_ids:
             raise InputError(
                 msg(
                     "{name}: {text}",

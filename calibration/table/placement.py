@@ -364,13 +364,13 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
     )
     found = {name: detect_markers(image, wanted) for name, image in frames.items()}
     for name, detected in found.items():
-        if detected.twice:
+        if detected.repeated_ids:
             raise InputError(
                 msg(
                     "{raw}: expected each corner card once, but corner card {n} is seen twice;"
                     " take one away",
                     raw=name,
-                    n=detected.twice[0],
+                    n=detected.repeated_ids[0],
                 )
             )
     seen = [

@@ -204,11 +204,11 @@ def first_lens(
 def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
     """Corners (4 m, 2) px of the fiducials that are seen, and those fiducials."""
     detected = detect_markers(image, fiducials)
-    if detected.twice:
+    if detected.repeated_ids:
         raise InputError(
             msg(
                 "expected each marker once, but marker {n} is seen twice; take one away",
-                n=detected.twice[0],
+                n=detected.repeated_ids[0],
             )
         )
     seen = tuple(marker for marker in fiducials.markers if marker.id in detected.corners_px)

@@ -14,7 +14,7 @@ from table.observation import Camera
 from table.table_config import DiceCorner, Setup
 from vision.cameras.frame import Frame, Image
 from vision.dice.reader import Die, NoDie, read_dice
-from vision.geometry.change_mask import changed
+from vision.geometry.change_mask import changed_pixels
 from vision.geometry.rectified_view import Photo
 
 ROLLED_MM, ROLLED_DEG = 8.0, 20.0
@@ -142,7 +142,9 @@ def _differ(picture: Image | None, before: Image | None) -> bool:
     """True if the corner looks different."""
     if picture is None or before is None or before.shape != picture.shape:
         return True
-    apart = cv2.erode(changed(picture, before, CHANGED_SIGMAS).astype(np.uint8), np.ones((2, 2)))
+    apart = cv2.erode(
+        changed_pixels(picture, before, CHANGED_SIGMAS).astype(np.uint8), np.ones((2, 2))
+    )
     return bool(np.count_nonzero(apart) >= CHANGED_PX)
 
 

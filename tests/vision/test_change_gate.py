@@ -15,7 +15,7 @@ from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene
 from table.observation import Observation
 from vision.cameras.frame import Frame
-from vision.change_gate import READ_AGAIN, Watch
+from vision.change_gate import MOST_REREADS, Watch
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def taken(picture, seq, light=1.0, shift_px=0.0):
 def test_a_table_at_rest_is_not_read_for_ever(table, changes):
     setup, full, _ = table
     watch = Watch()
-    *_, first = (watch(taken(full, seq), setup) for seq in range(1 + READ_AGAIN))
+    *_, first = (watch(taken(full, seq), setup) for seq in range(1 + MOST_REREADS))
     again = watch(taken(full, 3, **changes), setup)
     assert isinstance(first, Observation)
     assert not again.moving

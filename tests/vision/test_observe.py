@@ -24,7 +24,7 @@ from tests.support.paths import SHARED
 from vision.background.residuals import RIM_CELLS, unexplained_places
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
-from vision.change_gate import READ_AGAIN, Watch
+from vision.change_gate import MOST_REREADS, Watch
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
 from vision.networks.detector import search, view_of
@@ -212,10 +212,10 @@ def test_watching_reads_a_resting_table_once(read):
         return Frame(k, 250 * k, np.clip(image, 0, 255).astype(np.uint8))
 
     watch = Watch()
-    for k in range(READ_AGAIN + 3):
+    for k in range(MOST_REREADS + 3):
         reads.append(watch(noisy(k), case.setup))
     assert all(isinstance(one, Observation) for one in reads)
-    assert all(one.pieces is reads[-1].pieces for one in reads[READ_AGAIN:])
+    assert all(one.pieces is reads[-1].pieces for one in reads[MOST_REREADS:])
     assert [one.at_ms for one in reads] == [0, 250, 500, 750, 1000]
     covered = noisy(5)
     cv2.circle(

@@ -105,7 +105,7 @@ def _detector(detections: Detections) -> Image:
     for mask, colour in ((detections.pieces, GREEN), (detections.arms, RED)):
         cells = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
         picture[cells] = (0.6 * picture[cells] + 0.4 * np.array(colour)).astype(np.uint8)
-    for one in detections.found:
+    for one in detections.objects:
         ends = one.middle_mm + np.array([[-0.5], [0.5]]) * one.axis_mm
         _lines(picture, _large(detections.view.pixels(ends)), YELLOW)
         at = _large(detections.view.pixels(one.middle_mm[None]))[0]
@@ -122,7 +122,7 @@ def _detector(detections: Detections) -> Image:
 
 def _crops(detections: Detections, setup: Setup) -> Image:
     """All crops side by side, with keypoints, probability of a piece and base width."""
-    cuts = [crop_of(one, detections.view) for one in detections.found if not one.is_disc]
+    cuts = [crop_of(one, detections.view) for one in detections.objects if not one.is_disc]
     side = ENLARGED * CROP_PX
     sheet = np.zeros((max(1, -(-len(cuts) // CROPS_A_ROW)) * side, CROPS_A_ROW * side, 3), np.uint8)
     for k, (cut, one) in enumerate(
@@ -133,10 +133,10 @@ def _crops(detections: Detections, setup: Setup) -> Image:
             cut.affine[:, :2]
         ).T
         for i, j in EDGES:
-            _lines(picture, _large(corners[[i, j]]), GREEN if one.there > SURE_CHANCE else GREY)
+            _lines(picture, _large(corners[[i, j]]), GREEN if one.presence > SURE_CHANCE else GREY)
         _write(
             picture,
-            f"{100 * one.there:.0f}%  {np.exp(one.log_base):.1f} mm",
+            f"{100 * one.presence:.0f}%  {np.exp(one.log_base):.1f} mm",
             np.array([4.0, 14.0]),
             WHITE,
             0.8,

@@ -141,7 +141,7 @@ def bodies_of(setup: Setup) -> tuple[Body, ...]:
     return tuple(learned.get(name) or palette_body(name) for name in setup.colours)
 
 
-def coloured(
+def estimate_colours(
     estimate: PieceEstimate, bare: BareGround, detections: Detections, photo: Photo
 ) -> PieceEstimate:
     """The estimate with probabilities of the table's colours, by its light and the ground's."""

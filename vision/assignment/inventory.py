@@ -22,24 +22,24 @@ from vision.assignment.nested import rim_gain
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
 from vision.pose.candidates import (
-    FAR_BEHIND,
-    MISFIT,
+    EVIDENCE_MARGIN,
+    MISFIT_LOG_ODDS,
     SURE_CHANCE,
     Candidate,
     PieceEstimate,
     PoseHypothesis,
+    align_and_verify,
     align_readings,
-    as_asked,
-    measured,
+    measure_places,
     neighbours,
-    verified_on_edges,
+    unoccluded_place,
 )
 from vision.pose.initial_poses import initial_poses
 from vision.pose.priors import habit_of
 from vision.pose.region_likelihood import area
 from vision.probability import expit, logit, logsumexp, softmax
 
-UNTRIED = 30.0
+UNTRIED_PENALTY = 30.0
 """How far the log-likelihood of an untried size lies below the worst of the tried ones."""
 IN_SIGHT = 2.0
 """Log odds of a piece being the target above which the target is not searched for anywhere else."""
@@ -49,9 +49,9 @@ against it being seen as itself.
 """
 UNLIKE_THE_TARGET = -6.0
 """Log-likelihood ratio of its light below which no dyed piece is thought to stand on the target."""
-LYING = -4.0
+LYING_LOG_ODDS = -4.0
 """Log odds of a lying target against a standing one."""
-COLOURS_TOLD = 0.4
+COLOUR_EXPONENT = 0.4
 """Exponent of the colour probabilities if the identity of the target depends on them."""
 ONE_PLACE_BASES = 0.5
 """If a colour has one piece, readings of it no farther apart than this, in bases, are of the same
@@ -67,7 +67,7 @@ LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
 """A piece that is unique in colour and size is not given a colour of lower probability than the
 first; the second is the penalty, in nats, that enforces this.
 """
-ONE_TOO_MANY = -5.0
+SURPLUS_LOG_ODDS = -5.0
 """Log odds that there is one more of a colour than there should be."""
 LEAST_SHARE = 1e-9
 """Least probability reported for a size."""
@@ -92,14 +92,14 @@ def put_surplus_last(candidates: list[Candidate], photo: Photo) -> list[Candidat
     for colour in range(len(setup.colours)):
         rivals = [one for one in on_board if one.keypoints.colours.argmax() == colour]
         if len(rivals) > 1:
-            speaks = logit([one.chance for one in rivals]) + _fits(rivals, photo)
+            speaks = logit([one.chance for one in rivals]) + _fit_log_odds(rivals, photo)
             likeliest = rivals.pop(int(speaks.argmax()))
             others |= set(rivals)
-            elsewhere += [one for one in rivals if not _in_one_place(one.best, likeliest.best)]
+            elsewhere += [one for one in rivals if not _is_same_object(one.best, likeliest.best)]
     return [*(one for one in candidates if one not in others), *elsewhere]
 
 
-def _fits(rivals: list[Candidate], photo: Photo) -> Array:
+def _fit_log_odds(rivals: list[Candidate], photo: Photo) -> Array:
     """Log odds (n,) that readings fit, as they are.
 
     If none does, those that are probable are measured in their other readings too.
@@ -107,19 +107,24 @@ def _fits(rivals: list[Candidate], photo: Photo) -> Array:
     fits = np.array(
         [
             best.fit
-            for best, *_ in verified_on_edges([as_asked(one, photo) for one in rivals], photo)
+            for best, *_ in align_and_verify(
+                [unoccluded_place(one, photo) for one in rivals], photo
+            )
         ],
         float,
     )
     likely = [k for k, one in enumerate(rivals) if one.chance > SURE_CHANCE]
-    if fits.max() < MISFIT and likely:
+    if fits.max() < MISFIT_LOG_ODDS and likely:
         fits[likely] = [
-            best.fit for best, *_ in measured([as_asked(rivals[k], photo) for k in likely], photo)
+            best.fit
+            for best, *_ in measure_places(
+                [unoccluded_place(rivals[k], photo) for k in likely], photo
+            )
         ]
     return fits
 
 
-def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
+def _is_same_object(one: Hypothesis, other: Hypothesis) -> bool:
     """True if two readings, one of which is wrong, are of the same object."""
     return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(
         one.size.base_mm, other.size.base_mm
@@ -135,13 +140,13 @@ def apply_piece_inventory(
     """
     setup = photo.setup
     if habit_of(setup).most == 1:
-        estimates = one_of_each_colour(estimates, setup)
+        estimates = assign_unique_colours(estimates, setup)
     if setup.game.pieces != "piecepack":
         return split_surplus(estimates, setup)
     estimates, beyond = split_surplus(
-        one_of_each_colour_and_size(retry_as_missing_sizes(estimates, photo), setup), setup
+        assign_unique_pairs(try_missing_sizes(estimates, photo), setup), setup
     )
-    return one_of_each_size(estimates, setup.colours), beyond
+    return assign_unique_sizes(estimates, setup.colours), beyond
 
 
 def split_surplus(
@@ -154,7 +159,7 @@ def split_surplus(
     colour of which there may be one more.
     """
     habit, outline = habit_of(setup), setup.outline_mm()
-    kept: list[PieceEstimate] = []
+    accepted: list[PieceEstimate] = []
     beyond: list[PieceEstimate] = []
     left = np.full(len(setup.colours), habit.most)
     for estimate in (
@@ -164,7 +169,7 @@ def split_surplus(
         if not within(outline, estimate.middle_mm) or (
             habit.apart and left[colour] <= 0 and min(estimate.chance, chance) >= SURE
         ):
-            kept.append(estimate)
+            accepted.append(estimate)
             continue
         if (
             habit.apart
@@ -174,11 +179,11 @@ def split_surplus(
             estimate = replace(estimate, colours=estimate.colours * (left > 0))
             colour = int(estimate.colours.argmax())
         left[colour] -= 1
-        (kept if left[colour] >= 0 else beyond).append(estimate)
-    return kept, beyond
+        (accepted if left[colour] >= 0 else beyond).append(estimate)
+    return accepted, beyond
 
 
-def retry_as_missing_sizes(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
+def try_missing_sizes(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
     """Try duplicates of one colour and size as the sizes that are missing in that colour.
 
     Piecepack pyramids are unique unless somebody cheats; the keypoints may have been too confident
@@ -194,14 +199,14 @@ def retry_as_missing_sizes(estimates: list[PieceEstimate], photo: Photo) -> list
                 one
                 for one in photo.setup.sizes
                 if (colour, one) not in read
-                and all(one != other.guess.size for other in estimate.tried)
+                and all(one != other.guess.size for other in estimate.hypotheses)
             ]
-            result[k] = _tried_as(estimate, left, photo, [outlines[j] for j in near[k]])
+            result[k] = _add_sizes(estimate, left, photo, [outlines[j] for j in near[k]])
     return result
 
 
-def _tried_as(
-    estimate: PieceEstimate, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]
+def _add_sizes(
+    estimate: PieceEstimate, sizes: list[PieceSize], photo: Photo, occluders: list[Array]
 ) -> PieceEstimate:
     """The estimate with those of these sizes added whose evidence is not far behind.
 
@@ -212,24 +217,22 @@ def _tried_as(
         align_readings(
             initial_poses([estimate.keypoints], [size], pose, photo.camera.eye_mm, [best.z_mm])[0],
             photo,
-            hidden_by,
+            occluders,
             None,
         )[0]
         for size in (best.size, *sizes)
     )
-    level = estimate.tried[0].evidence - itself.evidence
+    level = estimate.hypotheses[0].evidence - itself.evidence
     near = (
         replace(one, evidence=one.evidence + level)
         for one in others
-        if one.evidence > itself.evidence - FAR_BEHIND
+        if one.evidence > itself.evidence - EVIDENCE_MARGIN
     )
-    tried = (*estimate.tried, *near)
-    return replace(estimate, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
+    hypotheses = (*estimate.hypotheses, *near)
+    return replace(estimate, hypotheses=tuple(sorted(hypotheses, key=lambda one: -one.evidence)))
 
 
-def one_of_each_colour_and_size(
-    estimates: list[PieceEstimate], setup: Setup
-) -> list[PieceEstimate]:
+def assign_unique_pairs(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
     """Colour probabilities given that each colour and size exists once, as for piecepack pyramids.
 
     Each colour of a piece is scored by the best assignment of colours and sizes to all pieces that
@@ -241,11 +244,13 @@ def one_of_each_colour_and_size(
     ]
     if not 1 < len(mine) <= len(pairs):
         return estimates
-    score = np.array([_of_each(estimates[k], pairs) for k in mine])
-    return _coloured_together(estimates, mine, score, np.array([colour for colour, _ in pairs]))
+    score = np.array([_pair_log_likelihoods(estimates[k], pairs) for k in mine])
+    return _assign_colours_jointly(
+        estimates, mine, score, np.array([colour for colour, _ in pairs])
+    )
 
 
-def one_of_each_colour(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
+def assign_unique_colours(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
     """Colour probabilities given that a colour has one piece, unless somebody errs.
 
     Only confident estimates take part.  Each colour of a piece is scored by the best assignment of
@@ -259,13 +264,13 @@ def one_of_each_colour(estimates: list[PieceEstimate], setup: Setup) -> list[Pie
     ]
     if not 1 < len(mine) <= len(colours):
         return estimates
-    speaks = np.array([_of_colours(estimates[k]) for k in mine])
-    return _coloured_together(
-        estimates, mine, np.hstack([speaks, speaks + ONE_TOO_MANY]), np.tile(colours, 2)
+    speaks = np.array([_colour_log_likelihoods(estimates[k]) for k in mine])
+    return _assign_colours_jointly(
+        estimates, mine, np.hstack([speaks, speaks + SURPLUS_LOG_ODDS]), np.tile(colours, 2)
     )
 
 
-def _coloured_together(
+def _assign_colours_jointly(
     estimates: list[PieceEstimate], mine: list[int], score: Array, its: NDArray[np.int_]
 ) -> list[PieceEstimate]:
     """The estimates, those at `mine` with colour probabilities by joint assignment.
@@ -279,13 +284,13 @@ def _coloured_together(
         if len(possible) > 1:
             chances = np.zeros(len(estimates[k].colours))
             chances[possible] = softmax(
-                [_best_way(score, row, its == colour) for colour in possible]
+                [_best_assignment_score(score, row, its == colour) for colour in possible]
             )
             result[k] = replace(estimates[k], colours=chances)
     return result
 
 
-def _of_colours(estimate: PieceEstimate) -> Array:
+def _colour_log_likelihoods(estimate: PieceEstimate) -> Array:
     """Log-likelihood of each colour (c,)."""
     return np.where(
         estimate.colours >= LEAST_COLOUR,
@@ -294,31 +299,31 @@ def _of_colours(estimate: PieceEstimate) -> Array:
     )
 
 
-def _of_each(estimate: PieceEstimate, pairs: list[tuple[int, str]]) -> Array:
+def _pair_log_likelihoods(estimate: PieceEstimate, pairs: list[tuple[int, str]]) -> Array:
     """Log-likelihood of each colour and size (p,)."""
-    best = _by_size(estimate)
-    untried = min(one.evidence for one in best.values()) - UNTRIED
+    best = _best_of_each_size(estimate)
+    untried = min(one.evidence for one in best.values()) - UNTRIED_PENALTY
     sizes = {name: best[name].evidence if name in best else untried for _, name in pairs}
-    colours = _of_colours(estimate)
+    colours = _colour_log_likelihoods(estimate)
     return (
         np.array([colours[colour] + sizes[name] for colour, name in pairs])
-        - estimate.tried[0].evidence
+        - estimate.hypotheses[0].evidence
     )
 
 
-def _by_size(estimate: PieceEstimate) -> dict[str, PoseHypothesis]:
+def _best_of_each_size(estimate: PieceEstimate) -> dict[str, PoseHypothesis]:
     """The most probable tried reading of each size."""
-    return {one.guess.size.name: one for one in reversed(estimate.tried)}
+    return {one.guess.size.name: one for one in reversed(estimate.hypotheses)}
 
 
-def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
+def _best_assignment_score(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
     """Score of the best one-to-one assignment in which the piece `row` gets an allowed item."""
     score = score.copy()
     score[row, ~allowed] -= FORBIDDEN
     return float(score[least_cost_pairs(-score)].sum())
 
 
-def one_of_each_size(
+def assign_unique_sizes(
     estimates: list[PieceEstimate], colours: tuple[str, ...]
 ) -> list[PieceEstimate]:
     """The estimates with no size twice in one colour, as for piecepack pyramids.
@@ -329,11 +334,11 @@ def one_of_each_size(
     by_colour = np.array([int(estimate.colours.argmax()) for estimate in estimates])
     for colour in range(len(colours)):
         mine = np.flatnonzero(by_colour == colour)
-        best = [_by_size(estimates[k]) for k in mine]
+        best = [_best_of_each_size(estimates[k]) for k in mine]
         names = sorted({name for of in best for name in of})
         if not 1 < len(mine) <= len(names):
             continue
-        worst = min(one.evidence for of in best for one in of.values()) - UNTRIED
+        worst = min(one.evidence for of in best for one in of.values()) - UNTRIED_PENALTY
         score = np.array(
             [[of[name].evidence if name in of else worst for name in names] for of in best]
         )
@@ -348,12 +353,15 @@ def one_of_each_size(
                     for k in range(len(names))
                     if names[k] in best[row]
                 }
-                tried = (chosen, *(one for one in estimates[mine[row]].tried if one is not chosen))
-                tried = tuple(
-                    replace(one, evidence=one.evidence + gains[one.guess.size.name])
-                    for one in tried
+                hypotheses = (
+                    chosen,
+                    *(one for one in estimates[mine[row]].hypotheses if one is not chosen),
                 )
-                result[mine[row]] = replace(estimates[mine[row]], tried=tried)
+                hypotheses = tuple(
+                    replace(one, evidence=one.evidence + gains[one.guess.size.name])
+                    for one in hypotheses
+                )
+                result[mine[row]] = replace(estimates[mine[row]], hypotheses=hypotheses)
     return result
 
 
@@ -391,7 +399,7 @@ def _with_missing_colour(estimate: PieceEstimate, missing: list[int]) -> PieceEs
     if apart[other] > estimate.colour_distance + NEAR_FIT:
         return estimate
     chance = max(MISSING_CHANCE, float(estimate.colours[other]))
-    return replace(estimate, colours=_given(estimate.colours, other, chance))
+    return replace(estimate, colours=_set_colour_share(estimate.colours, other, chance))
 
 
 def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
@@ -408,25 +416,25 @@ def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceE
         return estimates
     odds = np.array([_target_odds(estimate, target) for estimate in in_play])
     may_hide_it = range(len(in_play)) if odds.max() < IN_SIGHT else ()
-    over = _over_target(in_play, target, photo, may_hide_it)
+    over = _readings_over_target(in_play, target, photo, may_hide_it)
     gains = [
-        UNDER + lifted[0].evidence - in_play[k].tried[0].evidence for k, lifted in over.items()
+        UNDER + lifted[0].evidence - in_play[k].hypotheses[0].evidence for k, lifted in over.items()
     ]
     chances = softmax(np.array([*odds, *gains, UNSEEN]))
     weighed = [
-        replace(estimate, colours=_given(estimate.colours, target, float(share)))
+        replace(estimate, colours=_set_colour_share(estimate.colours, target, float(share)))
         for estimate, share in zip(in_play, chances[: len(in_play)], strict=True)
     ]
     best = int(chances.argmax())
     if 0 <= best - len(in_play) < len(over):
         k = list(over)[best - len(in_play)]
-        weighed[k] = _raised(in_play[k], over[k], float(chances.max()), target)
+        weighed[k] = _stack_on_target(in_play[k], over[k], float(chances.max()), target)
     elif best < len(in_play) and not over:
-        weighed[best] = _with_a_piece_on_it(weighed, best, target, photo)
+        weighed[best] = _target_or_piece_on_it(weighed, best, target, photo)
     return weighed + strays
 
 
-def _with_a_piece_on_it(
+def _target_or_piece_on_it(
     estimates: list[PieceEstimate], k: int, target: int, photo: Photo
 ) -> PieceEstimate:
     """The target, which is estimate `k`, or the dyed piece that stands on it if that is likelier.
@@ -436,20 +444,20 @@ def _with_a_piece_on_it(
     estimate = estimates[k]
     if (
         estimate.over_target is None
-        or (by_light := _any_of(estimate.over_target)) < UNLIKE_THE_TARGET
+        or (by_light := _any_colour_log_ratio(estimate.over_target)) < UNLIKE_THE_TARGET
     ):
         return estimate
-    over = _over_target(estimates, target, photo, [k]).get(k)
+    over = _readings_over_target(estimates, target, photo, [k]).get(k)
     if over is None:
         return estimate
     colours = softmax(estimate.over_target)
-    chance = float(expit(UNDER + over[0].evidence - estimate.tried[0].evidence + by_light))
+    chance = float(expit(UNDER + over[0].evidence - estimate.hypotheses[0].evidence + by_light))
     if chance > 0.5:
-        return _raised(replace(estimate, colours=colours), over, chance, target)
+        return _stack_on_target(replace(estimate, colours=colours), over, chance, target)
     return replace(estimate, colours=(1 - chance) * estimate.colours + chance * colours)
 
 
-def _any_of(over_target: Array) -> float:
+def _any_colour_log_ratio(over_target: Array) -> float:
     """Log-likelihood ratio of any colour but the target's, each as likely before."""
     return float(logsumexp(over_target)) - math.log(len(over_target) - 1)
 
@@ -459,17 +467,19 @@ def _target_odds(estimate: PieceEstimate, target: int) -> float:
     odds = np.log(max(float(estimate.colours[target]), LEAST_CHANCE)) - np.log(
         max(others, LEAST_CHANCE)
     )
-    return COLOURS_TOLD * float(odds) + (0.0 if estimate.best.pose == "upright" else LYING)
+    return COLOUR_EXPONENT * float(odds) + (
+        0.0 if estimate.best.pose == "upright" else LYING_LOG_ODDS
+    )
 
 
-def _given(chances: Array, colour: int, share: float) -> Array:
+def _set_colour_share(chances: Array, colour: int, share: float) -> Array:
     """Colour probabilities rescaled so that one colour has probability `share`."""
     rest = np.delete(chances, colour)
     rest = rest / max(float(rest.sum()), LEAST_CHANCE) * (1 - share)
     return np.insert(rest, colour, share)
 
 
-def _over_target(
+def _readings_over_target(
     estimates: list[PieceEstimate], target: int, photo: Photo, indices: Iterable[int]
 ) -> dict[int, tuple[PoseHypothesis, ...]]:
     """For each standing estimate among `indices`, the readings in which it is over the target."""
@@ -481,49 +491,52 @@ def _over_target(
     outlines = {
         j: photo.silhouette(pieces[j].solid) for j in {j for k in standing for j in near[k]}
     }
-    return {k: _over(estimates[k], target, photo, [outlines[j] for j in near[k]]) for k in standing}
+    return {
+        k: _lifted_readings(estimates[k], target, photo, [outlines[j] for j in near[k]])
+        for k in standing
+    }
 
 
-def _over(
-    estimate: PieceEstimate, target: int, photo: Photo, hidden_by: list[Array]
+def _lifted_readings(
+    estimate: PieceEstimate, target: int, photo: Photo, occluders: list[Array]
 ) -> tuple[PoseHypothesis, ...]:
     """Readings of the estimate standing over the target, the most probable first.
 
     Their evidence is relative to that of the estimate as it is.
     """
-    size, here = estimate.best.size, area(estimate.best.solid, photo, hidden_by)
+    size, here = estimate.best.size, area(estimate.best.solid, photo, occluders)
     standing, lifted = (
         align_readings(
             initial_poses([estimate.keypoints], [size], UPRIGHT, photo.camera.eye_mm, [z_mm])[0],
             photo,
-            hidden_by,
+            occluders,
             here,
         )
         for z_mm in (0.0, size.stack_step_mm)
     )
     above, body = lifted[0].guess, bodies_of(photo.setup)[target]
-    shows = rim_gain(above.solid, replace(above, z_mm=0.0).solid, body, photo, hidden_by)
-    level = estimate.tried[0].evidence - standing[0].evidence
+    shows = rim_gain(above.solid, replace(above, z_mm=0.0).solid, body, photo, occluders)
+    level = estimate.hypotheses[0].evidence - standing[0].evidence
     return tuple(replace(one, evidence=one.evidence + level + shows) for one in lifted)
 
 
-def _raised(
+def _stack_on_target(
     estimate: PieceEstimate, over: tuple[PoseHypothesis, ...], chance: float, target: int
 ) -> PieceEstimate:
     """The estimate as standing over the target, with the probability that it does."""
-    beside = over[0].evidence - estimate.tried[0].evidence + float(logit(1 - chance))
-    flat = (replace(one, evidence=one.evidence + beside) for one in estimate.tried)
-    above = replace(estimate, tried=(*over, *flat))
-    return replace(above, under=_below(above, np.eye(len(above.colours))[target], chance))
+    beside = over[0].evidence - estimate.hypotheses[0].evidence + float(logit(1 - chance))
+    flat = (replace(one, evidence=one.evidence + beside) for one in estimate.hypotheses)
+    above = replace(estimate, hypotheses=(*over, *flat))
+    return replace(above, under=_piece_below(above, np.eye(len(above.colours))[target], chance))
 
 
-def _below(above: PieceEstimate, colours: Array, chance: float) -> PieceEstimate:
+def _piece_below(above: PieceEstimate, colours: Array, chance: float) -> PieceEstimate:
     """The piece of the same size under one that stands on it, in the same place and heading.
 
     `chance` is the probability that it is there. The shells are square, so one sits on the other
     only with its faces on the other's.
     """
-    best = above.tried[0]
+    best = above.hypotheses[0]
     return PieceEstimate(
         above.keypoints,
         (PoseHypothesis(replace(best.guess, z_mm=0.0), best.covariance, 0.0),),

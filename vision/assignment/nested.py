@@ -22,11 +22,11 @@ CHROMA_SIGMA, LEVEL_SIGMA = 0.2, 0.6
 """Standard deviations of a surface about its visible surroundings, in natural logarithms."""
 
 
-def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: list[Array]) -> float:
+def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, occluders: list[Array]) -> float:
     """Log-likelihood ratio of a piece of colour `body` sticking out under another.
 
     `below` is the piece, `above` the other; the alternatives are a part of the upper piece, and the
-    ground.  `hidden_by` are outlines (n, 2) px of other pieces.  0 if nothing sticks out.
+    ground.  `occluders` are outlines (n, 2) px of other pieces.  0 if nothing sticks out.
     """
     outer, inner = photo.silhouette(below), photo.silhouette(above)
     left, top = np.maximum(outer.min(axis=0).astype(int) - AROUND_PX, 0)
@@ -35,7 +35,7 @@ def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: li
     rows, columns = np.ogrid[top : top + code.shape[0], left : left + code.shape[1]]
     out, away = outside(columns, rows, outer), outside(columns, rows, inner)
     free = np.ones(code.shape[:2], bool)
-    for outline in hidden_by:
+    for outline in occluders:
         free &= outside(columns, rows, outline) > CLEAR_PX
     rim, ring = (
         free & (out < -CLEAR_PX) & (away > CLEAR_PX),

@@ -28,31 +28,31 @@ def split_overlaps(
     `chances` (n,) are the probabilities that there is such a piece. The likelier one is less
     certain then: it is there only if the other is not. A stack is a single estimate here.
     """
-    kept: dict[int, float] = {}
+    accepted: dict[int, float] = {}
     solids = [estimate.best.solid for estimate in estimates]
     for k in sorted(range(len(estimates)), key=lambda k: -chances[k]):
         share = UNLIKELY_SHRUNK if chances[k] < UNLIKELY else SHRUNK
-        rivals = [other for other in kept if _overlap(solids[k], solids[other], share)]
+        rivals = [other for other in accepted if _overlap(solids[k], solids[other], share)]
         for other in rivals:
-            kept[other] = _only(kept[other], chances[k])
+            accepted[other] = _exclusive_chance(accepted[other], chances[k])
         if not rivals:
-            kept[k] = chances[k]
+            accepted[k] = chances[k]
     return (
         [
-            replace(estimate, chance=estimate.chance * kept[k] / chances[k])
+            replace(estimate, chance=estimate.chance * accepted[k] / chances[k])
             for k, estimate in enumerate(estimates)
-            if k in kept
+            if k in accepted
         ],
-        [estimate for k, estimate in enumerate(estimates) if k not in kept],
+        [estimate for k, estimate in enumerate(estimates) if k not in accepted],
     )
 
 
-def _only(chance: float, other: float) -> float:
+def _exclusive_chance(chance: float, other: float) -> float:
     """Probability of a piece, given that this piece and another one are not both there."""
     return chance * (1 - other) / max(1 - chance * other, 1e-9)
 
 
-def _shrunk(solid: Solid, share: float) -> Solid:
+def _shrink(solid: Solid, share: float) -> Solid:
     middle = solid.vertices_mm.mean(axis=0)
     return Solid(middle + share * (solid.vertices_mm - middle))
 
@@ -66,5 +66,5 @@ def _overlap(a: Solid, b: Solid, share: float) -> bool:
     )
     return (
         dist(*middles) < share * reach_mm
-        and clearance(_shrunk(a, share), _shrunk(b, share)).mm == 0
+        and clearance(_shrink(a, share), _shrink(b, share)).mm == 0
     )

@@ -15,9 +15,9 @@ from table.observation import Camera
 from table.solids import Array
 from vision.assignment.colour import bodies_of
 from vision.background.residuals import least_patch_mm2
-from vision.background.shadows import in_shadow
+from vision.background.shadows import cast_shadow_mask
 from vision.cameras.frame import Frame, Image
-from vision.geometry.change_mask import changed, shadow_mask
+from vision.geometry.change_mask import changed_pixels, shadow_mask
 from vision.geometry.piece_pose import silhouette
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
@@ -92,13 +92,15 @@ def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
         return None
     bare = replace(photo, image=reference.image, camera=camera)
     view = view_of(bare)
-    found = search(view, photo.setup.colours).found if photo.setup.game.counters is not None else ()
+    found = (
+        search(view, photo.setup.colours).objects if photo.setup.game.counters is not None else ()
+    )
     return EmptyTable(bare, view.code, tuple(one for one in found if one.is_disc))
 
 
 def without_unchanged(detections: Detections, empty: EmptyTable) -> Detections:
     """The detections without what was there, or was taken for an arm, when the table was empty."""
-    mask = changed(detections.view.code, empty.code, SIGMAS)
+    mask = changed_pixels(detections.view.code, empty.code, SIGMAS)
     cells = (
         cv2.resize(
             mask.astype(np.float32), detections.pieces.shape[::-1], interpolation=cv2.INTER_AREA
@@ -107,12 +109,12 @@ def without_unchanged(detections: Detections, empty: EmptyTable) -> Detections:
     )
     found = tuple(
         one
-        for one in detections.found
+        for one in detections.objects
         if _is_changed(one, mask, detections) or _is_new_disc(one, empty)
     )
     return replace(
         detections,
-        found=found,
+        objects=found,
         pieces=detections.pieces & cells,
         arms=detections.arms & cells,
         changed=mask,
@@ -133,12 +135,12 @@ def weigh_by_change(
     """
     if detections.changed is None or photo.setup.cover_dice is not None:
         return candidates
-    left = _but_for_arms_and_discs(detections.changed, detections)
+    left = _without_arms_and_discs(detections.changed, detections)
     sure = [one for one in candidates if one.chance > SURE_CHANCE]
     surer: dict[Candidate, Candidate] = {}
     for one in sorted(candidates, key=lambda one: -one.chance):
-        here = _hidden_by(one, detections, photo)
-        speaks = _speaks_for(one, left, here, sure, detections, photo)
+        here = _piece_mask(one, detections, photo)
+        speaks = _change_log_odds(one, left, here, sure, detections, photo)
         left[here] = 0
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(speaks)
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
@@ -148,7 +150,7 @@ def weigh_by_change(
     return [surer[one] for one in candidates if one in known or surer[one].chance > LEAST_CHANCE]
 
 
-def _speaks_for(
+def _change_log_odds(
     one: Candidate,
     left: NDArray[np.uint8],
     here: NDArray[np.bool_],
@@ -175,15 +177,17 @@ def _speaks_for(
     other = sum(
         chance for name, chance in chances.items() if name not in (*hues, *MAY_BE_SHADED, "black")
     )
-    shadowy = _beyond_half(((own + other) * shade.sum() + black * light.sum()) / changes.sum())
-    if not shadowy:
-        return CHANGED_ODDS * _beyond_half(changes.mean())
-    others = [other.best.solid for other in sure if other is not one]
-    thrown = shade & in_shadow(others, photo.setup.outline_mm(), here, detections)[here]
-    shadow = other * shade.sum() + own * thrown.sum() + black * light.sum()
-    return (1 - shadowy) * CHANGED_ODDS * _beyond_half(changes.mean()) - SHADOW_ODDS * _beyond_half(
-        shadow / changes.sum()
+    shadowy = _share_beyond_half(
+        ((own + other) * shade.sum() + black * light.sum()) / changes.sum()
     )
+    if not shadowy:
+        return CHANGED_ODDS * _share_beyond_half(changes.mean())
+    others = [other.best.solid for other in sure if other is not one]
+    thrown = shade & cast_shadow_mask(others, photo.setup.outline_mm(), here, detections)[here]
+    shadow = other * shade.sum() + own * thrown.sum() + black * light.sum()
+    return (1 - shadowy) * CHANGED_ODDS * _share_beyond_half(
+        changes.mean()
+    ) - SHADOW_ODDS * _share_beyond_half(shadow / changes.sum())
 
 
 def _hues(
@@ -205,7 +209,7 @@ def _hues(
     }
 
 
-def _beyond_half(share: float) -> float:
+def _share_beyond_half(share: float) -> float:
     """Map a share of 0.5 or less to 0, and 1 to 1, linearly."""
     return max(0.0, 2 * float(share) - 1)
 
@@ -221,10 +225,10 @@ def detect_changes(
     """
     if detections.changed is None:
         return None
-    left = _but_for_arms_and_discs(detections.changed, detections)
+    left = _without_arms_and_discs(detections.changed, detections)
     for one in candidates:
         if one.chance > SURE_CHANCE:
-            left[_hidden_by(one, detections, photo)] = 0
+            left[_piece_mask(one, detections, photo)] = 0
     left = np.asarray(
         cv2.morphologyEx(
             left & detections.view.inside(photo.setup.outline_mm()), cv2.MORPH_OPEN, AROUND
@@ -247,11 +251,11 @@ def detect_changes(
     )
     new = tuple(
         one
-        for one in alone.found
-        if not one.is_disc and share_of(left, _within_half_a_base(one, detections)) > MIDDLE_SHARE
+        for one in alone.objects
+        if not one.is_disc and share_of(left, _near_middle_mask(one, detections)) > MIDDLE_SHARE
     )
     return (
-        replace(detections, found=new, pieces=detections.pieces | alone.pieces, changed=left > 0)
+        replace(detections, objects=new, pieces=detections.pieces | alone.pieces, changed=left > 0)
         if new
         else None
     )
@@ -271,7 +275,7 @@ def changed_patches(alone: Detections, photo: Photo) -> list[Array]:
     return list(alone.view.millimetres(np.asarray(middles[new], float)))
 
 
-def explaining_changes(
+def pieces_explaining_changes(
     new: list[Candidate], alone: Detections, detections: Detections, photo: Photo
 ) -> list[Candidate]:
     """Of the pieces found by `detect_changes`, those that explain a change.
@@ -283,7 +287,7 @@ def explaining_changes(
     assert alone.changed is not None
     explained = []
     for one in new:
-        here = _hidden_by(one, detections, photo)
+        here = _piece_mask(one, detections, photo)
         if share_of(alone.changed, here) >= max(
             LEAST_LEFT, MOSTLY * share_of(detections.changed, here)
         ):
@@ -291,29 +295,29 @@ def explaining_changes(
     return explained
 
 
-def _but_for_arms_and_discs(mask: NDArray[np.bool_], detections: Detections) -> NDArray[np.uint8]:
+def _without_arms_and_discs(mask: NDArray[np.bool_], detections: Detections) -> NDArray[np.uint8]:
     """A mask (h, w) without arms and discs."""
     arms = cv2.resize(
         detections.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST
     )
     left = np.asarray(mask & (arms == 0), np.uint8)
-    for disc in (one for one in detections.found if one.is_disc and one.chance > SURE_CHANCE):
-        left[_within_half_a_base(disc, detections)] = 0
+    for disc in (one for one in detections.objects if one.is_disc and one.chance > SURE_CHANCE):
+        left[_near_middle_mask(disc, detections)] = 0
     return left
 
 
-def _hidden_by(one: Candidate, detections: Detections, photo: Photo) -> NDArray[np.bool_]:
+def _piece_mask(one: Candidate, detections: Detections, photo: Photo) -> NDArray[np.bool_]:
     """Mask (h, w) of the view that a piece hides."""
     return detections.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
 
 
 def _is_changed(found: Detection, mask: NDArray[np.bool_], detections: Detections) -> bool:
     """True if anything changes there, or it is outside the view."""
-    here = _within_half_a_base(found, detections)
+    here = _near_middle_mask(found, detections)
     return not here.any() or share_of(mask, here) > CHANGED_SHARE
 
 
-def _within_half_a_base(found: Detection, detections: Detections) -> NDArray[np.bool_]:
+def _near_middle_mask(found: Detection, detections: Detections) -> NDArray[np.bool_]:
     """Mask (h, w) of pixels within half a base of a middle."""
     x, y = detections.view.pixels(found.middle_mm[None])[0]
     here = np.zeros(detections.view.code.shape[:2], np.uint8)

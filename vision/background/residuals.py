@@ -47,7 +47,7 @@ def unexplained_places(
     left = detections.pieces.astype(np.uint8)
     for piece in pieces:
         _fill(left, silhouette(piece.solid, eye), detections, 0)
-    for one in detections.found:
+    for one in detections.objects:
         if one.is_disc:
             turns = np.linspace(0, 2 * np.pi, 24)
             _fill(

@@ -32,7 +32,7 @@ SOFT_PX = 7
 """Width of the penumbra."""
 
 
-def in_shadow(
+def cast_shadow_mask(
     pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], detections: Detections
 ) -> NDArray[np.bool_]:
     """Mask (h, w) of the view where pieces on a board (n, 2) cast their shadows.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from table.boards import Hex
 from table.observation import SeenCounter
 from table.solids import Array
-from vision.boards.cover import hidden_by
+from vision.boards.cover import occlusion_mask
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
@@ -68,7 +68,7 @@ class _Kind:
         return np.asarray(np.linalg.norm((looks - self.middle) / self.spread, axis=-1))
 
 
-def judged_by_cells(
+def correct_by_cells(
     seen: Sequence[SeenCounter], pieces: Sequence[Hypothesis], view: FlatView, photo: Photo
 ) -> tuple[SeenCounter, ...]:
     """The counters that the detector found, corrected by the looks of the cells.
@@ -83,10 +83,10 @@ def judged_by_cells(
     middles_mm = np.array(list(board.middles().values()))
     points_mm = _points_mm(board.cell_mm / 2)
     core_mm = points_mm[np.linalg.norm(points_mm, axis=1) <= CORE_SHARE * counter.diameter_mm / 2]
-    hidden = hidden_by(pieces, view, photo.camera.eye_mm)
-    looks = _looks(middles_mm[:, None] + core_mm, hidden, view, photo)
+    hidden = occlusion_mask(pieces, view, photo.camera.eye_mm)
+    looks = _cell_looks(middles_mm[:, None] + core_mm, hidden, view, photo)
     cells = np.array([_median(cell) for cell in looks])
-    there = _in_cells(seen, middles_mm, board.cell_mm / 2)
+    there = _nearest_counters(seen, middles_mm, board.cell_mm / 2)
     kinds = _kinds(cells, there, seen)
     if kinds is None:
         return tuple(seen)
@@ -103,7 +103,7 @@ def judged_by_cells(
         elif is_bare[cell]:
             del checked[there[cell]]
     for cell in np.flatnonzero(is_counter & (there < 0)):
-        (whole,) = _looks(middles_mm[None, [cell]] + points_mm, hidden, view, photo)
+        (whole,) = _cell_looks(middles_mm[None, [cell]] + points_mm, hidden, view, photo)
         like = kinds[0].away(whole) < kinds[1].away(whole)
         x_mm, y_mm = (float(mm) for mm in middles_mm[cell] + points_mm[like].mean(axis=0))
         checked[len(seen) + int(cell)] = SeenCounter(
@@ -119,7 +119,7 @@ def _points_mm(radius_mm: float) -> Array:
     return np.asarray(points[np.linalg.norm(points, axis=1) <= radius_mm])
 
 
-def _looks(points_mm: Array, hidden: NDArray[np.bool_], view: FlatView, photo: Photo) -> Array:
+def _cell_looks(points_mm: Array, hidden: NDArray[np.bool_], view: FlatView, photo: Photo) -> Array:
     """Looks (n, m, 3) at points (n, m, 2): log red over green, log blue over green, log light.
 
     Not a number where the view (h, w) is `hidden`, or where the picture is clipped.
@@ -145,7 +145,9 @@ def _median(looks: Array) -> Array:
     return np.asarray(np.median(known, axis=0))
 
 
-def _in_cells(seen: Sequence[SeenCounter], middles_mm: Array, within_mm: float) -> NDArray[np.intp]:
+def _nearest_counters(
+    seen: Sequence[SeenCounter], middles_mm: Array, within_mm: float
+) -> NDArray[np.intp]:
     """For each cell (n,) the index of the nearest counter in it, -1 where there is none."""
     if not seen:
         return np.full(len(middles_mm), -1)

@@ -48,7 +48,7 @@ def counters(
             np.hypot(*(middle_mm - was)) < kind.diameter_mm / 2 for was in there
         )
 
-    discs = [one for one in detections.found if one.is_disc]
+    discs = [one for one in detections.objects if one.is_disc]
     off = np.log([one.base_mm / kind.diameter_mm for one in discs])
     sure = np.array([one.disc_chance > SURE_CHANCE for one in discs], bool)
     usual = float(np.clip(np.median(off[sure]), -ALL_SHARE, ALL_SHARE)) if sure.any() else 0.0

@@ -13,7 +13,9 @@ from vision.geometry.piece_pose import Hypothesis, silhouette
 from vision.geometry.rectified_view import SUB_BITS, FlatView
 
 
-def hidden_by(pieces: Iterable[Hypothesis], view: FlatView, eye_mm: Array) -> NDArray[np.bool_]:
+def occlusion_mask(
+    pieces: Iterable[Hypothesis], view: FlatView, eye_mm: Array
+) -> NDArray[np.bool_]:
     """Mask (h, w) of the view's pixels that pieces hide, with a margin of two pixels."""
     hidden = np.zeros(view.code.shape[:2], np.uint8)
     for piece in pieces:

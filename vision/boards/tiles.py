@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from table.boards import Tiles
 from table.solids import Array
-from vision.boards.cover import hidden_by
+from vision.boards.cover import occlusion_mask
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
 from vision.networks.detector import Detections, light_of
@@ -46,9 +46,9 @@ def tiles_present(
     assert isinstance(board, Tiles)
     view = detections.view
     light = np.asarray(np.sqrt(light_of(view.code) + 0.002), float)
-    hidden = hidden_by(pieces, view, photo.camera.eye_mm)
+    hidden = occlusion_mask(pieces, view, photo.camera.eye_mm)
     ring = _ring(board, light, hidden, detections, photo)
-    light = light / _levelled(light, ring)
+    light = light / _table_light(light, ring)
     half = board.tile_mm / 2 * (1 - 2 * RIM_SHARE)
     samples = {}
     for row in range(board.rows):
@@ -61,7 +61,7 @@ def tiles_present(
             samples["abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1)] = light[window][
                 ~hidden[window]
             ].reshape(-1, 3)
-    return _separated(samples, light[ring])
+    return _cluster_tiles(samples, light[ring])
 
 
 def _ring(
@@ -80,7 +80,7 @@ def _ring(
     return np.asarray((mask > 0) & ~hidden)
 
 
-def _levelled(light: Array, ring: NDArray[np.bool_]) -> Array:
+def _table_light(light: Array, ring: NDArray[np.bool_]) -> Array:
     """The table's own light (h, w, 3), extrapolated from its ring.
 
     A plane fitted without outliers, because light falls off over a table.
@@ -112,7 +112,7 @@ def _unlikeness(table: Array) -> Array:
     )
 
 
-def _separated(samples: dict[str, Array], table: Array) -> dict[str, bool]:
+def _cluster_tiles(samples: dict[str, Array], table: Array) -> dict[str, bool]:
     """Split places into table and tiles: two-means clustering with one mean fixed to the table.
 
     Several starts are tried, because there may be many tiles or few. A place has a tile where

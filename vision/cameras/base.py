@@ -117,7 +117,7 @@ def open_camera(spec: str, setup: Setup | None) -> CameraPort:
     if colon and name in plugins.camera_plugins().parts:
         opened, plugin = plugins.open_plugin(name, argument, setup)
         return plugins.GuardedCamera(opened, plugin, CameraLost, partial(_other_size, setup))
-    if wrong := plugins.why_not(name):
+    if wrong := plugins.plugin_refusal(name):
         raise InputError(msg("camera: {text}", text=wrong))
     known = ", ".join(f"{source}:..." for source in (*SOURCES, *plugins.camera_plugins().parts))
     raise InputError(msg("camera: expected one of {raw}, got {raw2}", raw=known, raw2=repr(spec)))

@@ -61,7 +61,7 @@ class RawVideo:
         """
         self._move_to_front()
         if not self._length:
-            self._length = self._measured()
+            self._length = self._frame_bytes()
         self._fill(self._length + LONGEST_HEAD)
         head = HEAD.match(self._buffer, self._length)
         if head is None:
@@ -86,7 +86,7 @@ class RawVideo:
         self._buffer[:rest] = self._buffer[self._begin : self._end]
         self._begin, self._end = 0, rest
 
-    def _measured(self) -> int:
+    def _frame_bytes(self) -> int:
         """Bytes of a frame: the first object follows on the first frame."""
         searched = 0
         while (at := self._buffer.find(FIRST, searched, self._end)) < 0:

@@ -15,7 +15,7 @@ from table.table_config import Orientation, Setup
 from vision.cameras.base import other_size
 from vision.cameras.exif import jpeg_exif
 from vision.cameras.frame import Frame, Image, swapped
-from vision.cameras.jpeg import JPEG, damaged, decode_jpeg, jpeg_size
+from vision.cameras.jpeg import JPEG, damage_error, decode_jpeg, jpeg_size
 from vision.cameras.orientation import exif_flag, half_turned, is_half_turned
 from vision.cameras.png import PNG, decode_png, png_exif
 
@@ -126,7 +126,7 @@ def file_size(data: bytes, where: str) -> tuple[int, int]:
         )
     size = size_of(data)
     if size is None or 0 in size:
-        raise damaged(where)
+        raise damage_error(where)
     return size
 
 

@@ -34,12 +34,12 @@ def decode_jpeg(data: bytes, where: str, shrink: int = 1) -> Image:
     DamagedError, and InputError for printing colours (CMYK).
     """
     if not whole_jpeg(data) or data.count(b"\xff\xda") > MOST_SCANS:
-        raise damaged(where)
+        raise damage_error(where)
     try:
         _, _, colours, _ = simplejpeg.decode_jpeg_header(data)
         image = simplejpeg.decode_jpeg(data, "RGB", min_factor=shrink, strict=True)
     except ValueError as error:
-        raise damaged(where) from error
+        raise damage_error(where) from error
     if colours in ("CMYK", "YCCK"):
         raise InputError(
             msg(
@@ -50,7 +50,7 @@ def decode_jpeg(data: bytes, where: str, shrink: int = 1) -> Image:
     return np.asarray(image, np.uint8)
 
 
-def damaged(where: str) -> DamagedError:
+def damage_error(where: str) -> DamagedError:
     """The error for a picture that is cut short or damaged."""
     return DamagedError(
         msg(
@@ -82,7 +82,7 @@ class JpegStream:
             del self._data[: max(0, len(self._data) - len(JPEG) + 1)]
             return None
         del self._data[:start]
-        end, whole = follow(bytes(self._data))
+        end, whole = find_end(bytes(self._data))
         if not whole and end == len(self._data) <= MOST_BYTES:
             return None
         picture = bytes(self._data[:end])
@@ -116,10 +116,10 @@ def whole_jpeg(data: bytes) -> bool:
 
     Some cameras append data after it, which is ignored.
     """
-    return follow(data)[1]
+    return find_end(data)[1]
 
 
-def follow(data: bytes) -> tuple[int, bool]:
+def find_end(data: bytes) -> tuple[int, bool]:
     """Where a JPEG that starts at 0 ends, and True; or how far it is valid, and False.
 
     Valid up to the end of the data means that more may follow.  A preview in the EXIF segment has

@@ -63,7 +63,7 @@ def film_index(path: Path) -> FilmIndex:
         return FilmIndex(True, _is_mirrored(track.get(b"tkhd", b"")))
     media_s = media_length / media_scale
     shown_s = (
-        _edited(track.get(b"elst", b"")) / time_scale
+        _edit_duration(track.get(b"elst", b"")) / time_scale
         if time_scale and b"elst" in track
         else media_s
     )
@@ -114,7 +114,7 @@ def _times(header: bytes) -> tuple[int, int]:
     return int.from_bytes(header[12:16], "big"), int.from_bytes(header[16:20], "big")
 
 
-def _edited(edits: bytes) -> int:
+def _edit_duration(edits: bytes) -> int:
     """Total duration of an edit list's media, in the film's time scale."""
     long = edits[:1] == b"\1"
     entry, number = (20, 8) if long else (12, 4)

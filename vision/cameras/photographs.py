@@ -17,10 +17,10 @@ from table.messages import Message, msg, phrase
 from vision.cameras.exif import EXIF_START, focal_px, jpeg_exif
 from vision.cameras.frame import Image
 from vision.cameras.image_files import file_size, most_pixels
-from vision.cameras.jpeg import JPEG, damaged, decode_jpeg
+from vision.cameras.jpeg import JPEG, damage_error, decode_jpeg
 from vision.cameras.orientation import upright
 from vision.cameras.png import decode_png, png_exif
-from vision.resolution import scaled_down
+from vision.resolution import scale_down
 
 MOST_BYTES = 48 << 20
 """Size limit of a file."""
@@ -79,7 +79,7 @@ def _photograph(image: Image, exif: bytes) -> Photograph:
 
 def _bounded(image: Image) -> Image:
     """An image of at most `most_pixels` pixels."""
-    return scaled_down(image, max(1.0, (image.shape[0] * image.shape[1] / most_pixels()) ** 0.5))
+    return scale_down(image, max(1.0, (image.shape[0] * image.shape[1] / most_pixels()) ** 0.5))
 
 
 def _check_size(width: int, height: int, where: str) -> None:
@@ -115,7 +115,7 @@ def _heic(data: bytes, where: str) -> Photograph:
     except InputError:
         raise
     except Exception as error:  # libheif's errors come as five kinds of exceptions
-        raise damaged(where) from error
+        raise damage_error(where) from error
     # libheif has turned it already, as the file says beside its EXIF data.
     return _photograph(_bounded(np.asarray(pixels, np.uint8)), _tiff(exif))
 

@@ -30,7 +30,7 @@ FORMAT = "BGR888"
 """picamera2's name refers to the order in a 32 bit word: the bytes, and so the array, are
 R, G, B.
 """
-KEPT = ("ExposureTime", "AnalogueGain", "ColourGains")
+LOCKED_CONTROLS = ("ExposureTime", "AnalogueGain", "ColourGains")
 """Values that the camera reports with each frame and accepts as settings."""
 MANUAL_FOCUS = 0
 """libcamera's AfModeManual."""
@@ -66,7 +66,7 @@ class PiFeed:
 def _locked(metadata: Mapping[str, object]) -> dict[str, object]:
     """Settings that lock exposure, white balance and focus at the camera's present values."""
     controls: dict[str, object] = {"AeEnable": False, "AwbEnable": False} | {
-        name: metadata[name] for name in KEPT if name in metadata
+        name: metadata[name] for name in LOCKED_CONTROLS if name in metadata
     }
     if "LensPosition" in metadata:
         controls |= {"AfMode": MANUAL_FOCUS, "LensPosition": metadata["LensPosition"]}

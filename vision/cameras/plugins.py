@@ -21,7 +21,7 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 GROUP = "rinkside.cameras"
-WHAT = "the camera"
+BROKEN_NAME = "the camera"
 """What a broken one is called in a message."""
 INTERFACE = 1
 """Version of the interface of cameras; a camera that was made for another one is not used."""
@@ -47,7 +47,7 @@ class CameraPlugin:
 @cache
 def camera_plugins() -> Found[CameraPlugin]:
     """The cameras of other packages, found once a process; broken ones are logged."""
-    return find_versioned(GROUP, CameraPlugin, INTERFACE, "cameras").logged(WHAT)
+    return find_versioned(GROUP, CameraPlugin, INTERFACE, "cameras").logged(BROKEN_NAME)
 
 
 class GuardedCamera:
@@ -135,7 +135,7 @@ def open_plugin(name: str, argument: str, setup: Setup | None) -> tuple[Any, Plu
     return camera, found.plugins[name]
 
 
-def why_not(name: str) -> Message | None:
+def plugin_refusal(name: str) -> Message | None:
     """Why an installed camera of this name cannot be used; None where there is none."""
     broken = camera_plugins().unusable(name)
-    return None if broken is None else phrase("{raw}", raw=broken.line(WHAT))
+    return None if broken is None else phrase("{raw}", raw=broken.line(BROKEN_NAME))

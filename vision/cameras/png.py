@@ -15,7 +15,7 @@ from cv2.typing import MatLike
 from table.errors import InputError
 from table.messages import msg
 from vision.cameras.frame import Image, swapped
-from vision.cameras.jpeg import damaged
+from vision.cameras.jpeg import damage_error
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -51,7 +51,7 @@ def decode_png(data: bytes, where: str) -> Image:
             )
         )
     if not _is_whole(chunks):
-        raise damaged(where)
+        raise damage_error(where)
     image = _decoded(data, cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION, where)
     if b"tRNS" in kinds or chunks[0][1][9] in WITH_ALPHA:
         alpha = _decoded(data, cv2.IMREAD_UNCHANGED, where)[..., 3:]
@@ -70,9 +70,9 @@ def _decoded(data: bytes, flags: int, where: str) -> MatLike:
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
     except cv2.error as error:
-        raise damaged(where) from error
+        raise damage_error(where) from error
     if image is None:
-        raise damaged(where)
+        raise damage_error(where)
     return image
 
 

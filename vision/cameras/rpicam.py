@@ -96,7 +96,7 @@ class Request:
     locked: list[str] | None = None
 
     @property
-    def given(self) -> frozenset[str]:
+    def given_options(self) -> frozenset[str]:
         """Names of the options that people gave."""
         return frozenset(option_names(self.options))
 
@@ -114,7 +114,7 @@ class Request:
 
     def _first_focus(self) -> list[str]:
         """The calibration's focus, or one search for it; nothing where people chose."""
-        if self.given & FOCUS:
+        if self.given_options & FOCUS:
             return []
         if self.focus_dpt is not None:
             return ["--autofocus-mode", "manual", "--lens-position", f"{self.focus_dpt:g}"]
@@ -122,7 +122,7 @@ class Request:
 
     def lock(self, reported: Mapping[str, str]) -> bool:
         """Lock what the camera reports and people did not give; True if that is anything."""
-        given = self.given
+        given_options = self.given_options
         values = {name: NUMBER.findall(text) for name, text in reported.items()}
         options = []
         for option, name, count in (
@@ -130,9 +130,9 @@ class Request:
             ("gain", "AnalogueGain", 1),
             ("awbgains", "ColourGains", 2),
         ):
-            if option not in given and len(numbers := values.get(name, [])) == count:
+            if option not in given_options and len(numbers := values.get(name, [])) == count:
                 options += [f"--{option}", ",".join(numbers)]
-        if not given & FOCUS and (position := values.get("LensPosition", [])):
+        if not given_options & FOCUS and (position := values.get("LensPosition", [])):
             options += ["--autofocus-mode", "manual", "--lens-position", position[0]]
         self.locked = options
         return bool(options)
@@ -164,12 +164,12 @@ class Program:
             raise CameraLost(msg("no picture arrived for {mm} s", mm=f"{SILENT_S:g}"))
         count: int = self._pipe.readinto(into)  # type: ignore[attr-defined]  # unbuffered: FileIO
         if not count:
-            raise self._last_words()
+            raise self._exit_error()
         return count
 
     def check_size(self) -> None:
         """Raise InputError if the camera gives another size than the wanted one."""
-        if (found := STREAM.findall(self._written())) and found[-1] != tuple(
+        if (found := STREAM.findall(self._stderr_bytes())) and found[-1] != tuple(
             str(side).encode() for side in self._size
         ):
             width, height = (int(side) for side in found[-1])
@@ -199,15 +199,15 @@ class Program:
             self._process.kill()
             return self._process.wait()
 
-    def _written(self) -> bytes:
+    def _stderr_bytes(self) -> bytes:
         """What it wrote to stderr; it goes on writing where it was."""
         return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0)
 
-    def _last_words(self) -> CameraLost | InputError:
+    def _exit_error(self) -> CameraLost | InputError:
         code = self._exit_code()
         lines = [
             line
-            for line in self._written().decode(errors="replace").splitlines()
+            for line in self._stderr_bytes().decode(errors="replace").splitlines()
             if line.strip() and not NEWS.match(line)
         ]
         if not lines:
@@ -240,7 +240,7 @@ class RpicamFeed:
             self._start()
         image, reported = self._next()
         self._taken += 1
-        if self._request.locked is None and self._settled(reported):
+        if self._request.locked is None and self._is_settled(reported):
             self._again = self._request.lock(reported)
         focus = NUMBER.findall(reported.get("LensPosition", ""))
         return Picture(image, float(focus[0]) if focus else None)
@@ -263,7 +263,7 @@ class RpicamFeed:
             self._program.check_size()
         return taken
 
-    def _settled(self, reported: Mapping[str, str]) -> bool:
+    def _is_settled(self, reported: Mapping[str, str]) -> bool:
         """Has the camera had its time, and longer while it still searches for its focus?"""
         searching = reported.get("AfState") == str(AF_SCANNING)
         return self._taken >= LOCKED_AFTER * (3 if searching else 1)

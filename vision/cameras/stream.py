@@ -97,7 +97,7 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
 
     Raises InputError for an invalid address.
     """
-    url = _parsed(argument)
+    url = _split_address(argument)
     name = phrase("stream of {name}", name=url.hostname)
     orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
 
@@ -111,7 +111,7 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         capture = cv2.VideoCapture(argument, cv2.CAP_FFMPEG, patience)
         if not capture.isOpened() and url.scheme == "rtsp":
             capture.release()
-            raise CameraLost(msg("{name}: {text}", name=name, text=_why_no_rtsp(url)))
+            raise CameraLost(msg("{name}: {text}", name=name, text=_rtsp_refusal(url)))
         check_opened(capture, name)
         return CaptureFeed(capture, turn=disable_rotation(capture, False, orientation, name))
 
@@ -139,7 +139,7 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
     return LiveCamera(name, connect, setup)
 
 
-def _parsed(address: str) -> SplitResult:
+def _split_address(address: str) -> SplitResult:
     """The parts of an address; raises InputError, without showing a password."""
     try:
         url = urlsplit(address)
@@ -161,13 +161,13 @@ def _parsed(address: str) -> SplitResult:
             msg(
                 "camera: stream: expected an address such as stream:http://192.168.1.20:8080/video"
                 " or stream:rtsp://..., got {raw}",
-                raw=repr(_public(address)),
+                raw=repr(_redact_password(address)),
             )
         )
     return url
 
 
-def _public(address: str) -> str:
+def _redact_password(address: str) -> str:
     """An address without its password."""
     before, at, after = address.rpartition("@")
     return f"{before.partition('://')[0]}://...@{after}" if at else address
@@ -189,7 +189,9 @@ def _answer(url: SplitResult, name: str) -> HTTPResponse:
             msg("{name}: {text}", name=name, text=_refusal(error.code, url))
         ) from error
     except (URLError, HTTPException, OSError, ValueError) as error:
-        raise CameraLost(msg("{name}: {text}", name=name, text=_why(error, url))) from error
+        raise CameraLost(
+            msg("{name}: {text}", name=name, text=_failure_reason(error, url))
+        ) from error
     assert isinstance(response, HTTPResponse)
     return response
 
@@ -271,7 +273,7 @@ def _refusal(code: int, url: SplitResult) -> Message:
     )
 
 
-def _why(error: Exception, url: SplitResult) -> Message:
+def _failure_reason(error: Exception, url: SplitResult) -> Message:
     """Why there is no answer, and what to do."""
     reason = (
         error.reason
@@ -332,7 +334,7 @@ def _why(error: Exception, url: SplitResult) -> Message:
             return phrase("the camera cannot be reached ({raw})", raw=reason)
 
 
-def _why_no_rtsp(url: SplitResult) -> Message:
+def _rtsp_refusal(url: SplitResult) -> Message:
     """Why OpenCV got no frames by RTSP, found out by a plain request (RFC 2326, 10.2)."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else url.hostname
     port = url.port or RTSP_PORT
@@ -345,7 +347,7 @@ def _why_no_rtsp(url: SplitResult) -> Message:
             connection.sendall(question.encode())
             answer = connection.recv(CHUNK)
     except OSError as error:
-        return _why(error, url)
+        return _failure_reason(error, url)
     status = re.match(rb"RTSP/1\.\d (\d{3})", answer)
     if status is None:
         return phrase("port {port} answers, but does not speak RTSP; check the port", port=port)

@@ -32,7 +32,7 @@ TOP, SIDE = 1.0, 0.5
 """Levels of the faces in the mask."""
 
 
-def chances(cubes: Sequence[Cube], view: TopView) -> Array:
+def classify_cubes(cubes: Sequence[Cube], view: TopView) -> Array:
     """Probabilities (n, ANSWERS) for dice that may lie flat in a view.
 
     Test-time augmentation: mean of the logits over four rotations and their mirror images.

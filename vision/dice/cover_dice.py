@@ -22,22 +22,22 @@ from vision.dice.reader import (
     COARSE,
     FINE,
     TURN_STEP_DEG,
-    at_peaks,
+    corner_mask,
+    dice_at_maxima,
     fit_flat_dice,
-    inside,
-    lines_in,
+    line_responses,
 )
 from vision.dice.top_view import TopView, level_mm, top_view
-from vision.geometry.change_mask import changed
+from vision.geometry.change_mask import changed_pixels
 from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import Detections
 
-TRIED = 16
+MOST_CANDIDATES = 16
 """Number of candidate squares that are measured."""
-AGREES = 0.65
+LEAST_AGREEMENT = 0.65
 """Least edge agreement of a die, 0 to 1."""
-COVERS = 0.6
+LEAST_COVERAGE = 0.6
 """Least share of its area that a die changes."""
 BEYOND, TAKEN = 0.25, 0.5
 """A detected piece is not a die if its probability exceeds TAKEN and it reaches this far beyond the
@@ -60,16 +60,17 @@ def find_dice(
         edge_mm=kind.edge_mm,
         z_mm=0.0,
     )
-    fresh = changed(detections.view.code, empty.code, SIGMAS)
+    fresh = changed_pixels(detections.view.code, empty.code, SIGMAS)
     views = (top_view(photo, board, kind.edge_mm / pixels) for pixels in (COARSE, FINE))
     coarse, fine = (
-        _only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, detections) for view in views
+        _without_unchanged_edges(view, fresh, photo.camera.eye_mm, kind.edge_mm, detections)
+        for view in views
     )
     edges = edge_map(fine)
     dice: list[Cube] = []
-    for die in fit_flat_dice(_squares(coarse, photo, board), edges, AGREES):
+    for die in fit_flat_dice(_squares(coarse, photo, board), edges, LEAST_AGREEMENT):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
-        covers = apart and share_of(fresh, detections.view.inside(die.outline())) >= COVERS
+        covers = apart and share_of(fresh, detections.view.inside(die.outline())) >= LEAST_COVERAGE
         if covers and not _is_of_piece(die, detections) and not _is_printed(die, photo, empty):
             dice.append(die)
     return dice
@@ -86,7 +87,9 @@ def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
         score, turn_deg = _square_scores(view.part(box))
         turns[box] = np.where(score > best[box], turn_deg, turns[box])
         best[box] = np.maximum(score, best[box])
-    return at_peaks(best, turns, inside(view, board), view, photo, board)[:TRIED]
+    return dice_at_maxima(best, turns, corner_mask(view, board), view, photo, board)[
+        :MOST_CANDIDATES
+    ]
 
 
 def _boxes_with_edges(view: TopView) -> list[tuple[slice, slice]]:
@@ -100,7 +103,7 @@ def _boxes_with_edges(view: TopView) -> list[tuple[slice, slice]]:
 
 def _square_scores(view: TopView) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Scores (h, w) of a die's top with its middle there, and its heading in degrees (h, w)."""
-    lines = lines_in(view)
+    lines = line_responses(view)
     h, w = view.shown.shape[:2]
     best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
     for turn_deg in range(0, 90, TURN_STEP_DEG):
@@ -135,7 +138,7 @@ def without_dice(detections: Detections, dice: list[Cube], photo: Photo) -> Dete
         cv2.fillPoly(hidden, [detections.polygon(outline_mm)], 1, shift=SUB_BITS)
     found = tuple(
         one
-        for one in detections.found
+        for one in detections.objects
         if not any(within(outline_mm, one.middle_mm) for outline_mm in outlines)
     )
     changed = detections.changed
@@ -144,11 +147,11 @@ def without_dice(detections: Detections, dice: list[Cube], photo: Photo) -> Dete
             cv2.resize(hidden, changed.shape[::-1], interpolation=cv2.INTER_NEAREST) == 0
         )
     return replace(
-        detections, found=found, pieces=detections.pieces & (hidden == 0), changed=changed
+        detections, objects=found, pieces=detections.pieces & (hidden == 0), changed=changed
     )
 
 
-def not_under_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
+def dice_beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
     """The dice whose middle is not on a solid's footprint, where no die can lie."""
     covered = [outline_mm for solid in solids if len(outline_mm := solid.footprint_mm()) > 2]
     return [
@@ -162,7 +165,7 @@ def seen_die(die: Cube) -> SeenDie:
     return SeenDie(float(x), float(y), SIGMA_MM)
 
 
-def _only_fresh(
+def _without_unchanged_edges(
     view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: float, detections: Detections
 ) -> TopView:
     """The view, in the plane of the dice's tops, without edges where nothing has changed."""
@@ -189,7 +192,7 @@ def _is_of_piece(die: Cube, detections: Detections) -> bool:
     around = outline.mean(axis=0) + (1 + 2 * BEYOND) * (outline - outline.mean(axis=0))
     here = [
         one
-        for one in detections.found
+        for one in detections.objects
         if not one.is_disc and one.chance > TAKEN and within(outline, one.middle_mm)
     ]
     return any(

@@ -20,7 +20,7 @@ from table.messages import phrase
 from table.observation import SURE
 from table.solids import Array
 from table.table_config import DiceCorner
-from vision.dice.classifier import chances
+from vision.dice.classifier import classify_cubes
 from vision.dice.cube_fit import (
     BESIDE,
     REACHES_PX,
@@ -42,13 +42,13 @@ COARSE, FINE = 20, 40
 TURN_STEP_DEG = 6
 ALIKE = 5
 """Size, in edges, of regions in which dice are seen from about the same side."""
-TRIED, APART = 4, 0.15
+MOST_CANDIDATES, APART = 4, 0.15
 """Number of candidate places that are measured; places closer than this, in edges of the die, are
 the same.
 """
-WORTH = 0.4
+LEAST_NEAR_AGREEMENT = 0.4
 """Least edge agreement near by, 0 to 1, for a place to be measured."""
-MAYBE = 0.4
+LEAST_AGREEMENT = 0.4
 """Least edge agreement, 0 to 1, for a die to be classified."""
 EDGES_COUNT, USUAL = 8.0, 0.75
 """Weight of the edge agreement beyond the usual one, added to the network's log odds that a die
@@ -99,10 +99,10 @@ def read_dice(photo: Photo) -> Die | NoDie:
     if corner is None:
         raise ValueError("table.json tells of no dice corner")
     cubes, edges, fine = flat_candidates(photo, corner)
-    likely, flat = _looked_at(cubes, edges, fine)
+    likely, flat = _classify(cubes, edges, fine)
     if cubes and not (flat > 0).any():
         cubes = [cubes[0].beside(*way) for way in AROUND]
-        likely, flat = _looked_at(cubes, edges, fine)
+        likely, flat = _classify(cubes, edges, fine)
     there = [k for k in np.argsort(-flat) if flat[k] > 0]
     if not there:
         return NoDie(
@@ -123,9 +123,9 @@ def read_dice(photo: Photo) -> Die | NoDie:
     return Die(pips, cubes[best].middle_mm, cubes[best].turn_deg % 90)
 
 
-def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array, Array]:
+def _classify(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array, Array]:
     """The network's probabilities (n, 7) for places, and the log odds (n,) that a die lies flat."""
-    likely = chances(cubes, view)
+    likely = classify_cubes(cubes, view)
     return likely, logit(1 - likely[:, 0]) + EDGES_COUNT * (
         np.array([cube.agreement(edges) for cube in cubes]) - USUAL
     )
@@ -137,7 +137,10 @@ def flat_candidates(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeM
     edges = edge_map(fine)
     return (
         fit_flat_dice(
-            likely_cubes(coarse, photo, corner), edges, MAYBE, fit_cube_from_several_starts
+            likely_cubes(coarse, photo, corner),
+            edges,
+            LEAST_AGREEMENT,
+            fit_cube_from_several_starts,
         ),
         edges,
         fine,
@@ -155,23 +158,25 @@ def fit_flat_dice(
     Only those with an agreement of at least `agrees`, 0 to 1.
     """
     candidates = [
-        lay(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH
+        lay(cube, edges)
+        for cube in cubes
+        if cube.agreement(edges, REACHES_PX[0]) >= LEAST_NEAR_AGREEMENT
     ]
     agreed = sorted(((cube.agreement(edges), k) for k, cube in enumerate(candidates)), reverse=True)
-    kept: list[Cube] = []
+    accepted: list[Cube] = []
     for agreement, k in agreed:
         if agreement >= agrees and all(
             np.hypot(*(candidates[k].middle_mm - other.middle_mm)) > APART * candidates[k].edge_mm
-            for other in kept
+            for other in accepted
         ):
-            kept.append(candidates[k])
-    return kept
+            accepted.append(candidates[k])
+    return accepted
 
 
 def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner) -> list[Cube]:
     """Candidate places of a die in a corner, the most probable first, by its visible edges."""
-    where = inside(view, corner)
-    lines, z_mm, eye_mm = lines_in(view), level_mm(photo, corner), photo.camera.eye_mm
+    where = corner_mask(view, corner)
+    lines, z_mm, eye_mm = line_responses(view), level_mm(photo, corner), photo.camera.eye_mm
     h, w = where.shape
     best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
     for top, left in product(range(0, h, ALIKE * COARSE), range(0, w, ALIKE * COARSE)):
@@ -182,15 +187,15 @@ def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner) -> list[Cube]:
         middle_mm = view.start_mm + view.step_mm * np.array([left + columns / 2, -top - rows / 2])
         for turn_deg in range(0, 90, TURN_STEP_DEG):
             cube = Cube(middle_mm, float(turn_deg), corner.edge_mm, z_mm, eye_mm)
-            score = _seen_of(cube, lines, view.step_mm, (left, top), (columns, rows))
+            score = _edge_score(cube, lines, view.step_mm, (left, top), (columns, rows))
             turns[here], best[here] = (
                 np.where(score > best[here], np.float32(turn_deg), turns[here]),
                 np.maximum(score, best[here]),
             )
-    return at_peaks(best, turns, where, view, photo, corner)[:TRIED]
+    return dice_at_maxima(best, turns, where, view, photo, corner)[:MOST_CANDIDATES]
 
 
-def at_peaks(
+def dice_at_maxima(
     score: NDArray[np.float32],
     turns_deg: NDArray[np.float32],
     where: NDArray[np.bool_],
@@ -212,7 +217,7 @@ def at_peaks(
     ]
 
 
-def _seen_of(
+def _edge_score(
     cube: Cube,
     lines: dict[int, NDArray[np.float32]],
     step_mm: float,
@@ -236,7 +241,7 @@ def _seen_of(
     return np.asarray(np.sort(np.stack(seen), axis=0)[len(seen) // 4 :].mean(axis=0), np.float32)
 
 
-def lines_in(view: TopView) -> dict[int, NDArray[np.float32]]:
+def line_responses(view: TopView) -> dict[int, NDArray[np.float32]]:
     """Line responses (h, w) 0..1 by the direction across the line in degrees.
 
     How much of a line as long as a die's edge runs through each pixel.
@@ -266,7 +271,7 @@ def lines_in(view: TopView) -> dict[int, NDArray[np.float32]]:
     return lines
 
 
-def inside(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
+def corner_mask(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
     """Pixels (h, w) inside the corner's outline."""
     mask = np.zeros(view.shown.shape[:2], np.uint8)
     cv2.fillPoly(mask, [np.rint(view.pixels(np.array(corner.outline_mm))).astype(np.int32)], 1)
@@ -278,7 +283,7 @@ def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = No
 
     `beside` is a die that is ignored, with the shadows around it, and any shadow farther away.
     """
-    here = inside(view, corner)
+    here = corner_mask(view, corner)
     if beside is not None:
         die = np.zeros(here.shape, np.uint8)
         for face in (beside.top(), *beside.sides()):

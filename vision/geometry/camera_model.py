@@ -144,13 +144,13 @@ def place_shifts(points_mm: Array, z_mm: float | Array, camera: Camera, lens: Le
     return np.stack(
         [
             on_plane(pixels, there, other, z_mm) - points_mm
-            for there, other in _one_sigma_away(camera, lens)
+            for there, other in _sigma_perturbations(camera, lens)
         ],
         axis=2,
     )
 
 
-def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
+def _sigma_perturbations(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
     """Camera and lens moved by one sigma along each principal axis of their joint uncertainty."""
     sigmas = np.sqrt(np.diag(camera.covariance))
     scale = np.where(sigmas > 0, sigmas, 1.0)  # what is exact stays where it is

@@ -23,7 +23,7 @@ SIGMAS, LITTLE_LEVELS, SPOT_PX = 9.0, 6.0, 24
 """Difference, in noise sigmas, of what was laid down or taken away; a difference of only the
 second, in levels, counts in a spot of at least this many pixels.
 """
-SHAKEN = 0.1
+TREMBLE_SHARE = 0.1
 """Share of the local contrast by which a pixel differs if the camera trembles."""
 SHADED, BRIGHTER, HUE_LEVELS = 0.5, 1.03, 8.0
 """A shadow leaves more than the first share of the levels, never exceeds the second, and keeps the
@@ -32,12 +32,12 @@ hue within this many levels.
 AROUND = np.ones((3, 3), np.uint8)
 
 
-def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
+def changed_pixels(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
     """Mask (h, w) of pixels in which two images (h, w, 3) differ by more than light and noise.
 
     A global change of light is compensated; the threshold is `sigmas` times the noise.
     """
-    apart = _apart(now, before)
+    apart = _difference(now, before)
     return np.asarray(apart.levels > max(sigmas * LEAST_SIGMA, apart.middle + sigmas * apart.noise))
 
 
@@ -47,13 +47,13 @@ def changed_mask(now: Image, before: Image) -> NDArray[np.bool_]:
     Those are pixels that differ by much, and spots that differ by little, as under a dark piece on
     a dark square.
     """
-    apart = _apart(now, before)
+    apart = _difference(now, before)
     much = apart.levels > max(SIGMAS * LEAST_SIGMA, apart.middle + SIGMAS * apart.noise)
     red, green, blue = cv2.split(
         cv2.subtract(cv2.dilate(before, AROUND), cv2.erode(before, AROUND))
     )
     beyond = cv2.addWeighted(
-        apart.levels, 1.0, cv2.max(cv2.max(red, green), blue), -SHAKEN, 0.0, dtype=cv2.CV_32F
+        apart.levels, 1.0, cv2.max(cv2.max(red, green), blue), -TREMBLE_SHARE, 0.0, dtype=cv2.CV_32F
     )
     little = np.asarray(beyond > max(LITTLE_LEVELS, apart.middle + SIGMAS * apart.noise), np.uint8)
     _, estimates, boxes, _ = cv2.connectedComponentsWithStats(little)
@@ -84,7 +84,7 @@ class _Difference(NamedTuple):
     noise: float
 
 
-def _apart(now: Image, before: Image) -> _Difference:
+def _difference(now: Image, before: Image) -> _Difference:
     apart = np.asarray(cv2.blur(cv2.subtract(now, before, dtype=cv2.CV_32F), (3, 3)), np.float32)
     by_block = np.median(_blocks(apart[::EVERY_PX, ::EVERY_PX]), axis=1)
     least_changed = np.argsort(np.abs(by_block).max(axis=1), kind="stable")

@@ -80,10 +80,10 @@ def vertices_mm(guess: Hypothesis, parameters: Array) -> Array:
         if guess.pose == "leaning"
         else np.column_stack([parameters, np.zeros(len(parameters))])
     )
-    return posed(at_origin(guess.size, guess.pose), with_tilt, np.array(guess.z_mm))
+    return pose_vertices(at_origin(guess.size, guess.pose), with_tilt, np.array(guess.z_mm))
 
 
-def posed(local_mm: Array, parameters: Array, z_mm: Array) -> Array:
+def pose_vertices(local_mm: Array, parameters: Array, z_mm: Array) -> Array:
     """Vertices (..., 5, 3) of pieces, from their vertices `at_origin`.
 
     `parameters` (..., 4) are x_mm, y_mm, heading_deg and tilt_deg, `z_mm` (...) the height of what
@@ -129,7 +129,7 @@ def seen_middle_mm(solid: Solid, eye_mm: Array) -> Array:
     return middle
 
 
-def seen_at(guess: Hypothesis, middle_mm: Array, eye_mm: Array) -> Hypothesis:
+def move_silhouette_to(guess: Hypothesis, middle_mm: Array, eye_mm: Array) -> Hypothesis:
     """The piece, moved from near there so that its silhouette has its middle (2,) there."""
     off_mm = middle_mm - seen_middle_mm(guess.solid, eye_mm)
     return guess.at(guess.parameters + np.append(off_mm, 0.0))
@@ -137,16 +137,16 @@ def seen_at(guess: Hypothesis, middle_mm: Array, eye_mm: Array) -> Hypothesis:
 
 def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
     """Faces that look towards the eye, counter-clockwise as the eye sees them."""
-    return [face for face, looks in zip(FACES, looks_at(solid, eye_mm), strict=True) if looks]
+    return [face for face, looks in zip(FACES, facing_mask(solid, eye_mm), strict=True) if looks]
 
 
-def looks_at(solid: Solid, eye_mm: Array) -> NDArray[np.bool_]:
+def facing_mask(solid: Solid, eye_mm: Array) -> NDArray[np.bool_]:
     """Mask of a solid's FACES (f,) that look towards the eye."""
     a, b, c = np.moveaxis(solid.vertices_mm[_CORNERS], 1, 0)
-    return np.asarray(((eye_mm - a) * _crossed(b - a, c - a)).sum(axis=1) > 0)
+    return np.asarray(((eye_mm - a) * _cross(b - a, c - a)).sum(axis=1) > 0)
 
 
-def _crossed(a: Array, b: Array) -> Array:
+def _cross(a: Array, b: Array) -> Array:
     """Cross products of rows; NumPy's own is slow for a few."""
     return np.stack(
         [a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1

@@ -46,7 +46,7 @@ class StillCamera:
     """
 
     def __init__(self) -> None:
-        self._known: _TrackedCamera | None = None
+        self._tracked_camera: _TrackedCamera | None = None
         self._before: tuple[Camera, Setup] | None = None
         """The last place that was sure; of copies of fiducials in view, those seen from there are
         the table's.
@@ -54,12 +54,14 @@ class StillCamera:
 
     def __call__(self, image: Image, setup: Setup) -> Camera | NoPose:
         """The camera in this frame, located anew or as before."""
-        if self._known is not None and self._known.is_valid_for(image, setup):
-            return self._known.camera
+        if self._tracked_camera is not None and self._tracked_camera.is_valid_for(image, setup):
+            return self._tracked_camera.camera
         before = self._before[0] if self._before is not None and self._before[1] == setup else None
         camera = locate(image, setup, before)
         sure = isinstance(camera, Camera) and camera.sigma_mm <= SURE_MM
-        self._known = _known(image, camera, setup) if isinstance(camera, Camera) and sure else None
+        self._tracked_camera = (
+            _tracked_camera(image, camera, setup) if isinstance(camera, Camera) and sure else None
+        )
         if isinstance(camera, Camera) and sure:
             self._before = camera, setup
         return camera
@@ -82,7 +84,7 @@ class _TrackedCamera:
         )
 
 
-def _known(image: Image, camera: Camera, setup: Setup) -> _TrackedCamera:
+def _tracked_camera(image: Image, camera: Camera, setup: Setup) -> _TrackedCamera:
     """Store the cards' windows, even of covered cards.
 
     When those show again, the pose can be improved.

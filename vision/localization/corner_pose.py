@@ -29,7 +29,7 @@ LEAST_SEEN = 0.02
 """Lower bound on the share of a displaced marker's squared displacement that remains in the
 residuals; a guard for few markers.
 """
-ONE_ALONE = 2.0
+SINGLE_MARKER_FACTOR = 2.0
 """Variance factor because usually one marker alone is displaced: the variance near it is larger
 than if all shared the residual.
 """
@@ -40,14 +40,14 @@ STEPS, SETTLED_PX = 8, 1e-3
 class PoseFit:
     """A pose fitted to n measurements, and its covariance (6, 6).
 
-    `follows` (6, n) is the derivative of the pose by each measurement; `derivatives` (n, 10 + d)
-    are those of each by pose and lens; `points_mm` (n, 3) are their places on the table, and
-    `owner` (n,) their markers.  `rms_px` is the residual.
+    `pose_derivatives` (6, n) are those of the pose by each measurement, `derivatives` (n, 10 + d)
+    those of each by pose and lens.  `points_mm` (n, 3) are their places on the table, and `owner`
+    (n,) their markers.  `rms_px` is the residual.
     """
 
     pose: Pose
     covariance: Array
-    follows: Array
+    pose_derivatives: Array
     derivatives: Array
     points_mm: Array
     owner: NDArray[np.intp]
@@ -56,7 +56,7 @@ class PoseFit:
 
 def displaced_marker_covariance(
     squares: float,
-    follows: Array,
+    pose_derivatives: Array,
     design: Array,
     displaced: Array,
     squares_of: Callable[[Array], float],
@@ -68,10 +68,14 @@ def displaced_marker_covariance(
     the measurements.  The pose follows it, so that little of it remains in the residuals, with
     three markers less than with four.
     """
-    moved = follows @ displaced
+    moved = pose_derivatives @ displaced
     seen = sum(squares_of(column) for column in (displaced - design @ moved).T)
     return np.asarray(
-        ONE_ALONE * squares / max(seen, LEAST_SEEN * displaced.shape[1]) * moved[:6] @ moved[:6].T
+        SINGLE_MARKER_FACTOR
+        * squares
+        / max(seen, LEAST_SEEN * displaced.shape[1])
+        * moved[:6]
+        @ moved[:6].T
     )
 
 
@@ -97,24 +101,27 @@ def fit_corners(points_mm: Array, pixels: Array, lens: Lens, pose: Pose) -> Pose
         if float(np.abs(design @ change).max()) < SETTLED_PX:
             break
     excess = max(1.0, float(left @ weight @ left) / (len(left) - len(change)))
-    follows = np.asarray(np.linalg.solve(normal, design.T @ weight), float)
+    pose_derivatives = np.asarray(np.linalg.solve(normal, design.T @ weight), float)
     owner = np.repeat(np.arange(len(pixels) // 4), 8)
     rms = float(np.sqrt(np.mean(left**2)))
     displaced = np.asarray(np.kron(np.eye(len(pixels) // 4), np.tile(np.eye(2), (4, 1))), float)
     expected = MIDDLE_PX**2 + CORNER_PX**2 / 4
     squares = max(
         0.0,
-        _middles_off(left)
+        _middle_residual_squares(left)
         - expected
-        * sum(_middles_off(column) for column in (displaced - design @ follows @ displaced).T),
+        * sum(
+            _middle_residual_squares(column)
+            for column in (displaced - design @ pose_derivatives @ displaced).T
+        ),
     )
     covariance = np.linalg.inv(normal)[:6, :6] * excess + displaced_marker_covariance(
-        squares, follows, design, displaced, _middles_off
+        squares, pose_derivatives, design, displaced, _middle_residual_squares
     )
     return PoseFit(
         (found[:3], found[3:]),
         covariance,
-        follows[:6],
+        pose_derivatives[:6],
         derivatives,
         np.repeat(points_mm, 2, axis=0),
         owner,
@@ -133,7 +140,7 @@ def wrong_edges_mask(there_px: Array, pixels: Array) -> NDArray[np.bool_]:
     return np.asarray(off > WRONG_PX + WRONG_SHARE * sides)
 
 
-def _middles_off(left: Array) -> float:
+def _middle_residual_squares(left: Array) -> float:
     """Sum of squared residuals of the markers' middles, from their corners' residuals (8 n,)."""
     return float(np.sum(left.reshape(-1, 4, 2).mean(axis=1) ** 2))
 

@@ -104,7 +104,7 @@ class _Adjustment:
         return float(np.sqrt(np.average(self.left**2, weights=self.weight)))
 
     @property
-    def follows(self) -> Array:
+    def pose_derivatives(self) -> Array:
         """Derivative (u, n) of the unknowns by each edge's offset."""
         return np.asarray(np.linalg.solve(self.normal, (self.design * self.weight[:, None]).T))
 
@@ -121,21 +121,21 @@ def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> 
     if isinstance(fit, NoPose):
         return fit
     edges, good = fit.edges, fit.edges.good
-    follows = fit.follows
+    pose_derivatives = fit.pose_derivatives
     side = np.flatnonzero(good) // SAMPLES_PER_SIDE
-    squares = _off_together(fit.left, fit.weight, side)
+    squares = _side_residual_squares(fit.left, fit.weight, side)
     freedom = max(int((np.bincount(side, fit.weight) >= LEAST_OF_SIDE).sum()) - FREE, 1)
-    by_all = follows[:6] @ edges.normal_px[good]
+    by_all = pose_derivatives[:6] @ edges.normal_px[good]
     covariance = (
         _noise_covariance(fit, squares, freedom)
-        + _displaced_covariance(fit, follows, side, owner[good])
+        + _displaced_covariance(fit, pose_derivatives, side, owner[good])
         + _blur_shift_px(edges) ** 2 * by_all @ by_all.T
     )
     by_places = edges.derivatives.reshape(len(owner), 2, -1)
     return EdgeFit(
         fit.pose,
         covariance,
-        follows[:6],
+        pose_derivatives[:6],
         np.einsum("nk,nkp->np", edges.normal_px, by_places)[good],
         samples[0][good],
         owner[good],
@@ -206,7 +206,7 @@ def _noise_covariance(fit: _Adjustment, squares: float, freedom: int) -> Array:
 
 
 def _displaced_covariance(
-    fit: _Adjustment, follows: Array, side: NDArray[np.intp], owner: NDArray[np.intp]
+    fit: _Adjustment, pose_derivatives: Array, side: NDArray[np.intp], owner: NDArray[np.intp]
 ) -> Array:
     """Covariance (6, 6) of the pose if a marker is displaced (`displaced_marker_covariance`).
 
@@ -221,11 +221,11 @@ def _displaced_covariance(
     # By chance it is up to twice what lens and print leave.
     left_by_chance = 2 * FLOOR_PX**2 * len(np.unique(side))
     return displaced_marker_covariance(
-        max(0.0, _off_together(fit.left, every, side) - left_by_chance),
-        follows,
+        max(0.0, _side_residual_squares(fit.left, every, side) - left_by_chance),
+        pose_derivatives,
         fit.design,
         displaced.reshape(len(side), -1),
-        lambda column: _off_together(column, every, side),
+        lambda column: _side_residual_squares(column, every, side),
     )
 
 
@@ -257,7 +257,7 @@ def _bloom_sigmas(edges: _Edges, owner: NDArray[np.intp]) -> Array:
     return np.array([COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX)])
 
 
-def _off_together(left: Array, weight: Array, side: NDArray[np.intp]) -> float:
+def _side_residual_squares(left: Array, weight: Array, side: NDArray[np.intp]) -> float:
     """Sum of squares, px^2, of whole sides' residuals beyond the noise of their edges (n,)."""
     count = np.bincount(side, weight)
     mean = np.bincount(side, weight * left) / np.maximum(count, 1e-9)

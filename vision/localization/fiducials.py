@@ -32,7 +32,7 @@ from vision.localization.markers import (
     side_px,
 )
 
-AGREE = 17.0
+AGREEMENT_LIMIT = 17.0
 """Limit on the squared Mahalanobis distance between the poses by edges and by corners."""
 UNFIT_PX = 0.12
 """Scatter of whole sides of markers, 1 sigma, above which people are warned."""
@@ -84,18 +84,18 @@ def _locate(
                 else phrase("markers {cells}", cells=hidden),
             )
         )
-    if (stranger := _stranger(own, seen, setup)) is not None:
-        return stranger
+    if (outlier := _outlier_reason(own, seen, setup)) is not None:
+        return outlier
     notes: list[str] = [phrase("marker {n} is covered", n=id_) for id_ in hidden]
     notes += [
         phrase("another marker {n} is in view, as on a screen; it is not used", n=id_)
-        for id_ in own.twice
+        for id_ in own.repeated_ids
         if id_ in {one.id for one in setup.fiducials.markers}
     ]
-    return _camera(_measured(image, setup, own, seen), setup, seen, notes)
+    return _camera(_fit_pose(image, setup, own, seen), setup, seen, notes)
 
 
-def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> PoseFit:
+def _fit_pose(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> PoseFit:
     """The pose by edges, if corners agree with it; else that by corners.
 
     Also that by corners if it is the more certain one of two uncertain poses, unless the edges show
@@ -106,7 +106,7 @@ def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> 
     first = pose_of(points, pixels, setup.camera)
     corners = fit_corners(points, pixels, setup.camera, first)
     edges = fit_edges(image, setup, first, seen)
-    if not isinstance(edges, EdgeFit) or _apart(edges, corners) > AGREE:
+    if not isinstance(edges, EdgeFit) or _squared_distance(edges, corners) > AGREEMENT_LIMIT:
         return corners
     # Where markers do not fit each other edges say so better than corners.
     edges_mm, unfit = _sigma_mm(edges, setup), edges.scatter_px > UNFIT_PX
@@ -115,7 +115,7 @@ def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> 
     )
 
 
-def _apart(edges: PoseFit, corners: PoseFit) -> float:
+def _squared_distance(edges: PoseFit, corners: PoseFit) -> float:
     """Squared Mahalanobis distance between two independent poses."""
     away = np.concatenate(edges.pose) - np.concatenate(corners.pose)
     return float(away @ np.linalg.solve(edges.covariance + corners.covariance, away))
@@ -133,7 +133,7 @@ def _sigma_mm(fit: PoseFit, setup: Setup) -> float:
     return float(np.sqrt(np.linalg.eigvalsh(covariances).max()))
 
 
-def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
+def _outlier_reason(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
     """The reason if the markers do not agree on one pose.
 
     It names the marker without which the others fit best.
@@ -217,19 +217,21 @@ def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) ->
     rotation = np.asarray(cv2.Rodrigues(fit.pose[0])[0], float)
     covariance, ids = fit.covariance, tuple(marker.id for marker in used)
     if setup.fiducials.covariance is not msgspec.UNSET:
-        by_markers = fit.follows @ _by_markers(fit.derivatives[:, 3:6] @ rotation, fit, used)
+        by_markers = fit.pose_derivatives @ _marker_derivatives(
+            fit.derivatives[:, 3:6] @ rotation, fit, used
+        )
         covariance = (
             covariance + by_markers @ _places_covariance(setup.fiducials, ids) @ by_markers.T
         )
     if setup.camera.covariance:
         lens = np.array(setup.camera.covariance)
-        covariance = _with_lens(
-            covariance, -fit.follows @ fit.derivatives[:, 6 : 6 + len(lens)], lens
+        covariance = _joint_covariance(
+            covariance, -fit.pose_derivatives @ fit.derivatives[:, 6 : 6 + len(lens)], lens
         )
     return Camera(rotation, fit.pose[1], covariance, fit.rms_px, ids, tuple(notes), sigma_mm)
 
 
-def _by_markers(by_mm: Array, fit: PoseFit, used: list[Marker]) -> Array:
+def _marker_derivatives(by_mm: Array, fit: PoseFit, used: list[Marker]) -> Array:
     """Derivatives (n, 3 m) of measurements by the markers' places [x, y, heading].
 
     `by_mm` (n, 3) are those by each measurement's own point.
@@ -255,7 +257,7 @@ def _places_covariance(fiducials: Fiducials, ids: tuple[int, ...]) -> Array:
     return np.asarray(np.array(fiducials.covariance, float)[np.ix_(rows, rows)])
 
 
-def _with_lens(pose: Array, by_lens: Array, lens: Array) -> Array:
+def _joint_covariance(pose: Array, by_lens: Array, lens: Array) -> Array:
     """Joint covariance (6 + p, 6 + p) of a pose (6, 6) and the lens (p, p) used for it.
 
     The pose depends on the lens by `by_lens` (6, p).

@@ -29,7 +29,7 @@ telephone beside the table shows smaller ones.
 """
 ONE_THREAD_PIXELS = 8_000_000
 """Image size above which markers are detected by one thread."""
-WHERE_IT_WAS = 0.5
+SAME_PLACE_SHARE = 0.5
 """Largest distance of a fiducial's corners from their earlier place, as a share of its side, at
 which it counts as unmoved.
 """
@@ -57,7 +57,7 @@ class Detected:
     """
 
     corners_px: dict[int, Array]
-    twice: tuple[int, ...]
+    repeated_ids: tuple[int, ...]
     all_px: dict[int, tuple[Array, ...]] = field(default_factory=dict)
 
 
@@ -103,8 +103,10 @@ def detect_markers(image: Image, fiducials: Fiducials) -> Detected:
     largest_first = {
         id_: tuple(sorted(those, key=side_px, reverse=True)) for id_, those in quads.items()
     }
-    twice = tuple(id_ for id_, those in largest_first.items() if len(those) > 1)
-    return Detected({id_: those[0] for id_, those in largest_first.items()}, twice, largest_first)
+    repeated_ids = tuple(id_ for id_, those in largest_first.items() if len(those) > 1)
+    return Detected(
+        {id_: those[0] for id_, those in largest_first.items()}, repeated_ids, largest_first
+    )
 
 
 def side_px(quad: Array) -> float:
@@ -129,10 +131,10 @@ def own_fiducials(
     known = {marker.id for marker in setup.fiducials.markers}
     if all(len(quads) < 2 for id_, quads in detected.all_px.items() if id_ in known):
         return detected
-    if before is not None and len(there := _where_they_were(detected, setup, before)) >= 2:
-        return _only(there, detected)
+    if before is not None and len(there := _at_earlier_places(detected, setup, before)) >= 2:
+        return _restrict_to(there, detected)
     sets = sorted(_agreeing_sets(detected, setup), key=_area_px, reverse=True)
-    ids = ", ".join(str(id_) for id_ in sorted(detected.twice) if id_ in known)
+    ids = ", ".join(str(id_) for id_ in sorted(detected.repeated_ids) if id_ in known)
     if not sets:
         return NoPose(
             phrase(
@@ -154,14 +156,14 @@ def own_fiducials(
                 raw=ids,
             )
         )
-    return _only(best, detected)
+    return _restrict_to(best, detected)
 
 
-def _only(own: dict[int, Array], detected: Detected) -> Detected:
-    return Detected(own, detected.twice, {id_: (quad,) for id_, quad in own.items()})
+def _restrict_to(own: dict[int, Array], detected: Detected) -> Detected:
+    return Detected(own, detected.repeated_ids, {id_: (quad,) for id_, quad in own.items()})
 
 
-def _where_they_were(detected: Detected, setup: Setup, before: Camera) -> dict[int, Array]:
+def _at_earlier_places(detected: Detected, setup: Setup, before: Camera) -> dict[int, Array]:
     """For each id, the marker that is where the camera saw it before."""
     found = {}
     for marker in setup.fiducials.markers:
@@ -170,7 +172,7 @@ def _where_they_were(detected: Detected, setup: Setup, before: Camera) -> dict[i
             (float(np.hypot(*(quad - there).T).max()), index)
             for index, quad in enumerate(detected.all_px.get(marker.id, ()))
         ]
-        if off and min(off)[0] <= WHERE_IT_WAS * side_px(there):
+        if off and min(off)[0] <= SAME_PLACE_SHARE * side_px(there):
             found[marker.id] = detected.all_px[marker.id][min(off)[1]]
     return found
 
@@ -195,7 +197,7 @@ def _agreeing_sets(detected: Detected, setup: Setup) -> list[dict[int, Array]]:
             if any(known.get(one) is first and known.get(other) is second for known in found):
                 continue
             quads = {one: first, other: second}
-            pose = _agree(quads, markers, setup)
+            pose = _common_pose(quads, markers, setup)
             while pose is not None:
                 rest = [
                     (_misfit(quad, markers[id_], pose, setup), id_, index)
@@ -204,7 +206,7 @@ def _agreeing_sets(detected: Detected, setup: Setup) -> list[dict[int, Array]]:
                 ]
                 for _, id_, index in sorted(rest):
                     more = {**quads, id_: detected.all_px[id_][index]}
-                    if (better := _agree(more, markers, setup)) is not None:
+                    if (better := _common_pose(more, markers, setup)) is not None:
                         quads, pose = more, better
                         break
                 else:
@@ -214,7 +216,7 @@ def _agreeing_sets(detected: Detected, setup: Setup) -> list[dict[int, Array]]:
     return found
 
 
-def _agree(quads: dict[int, Array], markers: dict[int, Marker], setup: Setup) -> Pose | None:
+def _common_pose(quads: dict[int, Array], markers: dict[int, Marker], setup: Setup) -> Pose | None:
     """The camera pose, above the table, that fits all these markers; None if there is none."""
     points = corner_points([markers[id_] for id_ in quads], setup.fiducials.z_mm)
     pose = pose_of(points, np.concatenate(list(quads.values())), setup.camera)

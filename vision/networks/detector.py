@@ -110,16 +110,16 @@ class Detection:
 class Detections:
     """The rectified view, relative to white paper, and the detector's output for it.
 
-    `found` are the detections, the most certain first.  `pieces` and `arms` are masks (h / STRIDE,
-    w / STRIDE) of cells with pieces or discs, and with hands or arms.  `answer` is the raw output;
-    `seen` the image (h, w, 3) that later ones are compared with, part of which may be older than
-    the view, and `fresh` (h, w) where it is not.  `changed` (h, w) is where the view differs from
-    the empty table, and `shaded` (h, w) where that may be a shadow; None if there is no image of
-    the empty table.
+    `objects` are the detections, the most certain first.  `pieces` and `arms` are masks (h /
+    STRIDE, w / STRIDE) of cells with pieces or discs, and with hands or arms.  `answer` is the raw
+    output; `seen` the image (h, w, 3) that later ones are compared with, part of which may be older
+    than the view, and `fresh` (h, w) where it is not.  `changed` (h, w) is where the view differs
+    from the empty table, and `shaded` (h, w) where that may be a shadow; None if there is no image
+    of the empty table.
     """
 
     view: FlatView
-    found: tuple[Detection, ...]
+    objects: tuple[Detection, ...]
     pieces: NDArray[np.bool_]
     arms: NDArray[np.bool_]
     answer: Answer
@@ -137,7 +137,7 @@ class Detections:
         cells = (self.view.pixels(outline_mm) + 0.5) / STRIDE - 0.5
         return np.rint(cells * (1 << SUB_BITS)).astype(np.int32)[:, None]
 
-    def share_seen(self, outline_mm: Array) -> float:
+    def covered_share(self, outline_mm: Array) -> float:
         """Share of a polygon (n, 2) that the piece mask covers."""
         inside = np.zeros(self.pieces.shape, np.uint8)
         cv2.fillPoly(inside, [self.polygon(outline_mm)], 1, shift=SUB_BITS)
@@ -184,8 +184,8 @@ def search(
         seen, answer = np.where(fresh[..., None], view.code, before.seen), before.answer.copy()
         for window in windows:
             _renew(answer, view.code, window)
-    found = _merged(
-        [_found(answer, row, column, view, colours) for row, column in _peaks(answer[:4])]
+    found = _merge_duplicates(
+        [_detection_at(answer, row, column, view, colours) for row, column in _peaks(answer[:4])]
     )
     return Detections(
         view,
@@ -273,7 +273,7 @@ def _peaks(chances: Answer) -> list[tuple[int, int]]:
     return [(int(rows[k]), int(columns[k])) for k in order]
 
 
-def _merged(found: list[Detection]) -> list[Detection]:
+def _merge_duplicates(found: list[Detection]) -> list[Detection]:
     """Detections without duplicates.
 
     If the network wavers between cells, it detects a piece in several, each with a share of the
@@ -308,7 +308,7 @@ def _mean(found: list[Detection]) -> Detection:
     )
 
 
-def _found(
+def _detection_at(
     answer: Answer, row: int, column: int, view: FlatView, colours: tuple[str, ...]
 ) -> Detection:
     here = answer[:, row, column].astype(float)

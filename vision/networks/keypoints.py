@@ -97,12 +97,12 @@ def crop_of(found: Detection, view: FlatView) -> Crop:
 class KeypointEstimate:
     """Keypoints of one crop.
 
-    `there` is the probability of a piece; `poses` (3,) those of POSES given a piece; `colours` (c,)
-    those of the table's.  `log_base` is the logarithm of its base in mm, with its sigma;
-    `vertices_mm` (5, 2) are projected to z = 0, with their sigmas (5,).
+    `presence` is the probability of a piece; `poses` (3,) are those of POSES given a piece;
+    `colours` (c,) those of the table's.  `log_base` is the logarithm of its base in mm, with its
+    sigma; `vertices_mm` (5, 2) are projected to z = 0, with their sigmas (5,).
     """
 
-    there: float
+    presence: float
     poses: Array
     colours: Array
     log_base: float
@@ -133,7 +133,7 @@ def estimate_keypoints(
         .reshape(2, len(cuts), ANSWERS)
     )
     return [
-        _looked((plain + _mirrored(other, plain)) / 2, cut, view, colours)
+        _estimate_from_output((plain + _mirrored(other, plain)) / 2, cut, view, colours)
         for plain, other, cut in zip(*outputs, cuts, strict=True)
     ]
 
@@ -168,13 +168,13 @@ def estimate_keypoints_twice(
     better = {
         k: cut
         for k, one in enumerate(keypoints)
-        if one.there > WORTH_ANOTHER
-        for cut in _better_cut(cuts[k], one, view)
+        if one.presence > WORTH_ANOTHER
+        for cut in _recentred_crops(cuts[k], one, view)
     }
     for k, one in zip(
         better, estimate_keypoints(list(better.values()), view, colours), strict=True
     ):
-        keypoints[k] = replace(one, there=float(np.sqrt(keypoints[k].there * one.there)))
+        keypoints[k] = replace(one, presence=float(np.sqrt(keypoints[k].presence * one.presence)))
     return keypoints
 
 
@@ -185,16 +185,16 @@ def estimate_from_all_sides(
 
     The probability of a piece is the geometric mean with the first.
     """
-    cuts = [cut for pose in POSES[:2] for cut in crops_as(pose, keypoints, view)]
+    cuts = [cut for pose in POSES[:2] for cut in crops_for_pose(pose, keypoints, view)]
     best = min(estimate_keypoints_twice(cuts, view, colours), key=lambda one: one.blur)
     return (
-        replace(best, there=float(np.sqrt(keypoints.there * best.there)))
+        replace(best, presence=float(np.sqrt(keypoints.presence * best.presence)))
         if best.blur < keypoints.blur
         else keypoints
     )
 
 
-def _better_cut(cut: Crop, keypoints: KeypointEstimate, view: FlatView) -> list[Crop]:
+def _recentred_crops(cut: Crop, keypoints: KeypointEstimate, view: FlatView) -> list[Crop]:
     """A crop centred on the piece, at the standard scale and rotation; empty if it nearly was."""
     better = crop_along(keypoints.vertices_mm, float(np.exp(keypoints.log_base)), view)
     pose = POSES[int(keypoints.poses.argmax())]
@@ -224,7 +224,7 @@ def crop_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Crop:
     )
 
 
-def crops_as(pose: Pose, keypoints: KeypointEstimate, view: FlatView) -> list[Crop]:
+def crops_for_pose(pose: Pose, keypoints: KeypointEstimate, view: FlatView) -> list[Crop]:
     """Crops of an object as if it stood on its estimated base, or lay in any quarter turn."""
     corners = view.pixels(keypoints.vertices_mm)
     base, zoom = (
@@ -237,7 +237,9 @@ def crops_as(pose: Pose, keypoints: KeypointEstimate, view: FlatView) -> list[Cr
     return [Crop((base + corners[4]) / 2, along + quarter, zoom) for quarter in QUARTERS]
 
 
-def _looked(answer: Array, cut: Crop, view: FlatView, colours: tuple[str, ...]) -> KeypointEstimate:
+def _estimate_from_output(
+    answer: Array, cut: Crop, view: FlatView, colours: tuple[str, ...]
+) -> KeypointEstimate:
     crop = answer[VERTICES].reshape(5, 2) * BASE_PX + (CROP_PX - 1) / 2
     pixels = crop @ cut.affine[:, :2].T + cut.affine[:, 2]
     base_mm, spread = (

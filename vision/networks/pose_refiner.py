@@ -48,7 +48,7 @@ ToPixels = Callable[[Array], Array]
 """Maps points (n, 2) of a plane to pixels (n, 2) of an image."""
 
 
-class Straight(NamedTuple):
+class StraightCrop(NamedTuple):
     """Placement of a crop on the plane z = 0.
 
     Its middle (2,) mm, the direction of its rows in radians, counter-clockwise, and mm per pixel.
@@ -102,7 +102,7 @@ def rectify(image: Image, side_px: int, there: ToPixels, interpolation: int) -> 
     )
 
 
-def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
+def straight_crop(solid: Solid, pose: Pose, eye_mm: Array) -> StraightCrop:
     """The crop with a piece in the middle that points right, or stands on a level base."""
     corners = solid.vertices_mm
     flat = project_to_table(corners, eye_mm)
@@ -110,12 +110,12 @@ def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
         corners[1] - corners[0] if pose == "upright" else corners[4] - (corners[1] + corners[2]) / 2
     )
     base_mm = float(np.linalg.norm(corners[1] - corners[0]))
-    return Straight(
+    return StraightCrop(
         (flat[:4].mean(axis=0) + flat[4]) / 2, float(np.arctan2(way[1], way[0])), base_mm / BASE_PX
     )
 
 
-def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
+def draw_solid(solid: Solid, where: StraightCrop, eye_mm: Array) -> NDArray[np.uint8]:
     """Mask of a solid in a crop, and its edges, (2, CROP_PX, CROP_PX)."""
     outline, edges = (np.zeros((CROP_PX, CROP_PX), np.uint8) for _ in range(2))
     corners = np.rint(
@@ -130,19 +130,21 @@ def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
     return np.stack([outline, edges])
 
 
-def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], Pictures]:
+def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[StraightCrop], Pictures]:
     """Placements of the pieces' crops, and network inputs (n, 5, CROP_PX, CROP_PX) in 0..1.
 
     Channels are the image, the outline and the edges.
     """
     eye = photo.camera.eye_mm
-    cuts = [straight(one.solid, one.pose, eye) for one in guesses]
+    cuts = [straight_crop(one.solid, one.pose, eye) for one in guesses]
     pictures = [
         cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
         for cut in cuts
     ]
     in_light = encode_light(np.concatenate(pictures), photo.paper).reshape(-1, CROP_PX, CROP_PX, 3)
-    solids = np.stack([drawn(one.solid, cut, eye) for one, cut in zip(guesses, cuts, strict=True)])
+    solids = np.stack(
+        [draw_solid(one.solid, cut, eye) for one, cut in zip(guesses, cuts, strict=True)]
+    )
     return cuts, as_pictures(np.concatenate([in_light, solids.transpose(0, 2, 3, 1)], axis=3))
 
 
@@ -159,14 +161,20 @@ def refine_poses(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
         .astype(float)
         .reshape(2, len(guesses), ANSWERS)
     )
-    return [_moved(*answered) for answered in zip(guesses, cuts, plain, mirrored, strict=True)]
+    return [
+        _refine_from_output(*answered)
+        for answered in zip(guesses, cuts, plain, mirrored, strict=True)
+    ]
 
 
-def _moved(
-    guess: Hypothesis, cut: Straight, plain: Array, mirrored: Array
+def _refine_from_output(
+    guess: Hypothesis, cut: StraightCrop, plain: Array, mirrored: Array
 ) -> tuple[Hypothesis, Array]:
     """Combine the outputs for a crop and its mirror image into the refined piece."""
-    trust, other = _trust(plain), IN_A_MIRROR[:, None] * _trust(mirrored) * IN_A_MIRROR
+    trust, other = (
+        _information_matrix(plain),
+        IN_A_MIRROR[:, None] * _information_matrix(mirrored) * IN_A_MIRROR,
+    )
     off = OFF * np.linalg.solve(
         trust + other, trust @ plain[:3] + other @ (IN_A_MIRROR * mirrored[:3])
     )
@@ -183,7 +191,7 @@ def _moved(
     return guess.at(np.array([*place, guess.heading_deg + np.degrees(off[TURN])])), spread
 
 
-def _trust(answer: Array) -> Array:
+def _information_matrix(answer: Array) -> Array:
     """Information matrix (3, 3), the inverse covariance, of an output."""
     whiten = np.diag(np.exp(answer[LOG_SCALES]))
     whiten[[1, 2, 2], [0, 0, 1]] = answer[SLANTS]

@@ -46,24 +46,24 @@ COVERED, COVERED_WEIGHT = 0.4, 8.0
 """Share of a piece's outline under the piece mask that is neutral evidence, and the log odds that
 each further unit of that share adds.
 """
-ALONE = 5.0
+UNSUPPORTED_PENALTY = 5.0
 """Penalty, in nats, of a leaning piece with nothing near to lean on.
 
 Where nearly all pieces of a game have the same pose such a reading is excluded.
 """
 LEAST_POSE = 1e-6
 """Probabilities of poses below this are taken as this."""
-MISFIT = 3.0
+MISFIT_LOG_ODDS = 3.0
 """Log odds of the verification below which other poses are tried."""
-CONTRADICTED, FITS_ANYWAY, OTHERWISE = 0.9, 8.0, 2.5
+CONTRADICTED_CHANCE, GOOD_FIT, CONTRADICTED_PENALTY = 0.9, 8.0, 2.5
 """If the keypoints give the best pose less than this probability, and its fit is below this,
 another pose is at most so many nats less probable.
 """
-LARGER = 3.0
+LARGER_PENALTY = 3.0
 """Penalty, in nats, of the alternative that a lying piece is a larger one with its tip at the same
 place.
 """
-LAID_MM = 1.0
+START_SIGMA_MM = 1.0
 """Standard deviation of pieces' places before edge alignment."""
 SAME_BASES, CORE = 0.5, 0.6
 """Two readings closer than this, in bases, are the same piece, and so are two whose cores, of this
@@ -75,7 +75,7 @@ fiducial.
 """
 STARTS = 3
 """Number of readings of a place about which lying pieces are searched for if none of them fits."""
-FAR_BEHIND = 8.0
+EVIDENCE_MARGIN = 8.0
 """Candidates whose evidence is this far below the best are not aligned."""
 EDGES_TOGETHER = 3.0
 """Divisor of the edges' evidence among rivals, because errors of edges are correlated."""
@@ -83,9 +83,9 @@ CLOSE_MM, CLEAR_MM = 0.15, 0.3
 """Standard deviation of a place after edge alignment above which it is refined, and after both
 above which the regions beside the edges are used too.
 """
-AGREED = 2.0
+AGREEMENT_LIMIT = 2.0
 """Squared Mahalanobis distance up to which edges and refinement agree on a place."""
-SPREAD = 2.0
+COVARIANCE_FACTOR = 2.0
 """Factor on the keypoints' covariances, because photographs differ from the training images."""
 
 
@@ -103,19 +103,19 @@ class Candidate:
         return self.rivals[0].guess
 
 
-class Asked(NamedTuple):
+class PlaceToMeasure(NamedTuple):
     """Candidates at a place, the most probable first, and outlines (n, 2) px of what may hide it.
 
     `poses` (3,) are the probabilities of the poses.
     """
 
     rivals: list[InitialPose]
-    hidden_by: list[Array]
+    occluders: list[Array]
     poses: Array
 
 
 Leaning = TypeVar("Leaning", InitialPose, "PoseHypothesis")
-Company = tuple[Candidate, ...]
+Neighbourhood = tuple[Candidate, ...]
 """A piece, and those near enough to hide part of it."""
 
 
@@ -141,15 +141,16 @@ class PoseHypothesis:
 class PieceEstimate:
     """A place where there is a piece with the probability `chance`.
 
-    `tried` are its readings, the most probable first; `colours` (c,) are the probabilities of the
-    table's colours; `under` is the piece that it stands on.  `over_target` (c,) are log-likelihood
-    ratios of its light: that each of the colours stands on the game's target here, against the
-    target alone; None if it does not look like the target.  `colour_distances` (c,) are the mean
-    squared distances, in sigmas, of its light from the table's colours; None if it does not show.
+    `hypotheses` are its readings, the most probable first; `colours` (c,) are the probabilities of
+    the table's colours; `under` is the piece that it stands on.  `over_target` (c,) are
+    log-likelihood ratios of its light: that each of the colours stands on the game's target here,
+    against the target alone; None if it does not look like the target.  `colour_distances` (c,) are
+    the mean squared distances, in sigmas, of its light from the table's colours; None if it does
+    not show.
     """
 
     keypoints: KeypointEstimate
-    tried: tuple[PoseHypothesis, ...]
+    hypotheses: tuple[PoseHypothesis, ...]
     colours: Array
     chance: float = 1.0
     under: PieceEstimate | None = None
@@ -164,7 +165,7 @@ class PieceEstimate:
     @property
     def best(self) -> Hypothesis:
         """The most probable hypothesis."""
-        return self.tried[0].guess
+        return self.hypotheses[0].guess
 
     @property
     def middle_mm(self) -> Array:
@@ -179,7 +180,7 @@ def fit_candidates(
 
     `habit` (3,) is the prior of the game for the poses.
     """
-    there = [one for one in keypoints if one.there > LEAST_THERE]
+    there = [one for one in keypoints if one.presence > LEAST_THERE]
     all_rivals = initial_poses(
         there,
         photo.setup.sizes,
@@ -192,11 +193,13 @@ def fit_candidates(
         for one, rivals in zip(there, all_rivals, strict=True)
     ]
     return [
-        one for one in candidates if one.chance > LEAST_CHANCE and not _on_card(one.best, photo)
+        one
+        for one in candidates
+        if one.chance > LEAST_CHANCE and not _hides_fiducial(one.best, photo)
     ]
 
 
-def _on_card(guess: Hypothesis, photo: Photo) -> bool:
+def _hides_fiducial(guess: Hypothesis, photo: Photo) -> bool:
     """True if the piece would hide a fiducial that was seen."""
     middle = guess.middle_mm
     seen = (
@@ -215,16 +218,16 @@ def without_duplicates(
     Those that are `apart` are known to be distinct.
     """
     known = set(apart)
-    kept: list[tuple[Candidate, _Core]] = []
+    accepted: list[tuple[Candidate, _Core]] = []
     for one in sorted([*apart, *new], key=lambda one: -one.chance):
         core = _core(one.best)
         if not any(
             core.is_in_the_place_of(other)
-            for there, other in kept
+            for there, other in accepted
             if not (one in known and there in known)
         ):
-            kept.append((one, core))
-    return [one for one, _ in kept]
+            accepted.append((one, core))
+    return [one for one, _ in accepted]
 
 
 class _Core(NamedTuple):
@@ -265,16 +268,16 @@ def _chance(
     detections: Detections,
 ) -> float:
     """Probability of a piece, from keypoints, the piece mask and the game's usual poses."""
-    covered = detections.share_seen(silhouette(guess.solid, photo.camera.eye_mm))
-    there = min(max(keypoints.there, 1e-6), 1 - 1e-6)
+    covered = detections.covered_share(silhouette(guess.solid, photo.camera.eye_mm))
+    there = min(max(keypoints.presence, 1e-6), 1 - 1e-6)
     usual = float(keypoints.poses @ habit / habit.max())
     odds = np.log(there / (1 - there)) + COVERED_WEIGHT * (covered - COVERED) + np.log(usual)
     return float(1 / (1 + np.exp(-odds)))
 
 
 def align_all(
-    candidates: list[Candidate], photo: Photo, known: Mapping[Company, PieceEstimate]
-) -> dict[Company, PieceEstimate]:
+    candidates: list[Candidate], photo: Photo, known: Mapping[Neighbourhood, PieceEstimate]
+) -> dict[Neighbourhood, PieceEstimate]:
     """All readings at each place, aligned with edges, in the order given.
 
     `known` estimates are not made again.  Edges behind or beside other pieces are left to those, so
@@ -283,36 +286,36 @@ def align_all(
     best = [one.best for one in candidates]
     outlines = [photo.silhouette(guess.solid) for guess in best]
     near = neighbours(best, photo.setup)
-    companies = [
+    neighbourhoods = [
         (one, *(candidates[j] for j in beside))
         for one, beside in zip(candidates, near, strict=True)
     ]
-    new = [k for k, company in enumerate(companies) if company not in known]
+    new = [k for k, neighbourhood in enumerate(neighbourhoods) if neighbourhood not in known]
     lean_anywhere = not has_dominant_pose(photo.setup)
     habit = habit_of(photo.setup).poses
-    asked = [
-        Asked(
-            _supported(candidates[k].rivals, [best[j] for j in near[k]], lean_anywhere),
+    places = [
+        PlaceToMeasure(
+            _support_leaning(candidates[k].rivals, [best[j] for j in near[k]], lean_anywhere),
             [outlines[j] for j in near[k]],
             candidates[k].keypoints.poses * habit,
         )
         for k in new
     ]
     earlier = _earlier_poses(best, new, known.values(), photo)
-    read = dict(zip(new, measured(asked, photo, earlier), strict=True))
+    read = dict(zip(new, measure_places(places, photo, earlier), strict=True))
     estimates = [
         (
-            known[company]
+            known[neighbourhood]
             if k not in read
             else PieceEstimate(one.keypoints, read[k], one.keypoints.colours, one.chance)
         )
-        for k, (one, company) in enumerate(zip(candidates, companies, strict=True))
+        for k, (one, neighbourhood) in enumerate(zip(candidates, neighbourhoods, strict=True))
     ]
     return {
-        company: estimates[k]
+        neighbourhood: estimates[k]
         if k not in read
-        else _at_rest(estimates[k], [estimates[j] for j in near[k]])
-        for k, company in enumerate(companies)
+        else _rest_on_neighbours(estimates[k], [estimates[j] for j in near[k]])
+        for k, neighbourhood in enumerate(neighbourhoods)
     }
 
 
@@ -328,7 +331,7 @@ def _earlier_poses(
     seen_mm = np.array([seen_middle_mm(guess.solid, photo.camera.eye_mm) for guess in best])
     poses = {}
     for estimate in known:
-        pose, fit = estimate.best, estimate.tried[0].fit
+        pose, fit = estimate.best, estimate.hypotheses[0].fit
         away_mm = np.linalg.norm(seen_mm - seen_middle_mm(pose.solid, photo.camera.eye_mm), axis=1)
         nearest = int(away_mm.argmin())
         confident = pose.pose != "leaning" and fit is not None and fit > FITS
@@ -337,23 +340,23 @@ def _earlier_poses(
     return poses
 
 
-def _at_rest(estimate: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
+def _rest_on_neighbours(estimate: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
     """The estimate; its leaning readings rest on near pieces that do not lean themselves."""
     supports = [
-        Support(other.best.solid, other.tried[0].doubt_mm)
+        Support(other.best.solid, other.hypotheses[0].doubt_mm)
         for other in near
         if other.best.pose != "leaning"
     ]
     return replace(
         estimate,
-        tried=tuple(
-            _resting(one, supports) if one.guess.pose == "leaning" else one
-            for one in estimate.tried
+        hypotheses=tuple(
+            _move_to_contact(one, supports) if one.guess.pose == "leaning" else one
+            for one in estimate.hypotheses
         ),
     )
 
 
-def _supported(
+def _support_leaning(
     rivals: list[InitialPose], near: list[Hypothesis], lean_anywhere: bool
 ) -> list[InitialPose]:
     """The rivals, the most probable first, with leaning pieces resting on a near one.
@@ -363,7 +366,7 @@ def _supported(
     """
     solids, supports = (
         [other.solid for other in near],
-        [Support(other.solid, LAID_MM) for other in near if other.pose != "leaning"],
+        [Support(other.solid, START_SIGMA_MM) for other in near if other.pose != "leaning"],
     )
     alone = [
         one
@@ -371,16 +374,16 @@ def _supported(
         if one.guess.pose == "leaning" and is_free(one.guess.solid, solids, LEANED_ON_MM)
     ]
     others = [
-        _resting(one, supports) if one.guess.pose == "leaning" else one
+        _move_to_contact(one, supports) if one.guess.pose == "leaning" else one
         for one in rivals
         if one not in alone
     ]
     if lean_anywhere or not others:
-        others += [replace(one, evidence=one.evidence - ALONE) for one in alone]
-    return sorted(others, key=_against)
+        others += [replace(one, evidence=one.evidence - UNSUPPORTED_PENALTY) for one in alone]
+    return sorted(others, key=_negative_evidence)
 
 
-def _resting(one: Leaning, supports: list[Support]) -> Leaning:
+def _move_to_contact(one: Leaning, supports: list[Support]) -> Leaning:
     """A leaning piece, moved to rest on what it touches first."""
     guess, covariance = update_by_contact(one.guess, one.covariance, supports)
     return replace(one, guess=guess, covariance=covariance)
@@ -417,7 +420,9 @@ def raise_where_verified(
     ]
     surer = {}
     for one, (best, *_) in zip(
-        doubtful, measured([as_asked(one, photo) for one in doubtful], photo), strict=True
+        doubtful,
+        measure_places([unoccluded_place(one, photo) for one in doubtful], photo),
+        strict=True,
     ):
         here = _core(best.guess)
         apart = not any(
@@ -428,13 +433,13 @@ def raise_where_verified(
     return [surer.get(one, one) for one in candidates]
 
 
-def as_asked(one: Candidate, photo: Photo) -> Asked:
+def unoccluded_place(one: Candidate, photo: Photo) -> PlaceToMeasure:
     """A candidate that nothing hides."""
-    return Asked(one.rivals, [], one.keypoints.poses * habit_of(photo.setup).poses)
+    return PlaceToMeasure(one.rivals, [], one.keypoints.poses * habit_of(photo.setup).poses)
 
 
-def measured(
-    asked: list[Asked], photo: Photo, earlier: Mapping[int, Hypothesis] | None = None
+def measure_places(
+    places: list[PlaceToMeasure], photo: Photo, earlier: Mapping[int, Hypothesis] | None = None
 ) -> list[tuple[PoseHypothesis, ...]]:
     """Measure the rivals of each place, which outlines (n, 2) px may hide, the most probable first.
 
@@ -443,54 +448,60 @@ def measured(
     it still is, the regions beside the edges are used too.  Refinement runs twice, the second time
     from the result of the first: the smaller the correction, the better it is.
     """
-    tried = verified_on_edges(asked, photo)
-    asked, tried = _also_otherwise(asked, tried, photo, earlier or {})
+    hypotheses = align_and_verify(places, photo)
+    places, hypotheses = _add_alternatives(places, hypotheses, photo, earlier or {})
     unclear = [
         k
-        for k, (best, *_) in enumerate(tried)
+        for k, (best, *_) in enumerate(hypotheses)
         if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM
     ]
-    first = refine_poses([tried[k][0].guess for k in unclear], photo)
+    first = refine_poses([hypotheses[k][0].guess for k in unclear], photo)
     looks = dict(zip(unclear, refine_poses([guess for guess, _ in first], photo), strict=True))
     return [
-        _doubted((_settled(best, looks.get(k), rivals, photo, hidden_by), *others), poses)
-        for k, ((best, *others), (rivals, hidden_by, poses)) in enumerate(
-            zip(tried, asked, strict=True)
+        _raise_rival_pose(
+            (_apply_refinement(best, looks.get(k), rivals, photo, occluders), *others), poses
+        )
+        for k, ((best, *others), (rivals, occluders, poses)) in enumerate(
+            zip(hypotheses, places, strict=True)
         )
     ]
 
 
-def _doubted(tried: tuple[PoseHypothesis, ...], poses: Array) -> tuple[PoseHypothesis, ...]:
+def _raise_rival_pose(
+    hypotheses: tuple[PoseHypothesis, ...], poses: Array
+) -> tuple[PoseHypothesis, ...]:
     """The readings of a place, with a likelier other pose where keypoints contradict the best one.
 
     Unless the best one fits well.
     """
-    best, *others = tried
+    best, *others = hypotheses
     agreed = poses[POSES.index(best.guess.pose)] / poses.sum()
     rival = next((one for one in others if one.guess.pose != best.guess.pose), None)
-    if rival is None or best.fit is None or best.fit > FITS_ANYWAY or agreed > CONTRADICTED:
-        return tried
-    likelier = replace(rival, evidence=max(rival.evidence, best.evidence - OTHERWISE))
+    if rival is None or best.fit is None or best.fit > GOOD_FIT or agreed > CONTRADICTED_CHANCE:
+        return hypotheses
+    likelier = replace(rival, evidence=max(rival.evidence, best.evidence - CONTRADICTED_PENALTY))
     rest = [likelier if one is rival else one for one in others]
-    return (best, *sorted(rest, key=_against))
+    return (best, *sorted(rest, key=_negative_evidence))
 
 
-def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[PoseHypothesis, ...]]:
+def align_and_verify(
+    places: list[PlaceToMeasure], photo: Photo
+) -> list[tuple[PoseHypothesis, ...]]:
     """The rivals of each place, aligned with edges and verified, the most probable first.
 
     Outlines (n, 2) px may hide them.
     """
-    return _verified(
-        [align_readings(one.rivals, photo, one.hidden_by, None) for one in asked], photo
+    return _verify(
+        [align_readings(one.rivals, photo, one.occluders, None) for one in places], photo
     )
 
 
-def _also_otherwise(
-    asked: list[Asked],
-    tried: list[tuple[PoseHypothesis, ...]],
+def _add_alternatives(
+    places: list[PlaceToMeasure],
+    hypotheses: list[tuple[PoseHypothesis, ...]],
     photo: Photo,
     earlier: Mapping[int, Hypothesis],
-) -> tuple[list[Asked], list[tuple[PoseHypothesis, ...]]]:
+) -> tuple[list[PlaceToMeasure], list[tuple[PoseHypothesis, ...]]]:
     """Add further readings to the rivals of each place, and their results.
 
     The pose that looks like the best one.  If the best one lies: larger pieces that it may be a
@@ -499,21 +510,21 @@ def _also_otherwise(
     refinement about its middle.  Evidence from keypoints is not used for these.
     """
     more = {}
-    alike = _lookalikes(asked, tried, photo)
-    for k, ((rivals, hidden_by, poses), (best, *others)) in enumerate(
-        zip(asked, tried, strict=True)
+    alike = _lookalikes(places, hypotheses, photo)
+    for k, ((rivals, occluders, poses), (best, *others)) in enumerate(
+        zip(places, hypotheses, strict=True)
     ):
         ways = [alike[k]] if k in alike else []
         if best.guess.pose == "lying" and best.fit is not None:
             ways += [
-                InitialPose(guess, known, rivals[0].evidence - LARGER)
+                InitialPose(guess, known, rivals[0].evidence - LARGER_PENALTY)
                 for guess, known in larger_alternatives(best.guess, best.fit, photo)
             ]
-        misfit = best.fit is not None and best.fit < MISFIT
+        misfit = best.fit is not None and best.fit < MISFIT_LOG_ODDS
         before = [earlier[k]] if misfit and k in earlier else []
         if before and evidence(before, photo)[0] > FITS:
             ways += [
-                InitialPose(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
+                InitialPose(guess, known, _size_evidence(guess.size, rivals) - MOST_AGAINST)
                 for guess, known in refine_poses(before, photo)
             ]
         elif misfit:
@@ -529,39 +540,39 @@ def _also_otherwise(
                     seen_middle_mm(one.guess.solid, eye_mm) for one in (best, *others)[:STARTS]
                 ]
                 ways += [
-                    InitialPose(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST)
+                    InitialPose(guess, known, _size_evidence(guess.size, rivals) - MOST_AGAINST)
                     for guess, known in search_lying_poses(seen_mm, best.guess.z_mm, photo)
                 ]
         if ways:
-            more[k] = Asked(sorted(ways, key=_against), hidden_by, poses)
-    found = verified_on_edges(list(more.values()), photo)
-    asked, tried = list(asked), list(tried)
+            more[k] = PlaceToMeasure(sorted(ways, key=_negative_evidence), occluders, poses)
+    found = align_and_verify(list(more.values()), photo)
+    places, hypotheses = list(places), list(hypotheses)
     for (k, one), some in zip(more.items(), found, strict=True):
-        asked[k] = asked[k]._replace(rivals=[*asked[k].rivals, *one.rivals])
-        tried[k] = tuple(sorted((*tried[k], *some), key=_against))
-    return asked, tried
+        places[k] = places[k]._replace(rivals=[*places[k].rivals, *one.rivals])
+        hypotheses[k] = tuple(sorted((*hypotheses[k], *some), key=_negative_evidence))
+    return places, hypotheses
 
 
 def _lookalikes(
-    asked: list[Asked], tried: list[tuple[PoseHypothesis, ...]], photo: Photo
+    places: list[PlaceToMeasure], hypotheses: list[tuple[PoseHypothesis, ...]], photo: Photo
 ) -> dict[int, InitialPose]:
     """The other pose that looks like the best one, refined, by place.
 
     Its evidence is that of the best one, less what the keypoints say against its pose.
     """
     eye_mm = photo.camera.eye_mm
-    found = {k: lookalike(best.guess, eye_mm) for k, (best, *_) in enumerate(tried)}
+    found = {k: lookalike(best.guess, eye_mm) for k, (best, *_) in enumerate(hypotheses)}
     alike = {k: guess for k, guess in found.items() if guess is not None}
     ways = {}
     for k, (guess, known) in zip(alike, refine_poses([*alike.values()], photo), strict=True):
-        best, poses = tried[k][0], np.log(np.maximum(asked[k].poses, LEAST_POSE))
+        best, poses = hypotheses[k][0], np.log(np.maximum(places[k].poses, LEAST_POSE))
         more = poses[POSES.index(best.guess.pose)] - poses[POSES.index(guess.pose)]
         against = float(np.clip(more, 0.0, MOST_AGAINST))
-        ways[k] = InitialPose(guess, known, _for_reading(best, asked[k].rivals) - against)
+        ways[k] = InitialPose(guess, known, _reading_evidence(best, places[k].rivals) - against)
     return ways
 
 
-def _for_reading(best: PoseHypothesis, rivals: list[InitialPose]) -> float:
+def _reading_evidence(best: PoseHypothesis, rivals: list[InitialPose]) -> float:
     """Evidence of the keypoints for the size and pose of a reading."""
     return max(
         (
@@ -573,7 +584,7 @@ def _for_reading(best: PoseHypothesis, rivals: list[InitialPose]) -> float:
     )
 
 
-def _for_size(size: PieceSize, rivals: list[InitialPose]) -> float:
+def _size_evidence(size: PieceSize, rivals: list[InitialPose]) -> float:
     """Evidence for a size of a lying piece.
 
     It is that of the keypoints, unless the piece seemed to stand, which may be a printed square.
@@ -593,25 +604,25 @@ def _for_size(size: PieceSize, rivals: list[InitialPose]) -> float:
     )
 
 
-def _verified(
+def _verify(
     places: list[tuple[PoseHypothesis, ...]], photo: Photo
 ) -> list[tuple[PoseHypothesis, ...]]:
     """The rivals of each place with the verification's evidence, the most probable first."""
-    says = iter(evidence([one.guess for some in places for one in some], photo))
+    log_odds = iter(evidence([one.guess for some in places for one in some], photo))
 
-    def weighed(one: PoseHypothesis) -> PoseHypothesis:
-        fit = float(next(says))
+    def with_fit(one: PoseHypothesis) -> PoseHypothesis:
+        fit = float(next(log_odds))
         return replace(one, evidence=one.evidence + fit, fit=fit)
 
-    return [tuple(sorted(map(weighed, some), key=_against)) for some in places]
+    return [tuple(sorted(map(with_fit, some), key=_negative_evidence)) for some in places]
 
 
-def _settled(
+def _apply_refinement(
     best: PoseHypothesis,
     look: Look | None,
     rivals: list[InitialPose],
     photo: Photo,
-    hidden_by: list[Array],
+    occluders: list[Array],
 ) -> PoseHypothesis:
     """Combine a piece with its refinement.
 
@@ -623,29 +634,29 @@ def _settled(
         if (one.guess.size, one.guess.pose) == (best.guess.size, best.guess.pose)
     ]
     vertices = min(alike, key=lambda one: float(np.abs(one.guess.away_from(best.guess)).sum()))
-    settled = _agreed(best, look, vertices, photo, hidden_by, None)
+    refined = _fuse_refinement(best, look, vertices, photo, occluders, None)
     if (
-        settled.doubt_mm > CLEAR_MM
-        and (around := area(settled.guess.solid, photo, hidden_by)) is not None
+        refined.doubt_mm > CLEAR_MM
+        and (around := area(refined.guess.solid, photo, occluders)) is not None
     ):
-        (again,) = align_readings([vertices], photo, hidden_by, around)
-        settled = _agreed(
+        (again,) = align_readings([vertices], photo, occluders, around)
+        refined = _fuse_refinement(
             replace(again, evidence=best.evidence, fit=best.fit),
             look,
             vertices,
             photo,
-            hidden_by,
+            occluders,
             around,
         )
-    return settled
+    return refined
 
 
-def _agreed(
+def _fuse_refinement(
     best: PoseHypothesis,
     look: Look | None,
     vertices: InitialPose,
     photo: Photo,
-    hidden_by: list[Array],
+    occluders: list[Array],
     around: Area | None,
 ) -> PoseHypothesis:
     """Combine the place of a piece by edges with that by refinement.
@@ -657,17 +668,19 @@ def _agreed(
         return best
     seen, covariance = look
     away = seen.away_from(best.guess)
-    if away @ np.linalg.solve(best.covariance + covariance, away) < AGREED:
-        guess, known = _together(best.guess, best.covariance, seen, covariance)
+    if away @ np.linalg.solve(best.covariance + covariance, away) < AGREEMENT_LIMIT:
+        guess, known = _fuse_gaussians(best.guess, best.covariance, seen, covariance)
     else:
-        guess, known = _together(vertices.guess, SPREAD * vertices.covariance, seen, covariance)
-        placed = align_to_edges(guess, known, photo, hidden_by, around)
+        guess, known = _fuse_gaussians(
+            vertices.guess, COVARIANCE_FACTOR * vertices.covariance, seen, covariance
+        )
+        placed = align_to_edges(guess, known, photo, occluders, around)
         if placed is not None:
             guess, known = placed.guess, placed.covariance
     return replace(best, guess=guess, covariance=known)
 
 
-def _together(
+def _fuse_gaussians(
     guess: Hypothesis, covariance: Array, other: Hypothesis, others: Array
 ) -> tuple[Hypothesis, Array]:
     """Combine two estimates of a piece's place, each with its covariance (p, p)."""
@@ -677,30 +690,34 @@ def _together(
 
 
 def align_readings(
-    rivals: list[InitialPose], photo: Photo, hidden_by: list[Array], around: Area | None
+    rivals: list[InitialPose], photo: Photo, occluders: list[Array], around: Area | None
 ) -> tuple[PoseHypothesis, ...]:
     """The rivals aligned with the edges of the photograph, the most probable first.
 
     `around` is the region likelihood, if it is to be used.
     """
-    tried = []
+    aligned = []
     for one in rivals:
-        if one.evidence > rivals[0].evidence - FAR_BEHIND:
-            placed = align_to_edges(one.guess, SPREAD * one.covariance, photo, hidden_by, around)
+        if one.evidence > rivals[0].evidence - EVIDENCE_MARGIN:
+            placed = align_to_edges(
+                one.guess, COVARIANCE_FACTOR * one.covariance, photo, occluders, around
+            )
             if placed is None:
-                tried.append(PoseHypothesis(one.guess, SPREAD * one.covariance, one.evidence))
+                aligned.append(
+                    PoseHypothesis(one.guess, COVARIANCE_FACTOR * one.covariance, one.evidence)
+                )
             else:
-                tried.append(
+                aligned.append(
                     PoseHypothesis(
                         placed.guess,
                         placed.covariance,
                         one.evidence + placed.evidence / EDGES_TOGETHER,
                     )
                 )
-    return tuple(sorted(tried, key=_against))
+    return tuple(sorted(aligned, key=_negative_evidence))
 
 
-def _against(one: InitialPose | PoseHypothesis) -> float:
+def _negative_evidence(one: InitialPose | PoseHypothesis) -> float:
     return -one.evidence
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.solids import EDGES, FACES, Array
-from vision.geometry.piece_pose import LEAST_TILT_DEG, STEPS, Hypothesis, looks_at, vertices_mm
+from vision.geometry.piece_pose import LEAST_TILT_DEG, STEPS, Hypothesis, facing_mask, vertices_mm
 from vision.geometry.rectified_view import Photo
 from vision.pose.region_likelihood import Area, outside
 from vision.probability import normal_cdf, normal_quantile
@@ -61,7 +61,7 @@ _ON_FACES = np.array([[i in face and j in face for face in FACES] for i, j in ED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class AlignedPose:
     """A hypothesis aligned with the edges, and the covariance of its parameters.
 
     `evidence` is the log-likelihood ratio of the image with such a solid about there to that
@@ -90,13 +90,13 @@ class Samples:
     length_px: Array
 
 
-def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples | None:
+def samples(guess: Hypothesis, photo: Photo, occluders: list[Array]) -> Samples | None:
     """Points along all edges with a visible face, without those that other pieces hide.
 
     None if there are too few.
     """
     solid = guess.solid
-    sides = _ON_FACES[:, looks_at(solid, photo.camera.eye_mm)].sum(axis=1)
+    sides = _ON_FACES[:, facing_mask(solid, photo.camera.eye_mm)].sum(axis=1)
     count = len(guess.parameters)
     corners = photo.pixels(solid.vertices_mm)
     lengths = np.hypot(*(corners[_ENDS[:, 1]] - corners[_ENDS[:, 0]]).T)
@@ -117,7 +117,7 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     normal = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.hypot(*along.T)[:, None]
     step = STEPS[:count, None, None]
     jacobian = (((pixels[1:] - pixels[0]) / step) * normal).sum(axis=2).T
-    seen = ~_hidden(pixels[0], hidden_by)
+    seen = ~_occluded_mask(pixels[0], occluders)
     if seen.sum() < 3 * POOL:
         return None
     return Samples(pixels[0][seen], normal[seen], end[seen], jacobian[seen], length[seen])
@@ -164,7 +164,7 @@ def region_log_likelihood(points: Samples, area: Area, outline_px: Array) -> Arr
     return np.asarray(total * (outward * points.length_px)[:, None])
 
 
-def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
+def _occluded_mask(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
     """Mask of points (n, 2) that are inside, or within a blur of, any of the convex outlines."""
     hidden = np.zeros(len(points_px), bool)
     for outline in outlines:
@@ -173,18 +173,18 @@ def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
 
 
 def align_to_edges(
-    guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Array], area: Area | None
-) -> Placed | None:
+    guess: Hypothesis, covariance: Array, photo: Photo, occluders: list[Array], area: Area | None
+) -> AlignedPose | None:
     """Align a hypothesis, whose parameters are known to `covariance` (p, p), with the edges.
 
-    None if too few of them can be read.  `hidden_by` are convex outlines (m, 2) px,
+    None if too few of them can be read.  `occluders` are convex outlines (m, 2) px,
     counter-clockwise, of other pieces; edges in there are ignored.  `area` is the region likelihood
     around it, if there is one.
     """
     here, root = guess, np.linalg.cholesky(covariance)
-    placed: Placed | None = None
+    placed: AlignedPose | None = None
     for _ in range(2):
-        points = samples(here, photo, hidden_by)
+        points = samples(here, photo, occluders)
         if points is None:
             return placed
         before = np.linalg.solve(root, guess.parameters - here.parameters)
@@ -196,7 +196,7 @@ def align_to_edges(
         room = (here.tilt_deg - LEAST_TILT_DEG, root[3]) if here.pose == "leaning" else None
         mean, spread, evidence = _density(points.jacobian @ root, scores, before, room)
         here = here.at(here.parameters + root @ mean)
-        placed = Placed(here, root @ spread @ root.T, evidence + inside)
+        placed = AlignedPose(here, root @ spread @ root.T, evidence + inside)
         if np.abs(points.jacobian @ root @ mean).max() < REACH_PX / 2:
             break  # near enough to where it was looked for
     return placed
@@ -266,7 +266,7 @@ def _density(
         known = -0.5 * ((moves - before) ** 2).sum(axis=1) - proposal
         if room is not None:
             known -= 0.5 * np.minimum(room[0] + moves @ room[1], 0.0) ** 2
-        heat, weight = _believed(scores, known)
+        heat, weight = _tempered_weights(scores, known)
         top = float((scores + known).max())
         evidence = top + float(np.log(np.exp(scores + known - top).mean() * np.prod(np.diag(root))))
         mean = weight @ moves
@@ -279,7 +279,7 @@ def _density(
     return mean, covariance, evidence
 
 
-def _believed(scores: Array, known: Array) -> tuple[float, Array]:
+def _tempered_weights(scores: Array, known: Array) -> tuple[float, Array]:
     """Weight of the votes of the draws (n,) beside the prior, and the draws' weights (n,)."""
     for heat in HEATS:
         weight = heat * scores + known

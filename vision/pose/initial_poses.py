@@ -14,13 +14,13 @@ from vision.geometry.piece_pose import (
     STEPS,
     Hypothesis,
     at_origin,
-    posed,
+    pose_vertices,
     project_to_table,
 )
 from vision.networks.keypoints import TURNED, KeypointEstimate
 
 ROUNDS = 4
-SLACK = np.array([1e4, 1e4, 1e4, 12.0])
+PRIOR_SIGMAS = np.array([1e4, 1e4, 1e4, 12.0])
 """Prior standard deviations of place, heading and tilt around the start."""
 TILT_DEG = 20.0
 """Initial tilt of a leaning piece."""
@@ -28,7 +28,7 @@ INSIDE_OUT, AGAINST_INSIDE_OUT = [1, 0, 3, 2, 4], 3.0
 """A base that is seen inside out, its upper edge as its lower one, as in drawings of cubes; and the
 penalty, in nats, for that.
 """
-ROBUST = 2.5
+HUBER_SIGMAS = 2.5
 """Huber threshold of vertices, in sigmas: farther ones may be another piece's."""
 VERTICES_TOGETHER = 2.0
 """Divisor of the vertices' evidence, because errors in one crop are correlated."""
@@ -38,13 +38,13 @@ freedom and this scale.
 """
 LEAST_SHARE = 1e-3
 """Least probability of a size and pose for it to be fitted."""
-COUNTED = np.array([[*corners, 4] for corners in TURNED])
+VERTEX_ORDERS = np.array([[*corners, 4] for corners in TURNED])
 """Orders (4, 5) of the vertices from each corner of the base, the identity first."""
-LYING_SLACK = np.array([3.0, 3.0, 10.0])
+LYING_SIGMAS = np.array([3.0, 3.0, 10.0])
 """Standard deviations of the place of a lying piece that was taken for a standing one: mm, mm,
 degrees.
 """
-MOST_AGAINST, MOST_DOUBTED = 7.0, 5
+MOST_AGAINST, MOST_UNCERTAIN = 7.0, 5
 """Uncertain keypoints: largest penalty, in nats, of a size and pose, also by its vertices, and
 largest number of candidates.
 """
@@ -70,7 +70,7 @@ def initial_poses(
 
     `habit` (3,) is the prior of the game for the poses, `z_mm` the height of what each stands on.
     """
-    return _laid_out(keypoints, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
+    return _fit_poses(keypoints, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
 
 
 def uncertain_poses(
@@ -85,10 +85,10 @@ def uncertain_poses(
     Also one that lies the other way round.
     """
     least = float(np.exp(-MOST_AGAINST))
-    best, *others = _laid_out([keypoints], sizes, habit, eye_mm, [z_mm], 0.0, least)[0][
-        :MOST_DOUBTED
+    best, *others = _fit_poses([keypoints], sizes, habit, eye_mm, [z_mm], 0.0, least)[0][
+        :MOST_UNCERTAIN
     ]
-    others += [_turned_round(one) for one in (best, *others) if one.guess.pose == "lying"][:1]
+    others += [_reverse_piece(one) for one in (best, *others) if one.guess.pose == "lying"][:1]
     return [
         best,
         *(replace(one, evidence=max(one.evidence, best.evidence - MOST_AGAINST)) for one in others),
@@ -108,11 +108,11 @@ def lying_on_its_side(one: InitialPose) -> list[InitialPose]:
             y_mm=float(edge[1]),
             heading_deg=heading_deg,
         )
-        ways.append(InitialPose(lies, np.diag(LYING_SLACK**2), one.evidence - MOST_AGAINST))
+        ways.append(InitialPose(lies, np.diag(LYING_SIGMAS**2), one.evidence - MOST_AGAINST))
     return ways
 
 
-def _turned_round(one: InitialPose) -> InitialPose:
+def _reverse_piece(one: InitialPose) -> InitialPose:
     """The same piece with its tip where its base was, with the lowest evidence."""
     tip = one.guess.solid.vertices_mm[4]
     turned = replace(
@@ -121,37 +121,39 @@ def _turned_round(one: InitialPose) -> InitialPose:
     return InitialPose(turned, one.covariance, -np.inf)
 
 
-def _laid_out(
+def _fit_poses(
     keypoints: Sequence[KeypointEstimate],
     sizes: Sequence[PieceSize],
     habit: Array,
     eye_mm: Array,
     z_mm: Sequence[float],
-    asked_above: float,
-    at_least: float,
+    least_prior: float,
+    prior_floor: float,
 ) -> list[list[InitialPose]]:
     """Fit sizes and poses above a prior probability, which is raised to a lower bound."""
-    asked: list[tuple[Hypothesis, KeypointEstimate]] = []
+    starts_with_keypoints: list[tuple[Hypothesis, KeypointEstimate]] = []
     priors: list[tuple[int, float]] = []
     for k, (one, height_mm) in enumerate(zip(keypoints, z_mm, strict=True)):
         weights = _weights(one, sizes, habit)
-        for i, j in np.argwhere(weights >= asked_above):
-            asked.append((_start(one, sizes[i], POSES[j], height_mm), one))
-            priors.append((k, float(np.log(max(weights[i, j], at_least)))))
+        for i, j in np.argwhere(weights >= least_prior):
+            starts_with_keypoints.append((_start(one, sizes[i], POSES[j], height_mm), one))
+            priors.append((k, float(np.log(max(weights[i, j], prior_floor)))))
     out: list[list[InitialPose]] = [[] for _ in keypoints]
-    for (k, before), guess in zip(priors, _standing_clear(asked, eye_mm), strict=True):
+    for (k, before), guess in zip(
+        priors, _fit_to_keypoints(starts_with_keypoints, eye_mm), strict=True
+    ):
         out[k].append(replace(guess, evidence=before + guess.evidence))
     return [sorted(some, key=lambda guess: -guess.evidence) for some in out]
 
 
-def _standing_clear(
-    asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array
+def _fit_to_keypoints(
+    starts_with_keypoints: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array
 ) -> list[InitialPose]:
     """Each hypothesis fitted to its keypoints.
 
     A leaning one that would reach into the table is also fitted inside out.
     """
-    candidates = _laid(asked, eye_mm)
+    candidates = _fit_least_squares(starts_with_keypoints, eye_mm)
     sunk = [
         k
         for k, one in enumerate(candidates)
@@ -159,13 +161,15 @@ def _standing_clear(
     ]
     again = [
         replace(one, vertices_mm=one.vertices_mm[INSIDE_OUT], sigma_mm=one.sigma_mm[INSIDE_OUT])
-        for one in (asked[k][1] for k in sunk)
+        for one in (starts_with_keypoints[k][1] for k in sunk)
     ]
     starts = [
-        _start(one, asked[k][0].size, "leaning", asked[k][0].z_mm)
+        _start(one, starts_with_keypoints[k][0].size, "leaning", starts_with_keypoints[k][0].z_mm)
         for k, one in zip(sunk, again, strict=True)
     ]
-    for k, other in zip(sunk, _laid(list(zip(starts, again, strict=True)), eye_mm), strict=True):
+    for k, other in zip(
+        sunk, _fit_least_squares(list(zip(starts, again, strict=True)), eye_mm), strict=True
+    ):
         candidates[k] = max(
             candidates[k],
             replace(other, evidence=other.evidence - AGAINST_INSIDE_OUT),
@@ -202,47 +206,51 @@ def _start(keypoints: KeypointEstimate, size: PieceSize, pose: Pose, z_mm: float
     )
 
 
-def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> list[InitialPose]:
+def _fit_least_squares(
+    starts_with_keypoints: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array
+) -> list[InitialPose]:
     """Least-squares fit of each hypothesis to the seen vertices, all at once.
 
     Gauss-Newton with Huber weights; only a leaning one has a free tilt.
     """
-    if not asked:
+    if not starts_with_keypoints:
         return []
-    starts, keypoints = zip(*asked, strict=True)
-    seen, sigma = _in_order(starts, keypoints, eye_mm)
+    starts, keypoints = zip(*starts_with_keypoints, strict=True)
+    seen, sigma = _order_vertices(starts, keypoints, eye_mm)
     local, z_mm = (
         np.array([at_origin(one.size, one.pose) for one in starts]),
         np.array([one.z_mm for one in starts]),
     )
-    begun = np.array([[one.x_mm, one.y_mm, one.heading_deg, one.tilt_deg] for one in starts])
+    initial = np.array([[one.x_mm, one.y_mm, one.heading_deg, one.tilt_deg] for one in starts])
     free = np.ones((len(starts), 1, 4))
     leans = np.array([one.pose == "leaning" for one in starts])
     free[~leans, :, 3] = 0.0
     here, prior, moves = (
-        begun,
-        np.diag(SLACK**-2.0),
+        initial,
+        np.diag(PRIOR_SIGMAS**-2.0),
         np.concatenate([np.zeros((1, 4)), np.diag(STEPS)]),
     )
     for _ in range(ROUNDS):
         flat = project_to_table(
-            posed(local[:, None], here[:, None] + moves, z_mm[:, None]), eye_mm
+            pose_vertices(local[:, None], here[:, None] + moves, z_mm[:, None]), eye_mm
         ).reshape(len(starts), len(moves), -1)
         scaled = free * (flat[:, 1:] - flat[:, :1]).transpose(0, 2, 1) / STEPS / sigma[..., None]
         off = (seen - flat[:, 0]) / sigma
         away = np.hypot(off[:, ::2], off[:, 1::2])
-        weight = np.repeat(np.minimum(1.0, ROBUST / np.maximum(away, 1e-9)), 2, axis=1)
+        weight = np.repeat(np.minimum(1.0, HUBER_SIGMAS / np.maximum(away, 1e-9)), 2, axis=1)
         back = scaled.transpose(0, 2, 1)
         information = back @ (scaled * weight[..., None]) + prior
         here = (
             here
             + np.linalg.solve(
-                information, back @ (weight * off)[..., None] + prior @ (begun - here)[..., None]
+                information, back @ (weight * off)[..., None] + prior @ (initial - here)[..., None]
             )[..., 0]
         )
         here[leans, 3] = np.maximum(here[leans, 3], LEAST_TILT_DEG)
     cost = (
-        np.where(away < ROBUST, 0.5 * away**2, ROBUST * (away - 0.5 * ROBUST)).sum(axis=1)
+        np.where(
+            away < HUBER_SIGMAS, 0.5 * away**2, HUBER_SIGMAS * (away - 0.5 * HUBER_SIGMAS)
+        ).sum(axis=1)
         / VERTICES_TOGETHER
     )
     covariances = VERTICES_TOGETHER * np.linalg.inv(information)
@@ -251,12 +259,12 @@ def _laid(asked: list[tuple[Hypothesis, KeypointEstimate]], eye_mm: Array) -> li
         count = len(start.parameters)
         known = covariance[:count, :count]
         # Laplace's approximation: one that has more to choose from must be better for it.
-        room = 0.5 * float(np.linalg.slogdet(known)[1]) - float(np.log(SLACK[:count]).sum())
+        room = 0.5 * float(np.linalg.slogdet(known)[1]) - float(np.log(PRIOR_SIGMAS[:count]).sum())
         candidates.append(InitialPose(start.at(place[:count]), known, room - float(against)))
     return candidates
 
 
-def _in_order(
+def _order_vertices(
     starts: Sequence[Hypothesis], keypoints: Sequence[KeypointEstimate], eye_mm: Array
 ) -> tuple[Array, Array]:
     """The seen vertices (n, 10) and their sigmas, in the order of the solid's.
@@ -269,9 +277,9 @@ def _in_order(
         np.array([one.sigma_mm for one in keypoints]),
     )
     flat = project_to_table(np.array([one.solid.vertices_mm for one in starts]), eye_mm)
-    away = np.hypot(*np.moveaxis(seen[:, COUNTED] - flat[:, None], 3, 0)).sum(axis=2)
+    away = np.hypot(*np.moveaxis(seen[:, VERTEX_ORDERS] - flat[:, None], 3, 0)).sum(axis=2)
     away[[one.pose != "upright" for one in starts], 1:] = np.inf
-    order = COUNTED[away.argmin(axis=1)]
+    order = VERTEX_ORDERS[away.argmin(axis=1)]
     seen, sigma = (
         np.take_along_axis(seen, order[..., None], axis=1),
         np.take_along_axis(sigma, order, axis=1),

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from table.solids import REPEATS_DEG, Array, Pose
-from vision.geometry.piece_pose import Hypothesis, seen_at, seen_middle_mm, silhouette
+from vision.geometry.piece_pose import Hypothesis, move_silhouette_to, seen_middle_mm, silhouette
 
 ALIKE = 0.75
 """Least overlap of outlines, intersection over union, of poses that look alike."""
@@ -32,7 +32,7 @@ def lookalike(guess: Hypothesis, eye_mm: Array) -> Hypothesis | None:
     for heading_deg in np.arange(0.0, REPEATS_DEG[other], STEP_DEG):
         x_mm, y_mm = middle_mm.tolist()
         turned = Hypothesis(guess.size, other, x_mm, y_mm, float(heading_deg), z_mm=guess.z_mm)
-        there = seen_at(turned, middle_mm, eye_mm)
+        there = move_silhouette_to(turned, middle_mm, eye_mm)
         alike = overlap(outline, silhouette(there.solid, eye_mm))
         if alike > best[0]:
             best = alike, there

@@ -18,14 +18,14 @@ import numpy as np
 
 from table.pieces import PieceSize
 from table.solids import Array
-from vision.geometry.piece_pose import Hypothesis, seen_at, seen_middle_mm
+from vision.geometry.piece_pose import Hypothesis, move_silhouette_to, seen_middle_mm
 from vision.geometry.rectified_view import Photo
 from vision.networks.pose_refiner import Look, refine_poses
 from vision.networks.pose_verifier import evidence, log_odds
 
 WAYS_DEG = range(0, 360, 45)
 """Headings that are tried: refinement corrects half of that step."""
-KEPT = (8, 8, 6, 3, 1, 1)
+BEST_PER_ROUND = (8, 8, 6, 3, 1, 1)
 """Number of best headings of each size that are refined again in each round."""
 SAME_START_BASES = 0.25
 """Starting places that are less far apart, in bases, are searched once."""
@@ -43,15 +43,15 @@ def search_lying_poses(seen_mm: Sequence[Array], z_mm: float, photo: Photo) -> l
     searched before in the same photograph, at that height, is not searched again.
     """
     least_mm = SAME_START_BASES * min(size.base_mm for size in photo.setup.sizes)
-    starts = _apart(seen_mm, least_mm)
-    searched = _SEARCHED.setdefault(photo, [])
+    starts = _distinct_places(seen_mm, least_mm)
+    searched = _SEARCHES.setdefault(photo, [])
     earlier = [one for one in searched if one.z_mm == z_mm and one.is_near(starts, least_mm)]
     new = [start for start in starts if not any(one.is_near([start], least_mm) for one in earlier)]
     if new:
         searched.append(_Search(np.array(new), z_mm, _search(np.array(new), z_mm, photo)))
         earlier.append(searched[-1])
     found = [look for one in earlier for look in one.found]
-    return _fitting(found, 1, photo) if len(earlier) > 1 else found
+    return _best_of_each_size(found, 1, photo) if len(earlier) > 1 else found
 
 
 class _Search(NamedTuple):
@@ -69,7 +69,7 @@ class _Search(NamedTuple):
         )
 
 
-_SEARCHED: WeakKeyDictionary[Photo, list[_Search]] = WeakKeyDictionary()
+_SEARCHES: WeakKeyDictionary[Photo, list[_Search]] = WeakKeyDictionary()
 """The searches in each photograph."""
 
 
@@ -78,29 +78,29 @@ def _search(starts: Array, z_mm: float, photo: Photo) -> list[Look]:
     eye_mm, sizes = photo.camera.eye_mm, photo.setup.sizes
     looks = refine_poses(
         [
-            _about(start_mm, z_mm, size, heading_deg, eye_mm)
+            _lying_at(start_mm, z_mm, size, heading_deg, eye_mm)
             for start_mm, size, heading_deg in product(starts, sizes, WAYS_DEG)
         ],
         photo,
     )
-    for count in KEPT:
-        looks = refine_poses([guess for guess, _ in _fitting(looks, count, photo)], photo)
+    for count in BEST_PER_ROUND:
+        looks = refine_poses([guess for guess, _ in _best_of_each_size(looks, count, photo)], photo)
     near = [
         (guess, known)
         for guess, known in looks
         if np.linalg.norm(starts - seen_middle_mm(guess.solid, eye_mm), axis=1).min()
         < AWAY_BASES * guess.size.base_mm
     ]
-    return _fitting(near, 1, photo)
+    return _best_of_each_size(near, 1, photo)
 
 
-def _apart(places_mm: Sequence[Array], least_mm: float) -> Array:
+def _distinct_places(places_mm: Sequence[Array], least_mm: float) -> Array:
     """The places (n, 2), without those that are this near to an earlier one."""
-    kept: list[Array] = []
+    accepted: list[Array] = []
     for place_mm in places_mm:
-        if all(np.hypot(*(place_mm - other_mm)) > least_mm for other_mm in kept):
-            kept.append(place_mm)
-    return np.array(kept)
+        if all(np.hypot(*(place_mm - other_mm)) > least_mm for other_mm in accepted):
+            accepted.append(place_mm)
+    return np.array(accepted)
 
 
 def lying_piece_at(seen_mm: Array, photo: Photo) -> Hypothesis | None:
@@ -116,7 +116,9 @@ def larger_alternatives(lies: Hypothesis, fit: float, photo: Photo) -> list[Look
     in it.
     """
     larger = [
-        _by_its_tip(lies, size) for size in photo.setup.sizes if size.base_mm > lies.size.base_mm
+        _resize_about_tip(lies, size)
+        for size in photo.setup.sizes
+        if size.base_mm > lies.size.base_mm
     ]
     return refine_poses(
         [guess for guess, fits in zip(larger, evidence(larger, photo), strict=True) if fits > fit],
@@ -124,29 +126,29 @@ def larger_alternatives(lies: Hypothesis, fit: float, photo: Photo) -> list[Look
     )
 
 
-def _by_its_tip(guess: Hypothesis, size: PieceSize) -> Hypothesis:
+def _resize_about_tip(guess: Hypothesis, size: PieceSize) -> Hypothesis:
     """A piece of a size that lies as another does, with its tip at the same place."""
     other = replace(guess, size=size)
     x_mm, y_mm = (guess.solid.vertices_mm - other.solid.vertices_mm)[4, :2]
     return replace(other, x_mm=other.x_mm + float(x_mm), y_mm=other.y_mm + float(y_mm))
 
 
-def _fitting(looks: list[Look], count: int, photo: Photo) -> list[Look]:
+def _best_of_each_size(looks: list[Look], count: int, photo: Photo) -> list[Look]:
     """The `count` best fitting ones of each size, the best of all first."""
     ordered = [looks[k] for k in np.argsort(-log_odds([guess for guess, _ in looks], photo))]
     of_size: Counter[str] = Counter()
-    kept = []
+    accepted = []
     for guess, known in ordered:
         of_size[guess.size.name] += 1
         if of_size[guess.size.name] <= count:
-            kept.append((guess, known))
-    return kept
+            accepted.append((guess, known))
+    return accepted
 
 
-def _about(
+def _lying_at(
     seen_mm: Array, z_mm: float, size: PieceSize, heading_deg: float, eye_mm: Array
 ) -> Hypothesis:
     """A lying piece whose silhouette has its middle there."""
     x_mm, y_mm = seen_mm.tolist()
     lies = Hypothesis(size, "lying", x_mm, y_mm, float(heading_deg), z_mm=z_mm)
-    return seen_at(lies, seen_mm, eye_mm)
+    return move_silhouette_to(lies, seen_mm, eye_mm)

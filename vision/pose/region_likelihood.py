@@ -95,11 +95,11 @@ class Area:
         return cells
 
 
-def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
+def area(solid: Solid, photo: Photo, occluders: list[Array]) -> Area | None:
     """Region likelihood around a piece that is about there.
 
     None if it is not in the image, and on boards with print: the ground under a piece differs there
-    from that beside it.  Zero inside other pieces' outlines, `hidden_by`, (n, 2) px each.
+    from that beside it.  Zero inside other pieces' outlines, `occluders`, (n, 2) px each.
     """
     if not isinstance(photo.setup.board, Open | Chessboard):
         return None
@@ -115,11 +115,11 @@ def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
     part = photo.image[top : top + rows * step, left : left + columns * step]
     part = np.asarray(cv2.resize(part, (columns, rows), interpolation=cv2.INTER_AREA), np.uint8)
     empty = Area(left, top, step, np.zeros((rows, columns), np.float32))
-    return replace(empty, ratio=_ratios(part, outline, solid, photo, hidden_by, empty))
+    return replace(empty, ratio=_ratios(part, outline, solid, photo, occluders, empty))
 
 
 def _ratios(
-    part: Image, outline_px: Array, solid: Solid, photo: Photo, hidden_by: list[Array], place: Area
+    part: Image, outline_px: Array, solid: Solid, photo: Photo, occluders: list[Array], place: Area
 ) -> NDArray[np.float32]:
     """Log-likelihood ratios (h, w) for a part (h, w, 3) of the image.
 
@@ -129,7 +129,7 @@ def _ratios(
     ratio = np.zeros(root.shape[:2], np.float32)
     away = place.outside(outline_px)
     others = np.zeros(ratio.shape, np.uint8)
-    for outline in hidden_by:
+    for outline in occluders:
         cv2.fillConvexPoly(
             others,
             np.rint(place.cells(outline) * (1 << SUB_BITS)).astype(np.int32),

@@ -17,13 +17,13 @@ from table.pieces import load_piece_set
 from table.solids import Solid
 from vision.assignment.inventory import (
     apply_piece_inventory,
+    assign_unique_colours,
+    assign_unique_pairs,
+    assign_unique_sizes,
     doubt_for_missing_colours,
-    one_of_each_colour,
-    one_of_each_colour_and_size,
-    one_of_each_size,
     put_surplus_last,
-    retry_as_missing_sizes,
     split_surplus,
+    try_missing_sizes,
 )
 from vision.cameras.frame import Frame
 from vision.geometry.piece_pose import Hypothesis
@@ -54,13 +54,13 @@ def spot(x_mm, colour, evidence):
     looked = KeypointEstimate(
         1.0, np.array([1.0, 0.0, 0.0]), np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5)
     )
-    tried = [
+    hypotheses = [
         PoseHypothesis(Hypothesis(size, "upright", x_mm, 0.0, 0.0), np.eye(3), evidence[size.name])
         for size in PIECEPACK
         if size.name in evidence
     ]
     return PieceEstimate(
-        looked, tuple(sorted(tried, key=lambda one: -one.evidence)), np.eye(2)[colour]
+        looked, tuple(sorted(hypotheses, key=lambda one: -one.evidence)), np.eye(2)[colour]
     )
 
 
@@ -84,7 +84,7 @@ def test_the_likeliest_way_to_give_letters_gives_none_twice():
         spot(50, 0, {"A": -0.5, "B": -4.0}),
         spot(100, 1, {"A": 0.0, "B": -9.0}),
     ]
-    assert letters(one_of_each_size(spots, ("red", "blue"))) == ["B", "A", "A"]
+    assert letters(assign_unique_sizes(spots, ("red", "blue"))) == ["B", "A", "A"]
 
 
 def in_colours(one, *chances):
@@ -120,31 +120,27 @@ def test_what_is_read_as_a_pyramid_that_another_surely_is_has_the_other_colour_t
 ):
     """Black plastic mirrors a blue table."""
     doubtful = in_colours(spot(20, 0, {"C": 0.0, "D": -9.0}), 0.99, 0.01)
-    resolved, sure = one_of_each_colour_and_size(
-        [doubtful, in_colours(spot(60, 0, {"C": 0.0}), 1.0)], pond
-    )
+    resolved, sure = assign_unique_pairs([doubtful, in_colours(spot(60, 0, {"C": 0.0}), 1.0)], pond)
     assert resolved.colours[1] > SURE
     assert sure.colours.tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
 def test_a_colour_in_doubt_stays_as_doubtful_where_both_such_pyramids_are_missing(pond):
     doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
-    resolved, _ = one_of_each_colour_and_size(
-        [doubtful, in_colours(spot(60, 0, {"D": 0.0}), 1.0)], pond
-    )
+    resolved, _ = assign_unique_pairs([doubtful, in_colours(spot(60, 0, {"D": 0.0}), 1.0)], pond)
     np.testing.assert_allclose(resolved.colours, doubtful.colours, atol=1e-9)
 
 
 def test_two_that_are_surely_one_colour_and_size_keep_their_colour(pond):
     """Somebody brought a pyramid of another set: it is for the judge to say so."""
     both = [in_colours(spot(x, 0, {"C": 0.0}), 0.9995, 0.0005) for x in (20, 60)]
-    assert all(one.colours.argmax() == 0 for one in one_of_each_colour_and_size(both, pond))
+    assert all(one.colours.argmax() == 0 for one in assign_unique_pairs(both, pond))
 
 
 def test_pyramids_beside_the_pond_say_nothing_of_those_on_it(pond):
     doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
     away = [in_colours(spot(-90, 0, {"C": 0.0}), 1.0), in_colours(spot(60, 0, {"D": 0.0}), 1.0)]
-    resolved, *_ = one_of_each_colour_and_size([doubtful, *away], pond)
+    resolved, *_ = assign_unique_pairs([doubtful, *away], pond)
     np.testing.assert_allclose(resolved.colours, doubtful.colours, atol=1e-9)
 
 
@@ -153,10 +149,10 @@ def test_a_letter_that_another_piece_surely_has_is_left_out_of_the_doubt():
     is sure of A.
     """
     one_of_two = {"A": 0.0, "B": -1.0}
-    doubtful, _ = one_of_each_size(
+    doubtful, _ = assign_unique_sizes(
         [spot(0, 0, one_of_two), spot(50, 0, {"A": 0.0, "B": -8.0})], ("red", "blue")
     )
-    best, other = doubtful.tried
+    best, other = doubtful.hypotheses
     assert (best.guess.size.name, other.guess.size.name) == ("B", "A")
     assert best.evidence - other.evidence == pytest.approx(8.0 - 1.0)
 
@@ -173,13 +169,13 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
         for j, its in enumerate(colours)
         if k != j and mine == its
     )
-    (true, *_), (taken, *_) = spots[k].tried, spots[other].tried
+    (true, *_), (taken, *_) = spots[k].hypotheses, spots[other].hypotheses
     short = replace(true, guess=replace(true.guess, size=taken.guess.size))
-    retried = retry_as_missing_sizes(
-        [replace(one, tried=(short,)) if one is spots[k] else one for one in spots], photo
+    retried = try_missing_sizes(
+        [replace(one, hypotheses=(short,)) if one is spots[k] else one for one in spots], photo
     )
-    uncut = one_of_each_size(spots, photo.setup.colours)
-    assert [one.best.size.name for one in one_of_each_size(retried, photo.setup.colours)] == [
+    uncut = assign_unique_sizes(spots, photo.setup.colours)
+    assert [one.best.size.name for one in assign_unique_sizes(retried, photo.setup.colours)] == [
         one.best.size.name for one in uncut
     ]
     assert uncut[k].best.size == true.guess.size
@@ -187,7 +183,7 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
 
 def test_more_pieces_than_letters_are_left_as_they_were_read():
     spots = [spot(50 * k, 0, {"A": 0.0, "B": -1.0 - k}) for k in range(3)]
-    assert letters(one_of_each_size(spots, ("red", "blue"))) == ["A", "A", "A"]
+    assert letters(assign_unique_sizes(spots, ("red", "blue"))) == ["A", "A", "A"]
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +228,7 @@ def test_a_zamboni_of_a_doubtful_colour_is_of_the_one_that_no_other_has(zambonis
     (resolved, other), beyond = apply_piece_inventory([doubtful, sure], photo)
     assert (other.colours.argmax(), beyond) == (0, [])
     assert 0.8 < resolved.colours[1] < 0.9, "it may still be one too many"
-    resolved, _ = one_of_each_colour([doubtful, replace(sure, chance=0.5)], photo.setup)
+    resolved, _ = assign_unique_colours([doubtful, replace(sure, chance=0.5)], photo.setup)
     assert resolved is doubtful, "what may not be there says nothing"
 
 
@@ -313,7 +309,7 @@ def test_what_looks_like_the_target_may_be_a_dyed_piece_on_it(monkeypatch):
         over = np.full(len(colours), -np.inf)
         over[(colours.index(target) + 1) % len(colours)] = ratio
         monkeypatch.setattr("vision.assignment.colour.over_target", lambda *_: over)
-        monkeypatch.setattr("vision.assignment.inventory._over", level_with_the_table)
+        monkeypatch.setattr("vision.assignment.inventory._lifted_readings", level_with_the_table)
         return observe(Frame(0, 0, picture), case.setup).pieces
 
     def probability(pieces):
@@ -327,11 +323,11 @@ def test_what_looks_like_the_target_may_be_a_dyed_piece_on_it(monkeypatch):
     assert stack[above.on].colour == target
 
 
-def level_with_the_table(spot, _target, _photo, _hidden_by):
+def level_with_the_table(spot, _target, _photo, _occluders):
     """Readings over the target that fit as well as those on the table."""
     return tuple(
         replace(one, guess=replace(one.guess, z_mm=one.guess.size.stack_step_mm))
-        for one in spot.tried[:1]
+        for one in spot.hypotheses[:1]
     )
 
 

@@ -85,11 +85,11 @@ def test_a_disc_that_hardly_differs_from_the_ground_is_seen_where_the_empty_tabl
     picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0))
     photo = Photo(picture, locate(picture, case.setup), case.setup)
     sight = search(view_of(photo), case.setup.colours)
-    discs = tuple(one for one in sight.found if one.is_disc)
+    discs = tuple(one for one in sight.objects if one.is_disc)
     assert len(discs) > 5
-    assert without_unchanged(sight, EmptyTable(photo, sight.view.code)).found == discs
+    assert without_unchanged(sight, EmptyTable(photo, sight.view.code)).objects == discs
     assert (
-        without_unchanged(sight, EmptyTable(photo, sight.view.code, discs[2:])).found == discs[:2]
+        without_unchanged(sight, EmptyTable(photo, sight.view.code, discs[2:])).objects == discs[:2]
     )
 
 

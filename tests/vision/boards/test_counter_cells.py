@@ -8,7 +8,7 @@ import pytest
 
 from simulation.generate.cases import random_case
 from table.observation import SeenCounter
-from vision.boards.counter_cells import judged_by_cells
+from vision.boards.counter_cells import correct_by_cells
 from vision.geometry.rectified_view import Photo
 
 CREAM, WHITE = (236, 226, 196), (232, 233, 230)
@@ -38,14 +38,14 @@ def photo_of(table, covered, shade=1.0, seed=0):
     return Photo(np.clip(light + noise, 0, 255).astype(np.uint8), camera, setup)
 
 
-def seen_at(setup, cells, sure=True):
+def move_silhouette_to(setup, cells, sure=True):
     return [
         SeenCounter("white", *map(float, setup.board.middles()[cell]), 0.6, sure) for cell in cells
     ]
 
 
 def judged(photo, seen):
-    found = judged_by_cells(seen, (), photo.flat(1.5), photo)
+    found = correct_by_cells(seen, (), photo.flat(1.5), photo)
     middles = photo.setup.board.middles()
     return {
         min(middles, key=lambda cell: np.hypot(*(middles[cell] - (one.x_mm, one.y_mm)))): one
@@ -56,7 +56,7 @@ def judged(photo, seen):
 @pytest.mark.parametrize("shade", [1.0, 0.4])
 def test_counters_in_nearly_the_boards_colour_that_the_detector_missed_are_found(table, shade):
     cells = list(table[0].board.middles())[::2]
-    found = judged(photo_of(table, cells, shade), seen_at(table[0], cells[::2]))
+    found = judged(photo_of(table, cells, shade), move_silhouette_to(table[0], cells[::2]))
     assert found.keys() == set(cells)
     for cell, one in found.items():
         away_mm = np.hypot(*(table[0].board.middles()[cell] - (one.x_mm, one.y_mm)))
@@ -67,9 +67,9 @@ def test_a_counter_that_is_not_there_is_left_out_or_no_longer_sure(table):
     cells = list(table[0].board.middles())
     there, doubtful, wrong = cells[::2], cells[1], cells[3]
     seen = [
-        *seen_at(table[0], there),
-        *seen_at(table[0], [doubtful], sure=False),
-        *seen_at(table[0], [wrong]),
+        *move_silhouette_to(table[0], there),
+        *move_silhouette_to(table[0], [doubtful], sure=False),
+        *move_silhouette_to(table[0], [wrong]),
     ]
     found = judged(photo_of(table, there), seen)
     assert found.keys() == {*there, wrong}
@@ -78,15 +78,18 @@ def test_a_counter_that_is_not_there_is_left_out_or_no_longer_sure(table):
 
 def test_a_doubtful_counter_that_looks_like_the_others_is_sure(table):
     cells = list(table[0].board.middles())[::2]
-    seen = [*seen_at(table[0], cells[1:]), *seen_at(table[0], cells[:1], sure=False)]
+    seen = [
+        *move_silhouette_to(table[0], cells[1:]),
+        *move_silhouette_to(table[0], cells[:1], sure=False),
+    ]
     assert judged(photo_of(table, cells), seen)[cells[0]].sure
 
 
 @pytest.mark.parametrize("cells", [0, 2])
 def test_with_hardly_any_counters_nothing_changes(table, cells):
     there = list(table[0].board.middles())[:cells]
-    seen = seen_at(table[0], there, sure=False)
-    assert judged_by_cells(seen, (), photo_of(table, there).flat(1.5), photo_of(table, there)) == (
+    seen = move_silhouette_to(table[0], there, sure=False)
+    assert correct_by_cells(seen, (), photo_of(table, there).flat(1.5), photo_of(table, there)) == (
         *seen,
     )
 
@@ -95,6 +98,6 @@ def test_white_counters_on_a_board_of_the_same_white_are_left_to_the_detector(ta
     setup, camera, bare = table
     white = setup, camera, np.full_like(bare, WHITE)
     cells = list(setup.board.middles())[::2]
-    seen = seen_at(setup, cells[::2])
+    seen = move_silhouette_to(setup, cells[::2])
     photo = photo_of(white, cells)
-    assert judged_by_cells(seen, (), photo.flat(1.5), photo) == (*seen,)
+    assert correct_by_cells(seen, (), photo.flat(1.5), photo) == (*seen,)

@@ -31,7 +31,7 @@ def seen(discs, before=()):
         setup=SimpleNamespace(game=game),
         camera=Camera(np.eye(3), -EYE_MM, np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3)),
     )
-    return counters(SimpleNamespace(found=discs), photo, before)
+    return counters(SimpleNamespace(objects=discs), photo, before)
 
 
 @pytest.mark.parametrize("share", [0.65, 1.0, 1.4])

@@ -10,7 +10,7 @@ from simulation.render.ground import table_z_mm
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, SceneDie
 from simulation.tables import game_table
-from vision.dice.classifier import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, chances, crop
+from vision.dice.classifier import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, classify_cubes, crop
 from vision.dice.reader import flat_candidates
 from vision.geometry.rectified_view import Photo
 
@@ -49,17 +49,19 @@ def test_a_crop_shows_the_top_upright_in_the_middle_and_which_sides_are_seen(rol
 
 def test_what_a_die_shows_is_told_however_it_is_turned(rolled):
     cube, view = rolled
-    probabilities = chances(
+    probabilities = classify_cubes(
         [cube.moved(np.array([0.0, 0.0, quarter])) for quarter in (0.0, 90.0, 180.0, 270.0)], view
     )
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-6)
     assert (probabilities.argmax(axis=1) == 5).all()
-    beside = chances([cube.moved(np.array([0.5 * cube.edge_mm, 0.3 * cube.edge_mm, 20.0]))], view)
+    beside = classify_cubes(
+        [cube.moved(np.array([0.5 * cube.edge_mm, 0.3 * cube.edge_mm, 20.0]))], view
+    )
     assert beside.argmax() == 0, "nothing lies flat just there"
 
 
 def test_nothing_to_look_at_is_nothing_seen(rolled):
-    assert chances([], rolled[1]).shape == (0, ANSWERS)
+    assert classify_cubes([], rolled[1]).shape == (0, ANSWERS)
 
 
 def test_examples_know_the_pips_on_top():

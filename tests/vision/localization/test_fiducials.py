@@ -137,7 +137,7 @@ def test_of_two_markers_with_one_id_the_one_that_fits_the_others_is_used(scene, 
 @pytest.mark.parametrize("scale", [0.3, 0.4])
 def test_a_table_on_a_telephones_screen_is_not_taken_for_the_table(taken, scale):
     shown = screened(scale)(taken, np.random.default_rng(5))
-    assert detect_markers(shown.image, taken.setup.fiducials).twice
+    assert detect_markers(shown.image, taken.setup.fiducials).repeated_ids
     found = locate(shown.image, taken.setup)
     assert isinstance(found, Camera)
     assert off_mm(found, shown) < 0.5

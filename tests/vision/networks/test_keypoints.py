@@ -22,7 +22,7 @@ from vision.networks.keypoints import (
     Crop,
     KeypointEstimate,
     crop_of,
-    crops_as,
+    crops_for_pose,
     estimate_from_all_sides,
     estimate_keypoints,
 )
@@ -82,7 +82,7 @@ def test_vertices_poses_and_bases_are_seen_on_tables_of_every_kind():
         photo = Photo(picture, locate(picture, case.setup), case.setup)
         sight = search(view_of(photo), case.setup.colours)
         looked = estimate_keypoints(
-            [crop_of(one, sight.view) for one in sight.found if not one.is_disc],
+            [crop_of(one, sight.view) for one in sight.objects if not one.is_disc],
             sight.view,
             case.setup.colours,
         )
@@ -98,7 +98,7 @@ def test_vertices_poses_and_bases_are_seen_on_tables_of_every_kind():
                 ),
             )
             if (
-                nearest.there > 0.5
+                nearest.presence > 0.5
                 and np.hypot(*(nearest.vertices_mm - corners).mean(axis=0)) < width / 2
             ):
                 order = min(
@@ -138,7 +138,7 @@ def test_in_a_mirror_the_same_is_seen_the_other_way_round():
     view, colours = view_of(photo), case.setup.colours
     height = view.code.shape[0]
     mirror = FlatView(np.ascontiguousarray(view.code[::-1]), view.left_mm, 0.0, view.step_mm)
-    cuts = [crop_of(one, view) for one in search(view, colours).found]
+    cuts = [crop_of(one, view) for one in search(view, colours).objects]
     turned = [
         Crop(np.array([cut.middle_px[0], height - 1 - cut.middle_px[1]]), -cut.turn_deg, cut.zoom)
         for cut in cuts
@@ -149,12 +149,12 @@ def test_in_a_mirror_the_same_is_seen_the_other_way_round():
         estimate_keypoints(turned, mirror, colours),
         strict=True,
     ):
-        assert abs(one.there - other.there) < 0.05
+        assert abs(one.presence - other.presence) < 0.05
         seen, back = (
             view.pixels(one.vertices_mm),
             mirror.pixels(other.vertices_mm) * [1, -1] + [0, height - 1],
         )
-        if one.there > 0.5:
+        if one.presence > 0.5:
             apart = np.linalg.norm(seen[:, None] - back[None], axis=2).min(axis=1)
             assert apart.max() < 0.5, "pixels of the view"
 
@@ -171,7 +171,7 @@ def test_what_seems_to_lie_is_looked_at_as_if_it_stood_on_its_base():
         solid.vertices_mm[:, :2],
         np.ones(5),
     )
-    (cut,) = crops_as("upright", looked, view)
+    (cut,) = crops_for_pose("upright", looked, view)
     np.testing.assert_allclose(
         cut.middle_px, view.pixels(solid.vertices_mm[:4, :2].mean(axis=0)[None])[0]
     )
@@ -181,7 +181,7 @@ def test_what_seems_to_lie_is_looked_at_as_if_it_stood_on_its_base():
     )
     assert abs(level[1]) < 1e-6, "the edge that touches the board is level"
     assert np.linalg.norm(level) == pytest.approx(BASE_PX, rel=1e-3)
-    assert [round(cut.turn_deg) % 90 for cut in crops_as("lying", looked, view)] == [
+    assert [round(cut.turn_deg) % 90 for cut in crops_for_pose("lying", looked, view)] == [
         round(cut.turn_deg) % 90
     ] * 4
 

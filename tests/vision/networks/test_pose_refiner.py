@@ -19,10 +19,10 @@ from vision.networks.pose_refiner import (
     CROP_PX,
     MIDDLE_PX,
     OFF,
-    Straight,
-    drawn,
+    StraightCrop,
+    draw_solid,
     refine_poses,
-    straight,
+    straight_crop,
 )
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def test_a_crop_shows_what_its_map_says(turn_deg, step_mm, x, y):
     picture = np.zeros((256, 256, 3), np.uint8)
     picture[..., 0], picture[..., 1] = np.arange(256)[None], np.arange(256)[:, None]
     view = FlatView(picture, -128.0, 128.0, 1.0)
-    cut = Straight(np.array([x, y]), np.radians(turn_deg), step_mm)
+    cut = StraightCrop(np.array([x, y]), np.radians(turn_deg), step_mm)
     crop = cut.of(picture, view.pixels)
     places = np.array([[x, y], [x + 12.0, y - 7.0], [x - 15.0, y + 9.0]])
     for (column, row), (u, v) in zip(cut.pixels(places), view.pixels(places), strict=True):
@@ -49,21 +49,23 @@ def test_a_crop_shows_what_its_map_says(turn_deg, step_mm, x, y):
 @given(headings)
 def test_a_lying_piece_points_to_the_right_and_one_that_stands_is_level(heading_deg):
     flat = lying(LARGE, 5.0, 8.0, heading_deg)
-    base, tip = (straight(flat, "lying", EYE).pixels(flat.vertices_mm[[k], :2])[0] for k in (1, 4))
+    base, tip = (
+        straight_crop(flat, "lying", EYE).pixels(flat.vertices_mm[[k], :2])[0] for k in (1, 4)
+    )
     assert tip[0] > base[0] + BASE_PX
     stands = upright(LARGE, 5.0, 8.0, heading_deg)
-    left, right = straight(stands, "upright", EYE).pixels(stands.vertices_mm[:2, :2])
+    left, right = straight_crop(stands, "upright", EYE).pixels(stands.vertices_mm[:2, :2])
     np.testing.assert_allclose(right - left, (BASE_PX, 0.0), atol=1e-6)
 
 
 @given(headings)
 def test_the_outline_that_is_drawn_holds_the_edges_that_are(heading_deg):
     solid = lying(LARGE, 5.0, 8.0, heading_deg)
-    outline, edges = drawn(solid, straight(solid, "lying", EYE), EYE)
+    outline, edges = draw_solid(solid, straight_crop(solid, "lying", EYE), EYE)
     inside = outline[edges > 0]
     assert len(inside) > 3 * BASE_PX
     assert (inside > 0).mean() > 0.8, "but for the outer half of the outermost edges"
-    place = straight(solid, "lying", EYE).pixels(project_to_table(solid.vertices_mm, EYE))
+    place = straight_crop(solid, "lying", EYE).pixels(project_to_table(solid.vertices_mm, EYE))
     np.testing.assert_allclose(
         (place[:4].mean(axis=0) + place[4]) / 2, (MIDDLE_PX, MIDDLE_PX), atol=1e-6
     )

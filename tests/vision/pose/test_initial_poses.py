@@ -15,9 +15,9 @@ from vision.geometry.piece_pose import Hypothesis, project_to_table
 from vision.networks.keypoints import KeypointEstimate
 from vision.pose.initial_poses import (
     INSIDE_OUT,
-    LYING_SLACK,
+    LYING_SIGMAS,
     MOST_AGAINST,
-    MOST_DOUBTED,
+    MOST_UNCERTAIN,
     initial_poses,
     lying_on_its_side,
     uncertain_poses,
@@ -58,7 +58,7 @@ def test_exact_vertices_give_back_the_piece(size, pose, x, y, heading, tilt, tur
         order = [(k + turn) % 4 for k in range(4)] + [4]
         looked = KeypointEstimate(
             *(
-                looked.there,
+                looked.presence,
                 looked.poses,
                 looked.colours,
                 looked.log_base,
@@ -117,7 +117,7 @@ def test_a_lying_piece_with_its_base_to_the_camera_is_among_four_guesses_for_a_s
     )
     ways = lying_on_its_side(stands)
     assert len(ways) == 4
-    assert min(np.abs(way.guess.away_from(truth) / LYING_SLACK).max() for way in ways) < 4
+    assert min(np.abs(way.guess.away_from(truth) / LYING_SIGMAS).max() for way in ways) < 4
     assert all(way.evidence < stands.evidence for way in ways)
 
 
@@ -181,7 +181,7 @@ def test_what_is_seen_badly_may_be_several_things_but_not_too_many(size, heading
     )
     *doubted, turned = doubted
     assert (
-        len({(one.guess.size, one.guess.pose) for one in doubted}) == len(doubted) == MOST_DOUBTED
+        len({(one.guess.size, one.guess.pose) for one in doubted}) == len(doubted) == MOST_UNCERTAIN
     )
     (there,) = (
         one.guess

@@ -15,14 +15,14 @@ from simulation.tables import demo_table, game_table
 from table.observation import SURE
 from training.boards import photographs
 from vision.cameras.frame import Frame
-from vision.geometry.piece_pose import Hypothesis, seen_at, seen_middle_mm
+from vision.geometry.piece_pose import Hypothesis, move_silhouette_to, seen_middle_mm
 from vision.geometry.rectified_view import Photo
 from vision.localization.fiducials import locate
 from vision.networks.detector import search, view_of
 from vision.networks.pose_verifier import evidence
 from vision.observe import observe
 from vision.pipeline import TableReader, propose_candidates
-from vision.pose.candidates import MISFIT, align_all, raise_where_verified
+from vision.pose.candidates import MISFIT_LOG_ODDS, align_all, raise_where_verified
 from vision.pose.initial_poses import InitialPose
 from vision.pose.pose_search import FITS, larger_alternatives, lying_piece_at, search_lying_poses
 
@@ -215,8 +215,8 @@ def test_the_earlier_pose_of_a_piece_that_leaned_is_no_reading_of_one_that_lies(
     )
     eye_mm, there_mm = photo.camera.eye_mm, seen_middle_mm(before.best.solid, photo.camera.eye_mm)
     wrong = Hypothesis(leans.best.size, "lying", 0.0, 0.0, before.best.heading_deg + 180.0)
-    wrong = seen_at(wrong, there_mm, eye_mm)
-    assert evidence([wrong], photo)[0] < MISFIT
+    wrong = move_silhouette_to(wrong, there_mm, eye_mm)
+    assert evidence([wrong], photo)[0] < MISFIT_LOG_ODDS
     rivals = [InitialPose(wrong, np.diag([1.0, 1.0, 4.0]), leans.rivals[0].evidence)]
     misplaced = replace(leans, rivals=rivals)
 
