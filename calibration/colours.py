@@ -49,7 +49,7 @@ PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
 """Standard deviations, in natural logarithms, of real dyes about the palette, in chromaticity and
 in level.
 """
-DIMMEST = 1e-4
+LEAST_LIGHT = 1e-4
 """Least light of a learned colour, relative to white paper."""
 SURE_MARGIN = 5.0
 """Least lead in log-likelihood of the best assignment of colours to pieces over the next best;
@@ -111,7 +111,7 @@ class SimilarColours:
         return str(self.message)
 
 
-def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
+def measure_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
     """The pieces on the board, from left to right.
 
     Raises InputError if the table cannot be seen well enough to learn from it.
@@ -119,7 +119,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
     photo, detections = photo_of_pieces(image, setup)
     sure = [one for one in propose_candidates(detections, photo) if one.chance > SURE_CHANCE]
     estimates = list(align_all(sure, photo, {}).values())
-    return [looks for _, looks in with_light(estimates, detections, photo)]
+    return [looks for _, looks in measure_light(estimates, detections, photo)]
 
 
 def photo_of_pieces(image: Image, setup: Setup) -> tuple[Photo, Detections]:
@@ -142,7 +142,7 @@ def photo_of_pieces(image: Image, setup: Setup) -> tuple[Photo, Detections]:
     return photo, detections
 
 
-def with_light(
+def measure_light(
     estimates: Sequence[PieceEstimate], detections: Detections, photo: Photo
 ) -> list[tuple[PieceEstimate, MeasuredPiece]]:
     """The pieces on the board that can be seen, with their light, from left to right."""
@@ -157,7 +157,7 @@ def with_light(
     return sorted(shown, key=lambda one: float(one[1].place_mm[0]))
 
 
-def in_order(
+def assign_by_order(
     shown: Sequence[MeasuredPiece], order: Sequence[str], setup: Setup
 ) -> dict[str, MeasuredPiece]:
     """Assign colours to pieces from left to right, in the order that the players give.
@@ -193,14 +193,14 @@ def in_order(
     return dict(zip(order, shown, strict=True))
 
 
-def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, MeasuredPiece]:
+def assign_by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, MeasuredPiece]:
     """Assign each colour to one piece by the palette.
 
     Raises InputError if the assignment is not certain.
     """
     _check_count(shown, setup.colours)
     score = _palette_score(shown, setup)
-    given = _assigned(score)
+    given = _best_assignment(score)
     for k, colour in enumerate(given):
         looks = int(score[k].argmax())
         if score[k, looks] - score[k, colour] > ALIKE_MARGIN:
@@ -220,7 +220,7 @@ def by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str, Measur
     for k, colour in enumerate(given):
         others = score.copy()
         others[k, colour] -= 1e6
-        rival = _assigned(others)
+        rival = _best_assignment(others)
         if total - others[range(len(rival)), rival].sum() < SURE_MARGIN:
             raise InputError(
                 msg(
@@ -250,7 +250,7 @@ def colour_scores(shown: Sequence[MeasuredPiece], bodies: tuple[Body, ...]) -> A
     )
 
 
-def _assigned(score: Array) -> list[int]:
+def _best_assignment(score: Array) -> list[int]:
     """The column of each row, no column twice, with the greatest sum."""
     return [int(column) for column in least_cost_pairs(-score)[1]]
 
@@ -280,7 +280,7 @@ def learn(name: str, looks: Sequence[MeasuredPiece]) -> LearnedColour:
     sold = np.log(palette.light)
 
     def cost(off: Array) -> float:
-        body = palette._replace(light=np.maximum(np.exp(sold + off), DIMMEST))
+        body = palette._replace(light=np.maximum(np.exp(sold + off), LEAST_LIGHT))
         apart = sum(
             float(np.minimum(colour_distances(one.light, one.ground, (body,)), MOST_APART).mean())
             for one in looks
@@ -299,7 +299,7 @@ def learn(name: str, looks: Sequence[MeasuredPiece]) -> LearnedColour:
         options={"xatol": 1e-3, "fatol": 1e-3, "maxiter": 400},
     )
     red, green, blue = (
-        float(f"{level:.4g}") for level in np.clip(np.exp(sold + found.x), DIMMEST, 4.0)
+        float(f"{level:.4g}") for level in np.clip(np.exp(sold + found.x), LEAST_LIGHT, 4.0)
     )
     return LearnedColour(colour=name, light=(red, green, blue))
 
@@ -321,7 +321,8 @@ def close_pairs(setup: Setup, ground: Array) -> list[SimilarColours]:
     pairs = []
     for (one, first), (other, second) in combinations(named, 2):
         share = (
-            _taken_for(first, second, ground, rng) + _taken_for(second, first, ground, rng)
+            _confusion_share(first, second, ground, rng)
+            + _confusion_share(second, first, ground, rng)
         ) / 2
         if share > SAME_SHARE:
             raise InputError(
@@ -339,7 +340,7 @@ def close_pairs(setup: Setup, ground: Array) -> list[SimilarColours]:
     return sorted(pairs, key=lambda pair: -pair.share)
 
 
-def _taken_for(true: Body, other: Body, ground: Array, rng: np.random.Generator) -> float:
+def _confusion_share(true: Body, other: Body, ground: Array, rng: np.random.Generator) -> float:
     """Share of pieces of one colour that their light makes more probable in another, by simulation.
 
     Light is drawn from the same model that reads colours.

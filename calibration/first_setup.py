@@ -17,12 +17,12 @@ import msgspec
 import numpy as np
 
 from calibration.quality.error_model import EDGE_PX, Errors
-from calibration.quality.gap_error import gaps_here
+from calibration.quality.gap_error import gap_accuracy
 from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck
-from calibration.table.ground_colours import hard_to_see
+from calibration.table.ground_colours import colour_warnings
 from calibration.table.marker_edges import refuse_mirrored
-from calibration.table.printed import LEAST_BAR_MM, MOST_BAR_MM, scaled, unknown_lens
+from calibration.table.printed import LEAST_BAR_MM, MOST_BAR_MM, scale_printed, unknown_lens
 from calibration.table.single_image import HIGH_MM, first_lens, worst_sigma_mm
 from table.errors import InputError, MessageError, error_summary, message_of
 from table.games import table_facts
@@ -178,7 +178,7 @@ class FirstSetUp:
                 self._pictures[spec] = LivePicture()
                 others = (*self._now.cameras, CameraChoice(spec, spec))
                 self._now = replace(self._now, cameras=others)
-            self._become(step="game", camera=spec, trouble="")
+            self._update_state(step="game", camera=spec, trouble="")
             self._frame, self._guided_ms = None, None
             self._other.set()
 
@@ -188,7 +188,7 @@ class FirstSetUp:
         played = default_game(game, usual)
         board = BoardChoice(sheet, BAR_MM, played.colours, played.target or "")
         with self._changed:
-            self._become(step="print", board=board)
+            self._update_state(step="print", board=board)
 
     def printed(self, board: BoardChoice) -> None:
         """The board is printed; raises InputError for a bar or colours that cannot be."""
@@ -205,20 +205,20 @@ class FirstSetUp:
         _setup_of(board, unknown_lens(*ANY_PX))
         with self._changed:
             self._guided_ms = None
-            self._become(step="lay", board=board)
+            self._update_state(step="lay", board=board)
 
     def measure(self) -> None:
         """Measure the table in the next picture; raises InputError while it is being done."""
         with self._changed:
             if self._now.step != "lay" or self._now.measuring:
                 raise InputError(msg("the table is being measured, or no board lies there yet"))
-            self._become(measuring=True)
+            self._update_state(measuring=True)
 
     def back(self, step: Step) -> None:
         """Do an earlier step again."""
         with self._changed:
             if STEPS.index(step) < STEPS.index(self._now.step):
-                self._become(step=step, camera="" if step == "camera" else self._now.camera)
+                self._update_state(step=step, camera="" if step == "camera" else self._now.camera)
                 self._guided_ms = None
                 if step == "camera":
                     self._other.set()
@@ -238,7 +238,7 @@ class FirstSetUp:
             else:
                 self._show_all()
 
-    def _become(self, **changed: object) -> None:
+    def _update_state(self, **changed: object) -> None:
         self._now = replace(self._now, **{"refusal": "", "outcome": (), **changed})  # type: ignore[arg-type]
         self._changed.notify_all()
 
@@ -262,14 +262,14 @@ class FirstSetUp:
                     if frame is None:
                         break
                     self._pictures[spec].show(frame)
-                    self._tell(spec, "")
+                    self._set_camera_trouble(spec, "")
                     shown += 1
                     self._other.wait(LOOK_S)
         except MessageError as error:
             trouble = error.message
-        self._tell(spec, trouble)
+        self._set_camera_trouble(spec, trouble)
 
-    def _tell(self, spec: str, trouble: str) -> None:
+    def _set_camera_trouble(self, spec: str, trouble: str) -> None:
         with self._changed:
             cameras = tuple(
                 replace(one, trouble=trouble) if one.spec == spec else one
@@ -309,7 +309,7 @@ class FirstSetUp:
 
     def _refuse(self, refusal: str) -> None:
         with self._changed:
-            self._become(measuring=False, refusal=refusal)
+            self._update_state(measuring=False, refusal=refusal)
 
     def _see(self, frame: Frame) -> None:
         """Guide people, and measure where they asked for it."""
@@ -321,7 +321,7 @@ class FirstSetUp:
                 self._measure(frame.image, now.board, now.camera)
             elif self._guided_ms is None or not 0 <= frame.at_ms - self._guided_ms < GUIDE_MS:
                 self._guided_ms = frame.at_ms
-                seen, guidance = guide(frame.image, _fiducials(now.board))
+                seen, guidance = marker_guidance(frame.image, _fiducials(now.board))
                 with self._changed:
                     good = len(seen) >= LEAST_MARKERS
                     self._now = replace(self._now, seen=seen, guidance=guidance, good=good)
@@ -350,13 +350,13 @@ class FirstSetUp:
                 )
             )
         self._setup = setup
-        self._checked = encode_jpeg(drawn(image, setup, camera), PICTURE_QUALITY)
-        outcome = (*quality(setup, camera), *hard_to_see(image, camera, setup))
+        self._checked = encode_jpeg(draw_outline(image, setup, camera), PICTURE_QUALITY)
+        outcome = (*accuracy_sentences(setup, camera), *colour_warnings(image, camera, setup))
         with self._changed:
-            self._become(step="check", measuring=False, outcome=outcome)
+            self._update_state(step="check", measuring=False, outcome=outcome)
 
 
-def guide(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:
+def marker_guidance(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:
     """Markers that are seen, and what to do to see them better."""
     detected = detect_markers(image, fiducials)
     seen = tuple(sorted(detected.corners_px))
@@ -393,7 +393,7 @@ def _share(detected: Detected, image: Image) -> float:
     return float((np.ptp(corners, axis=0) / np.array(image.shape[1::-1])).max())
 
 
-def drawn(image: Image, setup: Setup, camera: Camera) -> Image:
+def draw_outline(image: Image, setup: Setup, camera: Camera) -> Image:
     """The picture with the outline of the board as it was found."""
     outline = setup.outline_mm()
     shares = np.linspace(0, 1, OUTLINE_STEPS, endpoint=False)[:, None]
@@ -407,7 +407,7 @@ def drawn(image: Image, setup: Setup, camera: Camera) -> Image:
     return picture
 
 
-def quality(setup: Setup, camera: Camera) -> tuple[str, ...]:
+def accuracy_sentences(setup: Setup, camera: Camera) -> tuple[str, ...]:
     """How exact the table is, in sentences."""
     lines: list[str] = [
         msg(
@@ -418,7 +418,7 @@ def quality(setup: Setup, camera: Camera) -> tuple[str, ...]:
         )
     ]
     if table_facts(setup.game.name).measuring is not None:
-        gaps = gaps_here(Errors(camera, setup, EDGE_PX))
+        gaps = gap_accuracy(Errors(camera, setup, EDGE_PX))
         if gaps:
             lines.append(
                 msg("Gaps are accurate to ± {mm} mm here.", mm=f"{Z_95 * gaps.sigma_mm:.1f}")
@@ -465,4 +465,4 @@ def _setup_of(board: BoardChoice, lens: Lens) -> Setup:
         "board": usual.board(usual.cell_mm),
         "game": played,
     }
-    return scaled(parse_table(msgspec.to_builtins(document)), board.bar_mm / BAR_MM)
+    return scale_printed(parse_table(msgspec.to_builtins(document)), board.bar_mm / BAR_MM)

@@ -20,8 +20,8 @@ from calibration.colours import (
     colour_scores,
     learn,
     learned_setup,
+    measure_light,
     photo_of_pieces,
-    with_light,
 )
 from table.assignment import least_cost_pairs
 from table.boards import within
@@ -64,7 +64,7 @@ STARTS = (0.95, 1.05)
 """Multiples of the first estimate of a size from which the fit starts; the better result counts."""
 FIRST_STEP, LAST_STEP, LEAST_GAIN = 0.06, 5e-4, 0.02
 """Of the fit: the first and the last step, in natural logarithms, and the least gain in nats."""
-BEND = 0.01
+DERIVATIVE_STEP = 0.01
 """Step, in natural logarithms, for numerical derivatives of the fit."""
 NOT_READ = -60.0
 """Evidence, in nats, of a piece whose edges cannot be read in a size."""
@@ -138,21 +138,21 @@ class CheckedPiece:
         return self.read == (named.colour, named.size, named.piece.pose.pose)
 
 
-def pieces_in(image: Image, setup: Setup, shown: Shown) -> list[OwnPiece]:
+def read_own_pieces(image: Image, setup: Setup, shown: Shown) -> list[OwnPiece]:
     """The pieces of a photograph on which all stand, or all lie, from left to right.
 
     Raises InputError if the table cannot be seen well enough, or nothing is on it.
     """
-    photo, detections = photo_of_pieces(image, with_ladder(setup))
+    photo, detections = photo_of_pieces(image, with_size_ladder(setup))
     habit = np.full(len(POSES), (1 - EXPECTED_POSE) / (len(POSES) - 1))
     habit[POSES.index(shown)] = EXPECTED_POSE
     candidates = without_duplicates(
         fit_candidates(_keypoints(detections, setup), habit, photo, detections)
     )
     likely = [one for one in candidates if one.chance > DOUBTED_CHANCE]
-    estimates = _one_a_place(list(align_all(likely, photo, {}).values()))
+    estimates = _best_at_each_place(list(align_all(likely, photo, {}).values()))
     found = []
-    for estimate, looks in with_light(estimates, detections, photo):
+    for estimate, looks in measure_light(estimates, detections, photo):
         if estimate.best.pose != shown:
             raise InputError(
                 msg("expected all pieces to stand, but the one at {raw} does not", raw=looks)
@@ -166,7 +166,7 @@ def pieces_in(image: Image, setup: Setup, shown: Shown) -> list[OwnPiece]:
     return found
 
 
-def with_ladder(setup: Setup) -> Setup:
+def with_size_ladder(setup: Setup) -> Setup:
     """The table with many sizes about its own, all of the proportions of its smallest."""
     smallest, largest = min(setup.sizes, key=_base_mm), max(setup.sizes, key=_base_mm)
     ratio = smallest.height_mm / smallest.base_mm
@@ -197,14 +197,14 @@ def _keypoints(detections: Detections, setup: Setup) -> list[KeypointEstimate]:
     )
 
 
-def _one_a_place(estimates: Sequence[PieceEstimate]) -> list[PieceEstimate]:
+def _best_at_each_place(estimates: Sequence[PieceEstimate]) -> list[PieceEstimate]:
     """The estimate of each place that fits best, if it fits.
 
     Pieces are apart, by more than their bases.
     """
     kept: list[PieceEstimate] = []
-    for one in sorted(estimates, key=_fit, reverse=True):
-        if _fit(one) > 0 and all(
+    for one in sorted(estimates, key=_fit_log_odds, reverse=True):
+        if _fit_log_odds(one) > 0 and all(
             math.dist(one.middle_mm, other.middle_mm)
             > max(one.best.size.base_mm, other.best.size.base_mm)
             for other in kept
@@ -213,7 +213,7 @@ def _one_a_place(estimates: Sequence[PieceEstimate]) -> list[PieceEstimate]:
     return kept
 
 
-def _fit(estimate: PieceEstimate) -> float:
+def _fit_log_odds(estimate: PieceEstimate) -> float:
     """Log odds of the verification of its best reading."""
     return estimate.hypotheses[0].fit or 0.0
 
@@ -294,7 +294,7 @@ def measure_size(name: str, pieces: Sequence[OwnPiece]) -> MeasuredSize:
         base, height = (float(value) for value in np.exp(logs))
         return np.array([one.evidence(PieceSize("", base, height)) for one in edges])
 
-    first = np.log(np.median([piece.first_mm for piece in _best_seen(pieces)], axis=0))
+    first = np.log(np.median([piece.first_mm for piece in _clearest_pieces(pieces)], axis=0))
     fits = [
         minimize(
             lambda logs: -float(evidence(logs).sum()),
@@ -317,7 +317,7 @@ def measure_size(name: str, pieces: Sequence[OwnPiece]) -> MeasuredSize:
     return MeasuredSize(name, base, height, base_error, height_error, len(pieces))
 
 
-def _best_seen(pieces: Sequence[OwnPiece]) -> Sequence[OwnPiece]:
+def _clearest_pieces(pieces: Sequence[OwnPiece]) -> Sequence[OwnPiece]:
     """Those that lie, if there are any: a standing piece hardly shows its height from above."""
     return [piece for piece in pieces if piece.pose.pose == "lying"] or pieces
 
@@ -343,13 +343,13 @@ class _Edges:
 
 def _log_sigma(evidence: Callable[[Array], Array], best: Array) -> Array:
     """Standard deviations (2,) of the logarithms of base and height at the maximum."""
-    moves = BEND * np.eye(2)
+    moves = DERIVATIVE_STEP * np.eye(2)
     up, down = (np.array([evidence(best + sign * move) for move in moves]) for sign in (1, -1))
     here, across = evidence(best).sum(), evidence(best + moves[0] + moves[1]).sum()
-    gradient = (up - down) / (2 * BEND)
+    gradient = (up - down) / (2 * DERIVATIVE_STEP)
     ups, downs = up.sum(axis=1), down.sum(axis=1)
-    curve = np.diag(-(ups + downs - 2 * here)) / BEND**2
-    curve[0, 1] = curve[1, 0] = -(across - ups[0] - ups[1] + here) / BEND**2
+    curve = np.diag(-(ups + downs - 2 * here)) / DERIVATIVE_STEP**2
+    curve[0, 1] = curve[1, 0] = -(across - ups[0] - ups[1] + here) / DERIVATIVE_STEP**2
     if np.linalg.eigvalsh(curve).min() <= 0:
         return np.full(2, FIRST_STEP)
     inverse = np.linalg.inv(curve)

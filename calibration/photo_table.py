@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from calibration.table.printed import scaled, unknown_lens
+from calibration.table.printed import scale_printed, unknown_lens
 from calibration.table.single_image import LEAST_FIDUCIALS, UnfitMarkerError, first_lens
 from table.errors import InputError
 from table.game_facts import DefaultTable, Measuring
@@ -71,7 +71,7 @@ def printed_mat(scale: float = 1.0) -> Setup:
     setup = printed_setup(usual, game, unknown_lens(1640, 1232))
     joined = np.tile([JOINED_MM, JOINED_MM, JOINED_RAD], len(setup.fiducials.markers))
     fiducials = msgspec.structs.replace(setup.fiducials, covariance=rows_of(np.diag(joined**2)))
-    return scaled(msgspec.structs.replace(setup, fiducials=fiducials), scale)
+    return scale_printed(msgspec.structs.replace(setup, fiducials=fiducials), scale)
 
 
 def mat_sheet() -> str:

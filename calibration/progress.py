@@ -14,7 +14,7 @@ from typing import Literal
 import cv2
 import numpy as np
 
-from calibration.lens.capture import where_next
+from calibration.lens.capture import next_place_message
 from calibration.lens.guidance import Guidance
 from calibration.lens.overlay import draw_guidance
 from calibration.lens.target import DetectedCorners, NotFound
@@ -128,7 +128,7 @@ class LensGuide(Guide):
                 stage=self._stage,
                 doing=guidance.doing,
                 message=guidance.message,
-                where=where_next(guidance),
+                where=next_place_message(guidance),
                 lacking=guidance.lacking,
                 refused=refused,
                 taken=len(guidance.taken),

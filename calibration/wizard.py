@@ -14,16 +14,16 @@ from typing import Literal, assert_never, get_args
 import msgspec
 import numpy as np
 
-from calibration.colours import by_palette, close_pairs, learn, learned_setup, shown_pieces
+from calibration.colours import assign_by_palette, close_pairs, learn, learned_setup, measure_pieces
 from calibration.lens.capture import take_views
 from calibration.lens.file import LensFile, lens_file, load_lens, save_lens
 from calibration.lens.fit import calibrate_lens
 from calibration.lens.target import Charuco
 from calibration.progress import LensGuide
 from calibration.quality.error_model import EDGE_PX, Errors
-from calibration.quality.gap_error import gaps_here
-from calibration.table.drift import Checked, recheck
-from calibration.table.remeasure import redo
+from calibration.quality.gap_error import gap_accuracy
+from calibration.table.drift import DriftCheck, recheck
+from calibration.table.remeasure import remeasure_cards
 from table.errors import InputError, error_summary, message_of
 from table.games import table_facts
 from table.measured_text import Z_95, fine_margin
@@ -88,7 +88,7 @@ class TableWizard:
         self._picture = LivePicture()
         self._frame: Frame | None = None
         self._lost = ""
-        self._checked: Checked | None = None
+        self._checked: DriftCheck | None = None
         self._checked_ms = 0
         self._gap_mm: float | None = None
         self._new_lens: LensFile | None = None
@@ -211,7 +211,7 @@ class TableWizard:
             self._gap_mm is None and table_facts(self._file.setup.game.name).measuring is not None
         )
         gaps = (
-            gaps_here(Errors(checked.camera, self._file.setup, EDGE_PX))
+            gap_accuracy(Errors(checked.camera, self._file.setup, EDGE_PX))
             if measures and checked.camera
             else None
         )
@@ -290,15 +290,18 @@ class TableWizard:
         On failure the table stays as it was.
         """
         lens = self._new_lens.camera if self._new_lens else self._file.setup.camera
-        setup, _ = redo(frame.image, msgspec.structs.replace(self._file.setup, camera=lens))
+        setup, _ = remeasure_cards(
+            frame.image, msgspec.structs.replace(self._file.setup, camera=lens)
+        )
         self._file.replace(setup)
         self._new_lens = self._gap_mm = None
         self._check(frame)
 
     def _learn(self, frame: Frame) -> None:
-        shown = shown_pieces(frame.image, self._file.setup)
+        shown = measure_pieces(frame.image, self._file.setup)
         learned = tuple(
-            learn(colour, [one]) for colour, one in by_palette(shown, self._file.setup).items()
+            learn(colour, [one])
+            for colour, one in assign_by_palette(shown, self._file.setup).items()
         )
         setup = learned_setup(self._file.setup, learned)
         pairs = close_pairs(setup, np.median([one.ground for one in shown], axis=0))
@@ -328,14 +331,14 @@ class TableWizard:
         step = self._step(
             "lens",
             False if lens.first_estimate else True if lens.covariance else None,
-            (_lens_said(lens),),
+            (_lens_sentence(lens),),
         )
         if self._new_lens is not None:
             return replace(
                 step,
                 good=True,
                 message=(
-                    _lens_said(self._new_lens.camera),
+                    _lens_sentence(self._new_lens.camera),
                     msg("It will be used once the corner cards and the board are measured again."),
                 ),
             )
@@ -398,16 +401,16 @@ def _times(file: TableFile) -> dict[Job, str]:
     times: dict[Job, str] = {}
     lens = file.path.with_name(LENS_NAME)
     with suppress(InputError, OSError):
-        times["table"] = _written(file.path)
-        times |= {"lens": _written(lens)} if load_lens(lens).camera == file.setup.camera else {}
+        times["table"] = _modified_at(file.path)
+        times |= {"lens": _modified_at(lens)} if load_lens(lens).camera == file.setup.camera else {}
     return times
 
 
-def _written(path: Path) -> str:
+def _modified_at(path: Path) -> str:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
 
 
-def _lens_said(lens: Lens) -> str:
+def _lens_sentence(lens: Lens) -> str:
     """A sentence on what is known of a lens."""
     if lens.first_estimate:
         return msg("First estimate only: lengths are rough until the lens is calibrated.")

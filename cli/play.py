@@ -25,8 +25,8 @@ import numpy as np
 from flask import Flask
 
 from calibration.table.drift import recheck
-from calibration.table.ground_colours import hard_to_see
-from calibration.table.remeasure import redo
+from calibration.table.ground_colours import colour_warnings
+from calibration.table.remeasure import remeasure_cards
 from calibration.wizard import TableWizard
 from cli.devices import open_configured_devices
 from cli.door import Door, door_option
@@ -410,7 +410,7 @@ def _session(
 
 def _monitor(table_path: Path, setup: Setup) -> TableMonitor:
     """What watches whether the table is still where its file has it."""
-    return TableMonitor(TableFile(table_path, setup), recheck, redo, hard_to_see)
+    return TableMonitor(TableFile(table_path, setup), recheck, remeasure_cards, colour_warnings)
 
 
 def _check_together(set_up: bool, resume: int | str | None, new_lens: bool, begins: str) -> None:

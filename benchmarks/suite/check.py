@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.harness import Benchmark, Pairs, median, percentiles
-from calibration.quality.check import fiducial_residuals, larger_than_predicted, look
+from calibration.quality.check import birge_ratio, fiducial_residuals, read_still
 from calibration.quality.error_model import EDGE_PX, Errors, edge_px, radius_95
 from simulation.generate.cases import random_case
 from simulation.render.renderer import Renderer
@@ -63,13 +63,13 @@ def run(seed: int) -> TableErrors:
         replace(drawn, limbs=()).scene(), np.random.default_rng(seed)
     )
     try:
-        still = look(f"table {seed}", picture, drawn.setup)
+        still = read_still(f"table {seed}", picture, drawn.setup)
     except InputError:
         return TableErrors()
     measured_px = edge_px([(still.seen, picture)], drawn.setup)
     plain = Errors(still.seen.camera, drawn.setup, EDGE_PX)
     own = Errors(still.seen.camera, drawn.setup, measured_px or EDGE_PX)
-    larger = larger_than_predicted(fiducial_residuals([still], plain).values())
+    larger = birge_ratio(fiducial_residuals([still], plain).values())
     assert larger is not None, "there are four fiducials"
     found = []
     for place in drawn.placed:

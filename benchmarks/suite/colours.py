@@ -18,12 +18,12 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks.harness import Benchmark, Pairs
 from calibration.colours import (
-    by_palette,
+    assign_by_order,
+    assign_by_palette,
     close_pairs,
-    in_order,
     learn,
     learned_setup,
-    shown_pieces,
+    measure_pieces,
 )
 from simulation.generate.cases import random_case
 from simulation.generate.layouts import random_layout
@@ -169,8 +169,8 @@ def run(case: tuple[str, int]) -> ColourResult:
     )
     counts = ColourResult(1)
     try:
-        shown = shown_pieces(one_of_each, table.setup)
-        given = in_order(shown, table.order, table.setup)
+        shown = measure_pieces(one_of_each, table.setup)
+        given = assign_by_order(shown, table.order, table.setup)
         learned = learned_setup(table.setup, [learn(name, [one]) for name, one in given.items()])
         close_pairs(learned, np.median([one.ground for one in shown], axis=0))
     except InputError as error:
@@ -178,7 +178,7 @@ def run(case: tuple[str, int]) -> ColourResult:
         counts.refused = {next(reasons, "fiducials covered"): 1}
         return counts
     try:
-        counts.identified_wrong += by_palette(shown, table.setup) != given
+        counts.identified_wrong += assign_by_palette(shown, table.setup) != given
         counts.identified += 1
     except InputError:
         pass

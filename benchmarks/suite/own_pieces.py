@@ -21,7 +21,7 @@ from calibration.own_pieces import (
     check_reading,
     measure_size,
     named_pieces,
-    pieces_in,
+    read_own_pieces,
     with_own_pieces,
 )
 from simulation.render.renderer import Renderer
@@ -139,7 +139,7 @@ def run(seed: int) -> Measured:
             pieces = laid_out(setup, own, shown == "lying", rng)
             scene = Scene(table.stage, tuple(replace(one, dye=dyes[one.colour]) for one in pieces))
             images.append(renderer.picture(scene, rng))
-            named += named_pieces(pieces_in(images[-1], setup, shown), setup, NAMES)
+            named += named_pieces(read_own_pieces(images[-1], setup, shown), setup, NAMES)
     except InputError as error:
         return Measured(refused=str(error))
     measured = [

@@ -76,11 +76,13 @@ class Terminal:
         """Show this frame's sentence; views taken and refusals stay."""
         if not self._begun:
             self._begun = True
-            self._print(asks(guidance))
+            self._print(request_message(guidance))
         self._status.update(escape(printable(self._in_language(guidance.message))))
         if guidance.doing == "taken":
             self._last_refusal = ""
-            self._print(phrase("{text}. {text2}", text=guidance.message, text2=asks(guidance)))
+            self._print(
+                phrase("{text}. {text2}", text=guidance.message, text2=request_message(guidance))
+            )
         elif guidance.doing == "refused" and guidance.message != self._last_refusal:
             self._last_refusal = guidance.message
             self._print(phrase("view not taken: {text}", text=guidance.message))
@@ -127,7 +129,7 @@ def take_views(
     return Views((guidance.lens.width, guidance.lens.height), guidance.taken, (), focus_dpt)
 
 
-def where_next(guidance: Guidance) -> Message:
+def next_place_message(guidance: Guidance) -> Message:
     """Where to hold the target next, or that there is enough."""
     if guidance.enough:
         return msg("That is enough.")
@@ -137,14 +139,14 @@ def where_next(guidance: Guidance) -> Message:
     )
 
 
-def asks(guidance: Guidance) -> Message:
+def request_message(guidance: Guidance) -> Message:
     """What is wanted, and where to hold the target next; or that there is enough."""
     if guidance.enough:
-        return where_next(guidance)
+        return next_place_message(guidance)
     return msg(
         "Still needed: {text}.\n{text2}",
         text=phrases(*guidance.lacking),
-        text2=where_next(guidance),
+        text2=next_place_message(guidance),
     )
 
 

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.lens.fit import Calibrated
-from calibration.lens.next_view import WELL_COVERED, cells_of, parts_without
+from calibration.lens.fit import LensCalibration
+from calibration.lens.next_view import WELL_COVERED, cells_of, uncovered_parts
 from calibration.lens.views import Views, convergence
 from table.files import convert, keep_previous, read_json, write_whole
 from table.messages import msg, phrases
@@ -34,7 +34,7 @@ class ViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     away_mm: float
 
 
-class LeftOutRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RejectedViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One photograph that was left out."""
 
     name: str
@@ -58,11 +58,11 @@ class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     target: str
     square_mm: Positive
     views: tuple[ViewRow, ...]
-    left_out: tuple[LeftOutRow, ...]
+    left_out: tuple[RejectedViewRow, ...]
     advice: tuple[str, ...] = ()
 
 
-def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: float) -> LensFile:
+def lens_file(calibrated: LensCalibration, given: Views, target: str, square_mm: float) -> LensFile:
     """The file of a calibrated lens, from its fit and the views given."""
     views = tuple(judged.view for judged in calibrated.views)
     covered = cells_of(
@@ -93,14 +93,14 @@ def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: floa
             for judged in calibrated.views
         ),
         left_out=tuple(
-            LeftOutRow(name=out.name, reason=out.message)
+            RejectedViewRow(name=out.name, reason=out.message)
             for out in sorted((*given.left_out, *calibrated.left_out), key=lambda out: out.name)
         ),
         advice=advice(calibrated, covered),
     )
 
 
-def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...]:
+def advice(calibrated: LensCalibration, covered: NDArray[np.bool_]) -> tuple[str, ...]:
     """What would make the next calibration better, one sentence each."""
     message = []
     if calibrated.rms_px > POOR_FIT_PX:
@@ -117,7 +117,7 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
             msg(
                 "The target's corners cover {share} of the picture; also hold it at the {text}.",
                 share=f"{100 * covered.mean():.0f} %",
-                text=phrases(*parts_without(covered), joint=","),
+                text=phrases(*uncovered_parts(covered), joint=","),
             )
         )
     views = [judged.view for judged in calibrated.views]

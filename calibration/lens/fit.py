@@ -13,8 +13,16 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from calibration.lens.models import MODELS, Solved, information, inverse, noise_px2, posed, solve
-from calibration.lens.views import LEAST_VIEWS, LeftOut, View
+from calibration.lens.models import (
+    MODELS,
+    LensSolution,
+    fit_pose,
+    information,
+    inverse,
+    noise_px2,
+    solve,
+)
+from calibration.lens.views import LEAST_VIEWS, RejectedView, View
 from table.errors import InputError
 from table.formatting import beside
 from table.messages import msg, phrase
@@ -23,7 +31,7 @@ from table.table_config import Lens
 from vision.geometry.camera_model import Pose
 
 USUAL = "k1 k2 p1 p2"
-BENDS_MORE = 1.2
+FISHEYE_RATIO = 1.2
 """If the usual model leaves this many times the residuals of the fisheye model, the lens is treated
 as a fisheye from the start.
 """
@@ -41,7 +49,7 @@ WORST_FOCAL_SHARE = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class ViewFit:
     """A view with its fit: residuals (n, 2) px, tilt of the target and its distance."""
 
     view: View
@@ -56,7 +64,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Calibrated:
+class LensCalibration:
     """A lens and its accuracy.
 
     `sigma` (1 sigma) and `covariance` are of the model's free parameters, in pixels where they are
@@ -69,8 +77,8 @@ class Calibrated:
     covariance: Array
     rms_px: float
     held_out_px: dict[str, float]
-    views: tuple[Judged, ...]
-    left_out: tuple[LeftOut, ...]
+    views: tuple[ViewFit, ...]
+    left_out: tuple[RejectedView, ...]
 
     @property
     def sigma(self) -> dict[str, float]:
@@ -84,13 +92,13 @@ class Calibrated:
         )
 
 
-def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibrated:
+def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> LensCalibration:
     """Calibrate the lens that took these views.
 
     Raises InputError if too few views agree, or they do not determine the focal length.
     """
-    kept, left_out = _agreeing(views, size_px)
-    held_out = {model: _held_out(kept, size_px, model) for model in MODELS}
+    kept, left_out = _reject_outliers(views, size_px)
+    held_out = {model: _cross_validate(kept, size_px, model) for model in MODELS}
     model = _choose(held_out)
     solved = solve(kept, size_px, model)
     covariance = noise_px2(solved) * inverse(information(kept, solved))
@@ -110,13 +118,13 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
             )
         )
     judged = tuple(
-        _judged(view, pose, residual)
+        _view_fit(view, pose, residual)
         for view, pose, residual in zip(kept, solved.poses, solved.residuals_px, strict=True)
     )
     held_out_px = {
         name: _rms(np.concatenate(list(residuals))) for name, residuals in held_out.items()
     }
-    return Calibrated(
+    return LensCalibration(
         solved.lens,
         model,
         covariance,
@@ -127,24 +135,24 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
     )
 
 
-def _agreeing(
+def _reject_outliers(
     views: tuple[View, ...], size_px: tuple[int, int]
-) -> tuple[tuple[View, ...], tuple[LeftOut, ...]]:
+) -> tuple[tuple[View, ...], tuple[RejectedView, ...]]:
     """Leave out views that do not fit the others, and corners that do not fit their view.
 
     The worst view goes first, and all are fitted anew.
     """
-    solved = roughly(views, size_px, (USUAL, "fisheye", "rational"))
+    solved = fit_first_model(views, size_px, (USUAL, "fisheye", "rational"))
     model, left_out = solved.model, []
     kept = [
-        _without_strays(view, residual, _usual_rms(residual))
+        _without_outlier_corners(view, residual, _usual_rms(residual))
         for view, residual in zip(views, solved.residuals_px, strict=True)
     ]
     while True:
         solved = solve(tuple(kept), size_px, model)
         bends = np.array(
             [
-                _bend(view, residual)
+                _smooth_residual(view, residual)
                 for view, residual in zip(kept, solved.residuals_px, strict=True)
             ]
         )
@@ -162,7 +170,9 @@ def _agreeing(
             mm=f"{one:.2f}",
             mm2=f"{other:.2f}",
         )
-        left_out.append(LeftOut(kept.pop(worst).name, phrase("it does not fit the others"), detail))
+        left_out.append(
+            RejectedView(kept.pop(worst).name, phrase("it does not fit the others"), detail)
+        )
         if len(kept) < LEAST_VIEWS:
             names = ", ".join(out.name for out in left_out[:4])
             raise InputError(
@@ -176,21 +186,21 @@ def _agreeing(
             )
     usual = _usual_rms(np.concatenate(solved.residuals_px))
     good = (
-        _without_strays(view, residual, usual)
+        _without_outlier_corners(view, residual, usual)
         for view, residual in zip(kept, solved.residuals_px, strict=True)
     )
     return tuple(good), tuple(left_out)
 
 
-def _without_strays(view: View, residual: Array, usual_rms: float) -> View:
+def _without_outlier_corners(view: View, residual: Array, usual_rms: float) -> View:
     """A view without outlier corners."""
     good = np.hypot(*residual.T) <= OUTLIER_CORNER * usual_rms / math.sqrt(2)
     return replace(view, target_mm=view.target_mm[good], pixels=view.pixels[good])
 
 
-def roughly(
+def fit_first_model(
     views: tuple[View, ...], size_px: tuple[int, int], models: tuple[str, ...] = (USUAL, "fisheye")
-) -> Solved:
+) -> LensSolution:
     """Fit the first of these models, or a later one if it fits much better.
 
     A lens that bends more than a model can follow must not cost good views.
@@ -201,11 +211,13 @@ def roughly(
             np.median([_usual_rms(residual) for residual in solved.residuals_px])
             for solved in (best, other)
         )
-        best = other if one > BENDS_MORE * two else best
+        best = other if one > FISHEYE_RATIO * two else best
     return best
 
 
-def _held_out(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> tuple[Array, ...]:
+def _cross_validate(
+    views: tuple[View, ...], size_px: tuple[int, int], model: str
+) -> tuple[Array, ...]:
     """Cross-validation residuals (n, 2) of each view.
 
     The lens is calibrated without the view, then only the view's pose is fitted.
@@ -216,7 +228,7 @@ def _held_out(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> 
             tuple(view for index, view in enumerate(views) if index % FOLDS != fold), size_px, model
         )
         for index in range(fold, len(views), FOLDS):
-            residuals[index] = posed(views[index], solved.lens)[1]
+            residuals[index] = fit_pose(views[index], solved.lens)[1]
     return tuple(residuals[index] for index in range(len(views)))
 
 
@@ -242,14 +254,14 @@ def _choose(held_out: dict[str, tuple[Array, ...]]) -> str:
     return best
 
 
-def _judged(view: View, pose: Pose, residual: Array) -> Judged:
+def _view_fit(view: View, pose: Pose, residual: Array) -> ViewFit:
     rotation, _ = cv2.Rodrigues(pose[0])
     middle = np.asarray(rotation, float) @ np.append(view.target_mm.mean(axis=0), 0.0) + pose[1]
     tilt = math.degrees(math.acos(min(1.0, abs(float(np.asarray(rotation)[2, 2])))))
-    return Judged(view, residual, tilt, float(np.linalg.norm(middle)))
+    return ViewFit(view, residual, tilt, float(np.linalg.norm(middle)))
 
 
-def _bend(view: View, residual: Array) -> float:
+def _smooth_residual(view: View, residual: Array) -> float:
     """Root mean square of the smooth part of a view's residuals, in px.
 
     The smooth part is a cubic surface fitted over the target.  Independent corner noise hardly

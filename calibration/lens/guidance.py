@@ -14,25 +14,25 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.lens.fit import USUAL, roughly
-from calibration.lens.models import MODELS, information, inverse, lens_of, noise_px2, placed
+from calibration.lens.fit import USUAL, fit_first_model
+from calibration.lens.models import MODELS, fit_poses, information, inverse, lens_of, noise_px2
 from calibration.lens.next_view import (
     WELL_COVERED,
     Place,
     best_place,
     cells_of,
-    parts_without,
     places,
+    uncovered_parts,
 )
 from calibration.lens.target import DetectedCorners, NotFound, Target
 from calibration.lens.views import (
     LEAST_TILTED,
     LEAST_VIEWS,
     TILTED,
-    LeftOut,
+    RejectedView,
     View,
-    apart_px,
     convergence,
+    corner_distance_px,
     usable_view,
 )
 from table.formatting import beside
@@ -105,7 +105,7 @@ class Guidance:
             return replace(
                 self,
                 doing="looking",
-                message=LeftOut("", seen.reason, seen.detail).message,
+                message=RejectedView("", seen.reason, seen.detail).message,
                 held=None,
             )
         view = usable_view(
@@ -114,14 +114,17 @@ class Guidance:
         if (
             isinstance(view, View)
             and convergence(view) < TILTED
-            and straight(self.taken) >= MOST_STRAIGHT
+            and straight_view_count(self.taken) >= MOST_STRAIGHT
         ):
-            view = LeftOut(
+            view = RejectedView(
                 "", phrase("the target is not tilted enough"), phrase("tilt it by 20 to 45 degrees")
             )
-        if isinstance(view, LeftOut):
+        if isinstance(view, RejectedView):
             return replace(self, doing="refused", message=view.message, held=None)
-        if self.held is None or not apart_px(self.held[1], view) < STILL_SHARE * self.lens.width:
+        if (
+            self.held is None
+            or not corner_distance_px(self.held[1], view) < STILL_SHARE * self.lens.width
+        ):
             return replace(self, doing="holding", message=phrase("hold still"), held=(at_ms, view))
         if at_ms - self.held[0] < HOLD_MS:
             return replace(self, doing="holding", message=phrase("hold still"))
@@ -138,12 +141,12 @@ class Guidance:
         lacks = []
         if (more := WANTED_VIEWS - len(self.taken)) > 0:
             lacks.append(phrase("{n} more views", n=more) if more > 1 else phrase("one more view"))
-        if (more := LEAST_TILTED - (len(self.taken) - straight(self.taken))) > 0:
+        if (more := LEAST_TILTED - (len(self.taken) - straight_view_count(self.taken))) > 0:
             lacks.append(phrase("{n} of them tilted", n=more))
         covered = self.covered
         if (share := float(covered.mean())) < WELL_COVERED:
             more_share = f"{beside(100 * (WELL_COVERED - share), 0, 0)} %"
-            bare = phrases(*parts_without(covered), joint=",")
+            bare = phrases(*uncovered_parts(covered), joint=",")
             lacks.append(
                 phrase(
                     "target corners in another {share} of the picture ({text})",
@@ -199,7 +202,7 @@ class Guidance:
         )
 
 
-def straight(views: Sequence[View]) -> int:
+def straight_view_count(views: Sequence[View]) -> int:
     """Number of views from straight in front."""
     return sum(convergence(view) < TILTED for view in views)
 
@@ -237,12 +240,12 @@ def _judge(
     `lens` is the estimate before.
     """
     solved = (
-        roughly(taken, (lens.width, lens.height))
+        fit_first_model(taken, (lens.width, lens.height))
         if len(taken) >= FIRST_SOLVED
-        else placed(taken, lens, model)
+        else fit_poses(taken, lens, model)
     )
     if not SANE_FOCAL[0] < solved.lens.matrix[0][0] / lens.width < SANE_FOCAL[1]:
-        solved = placed(taken, lens, model)
+        solved = fit_poses(taken, lens, model)
     names = MODELS[solved.model].parameters
     variance = (
         max(noise_px2(solved), LEAST_NOISE_PX**2)
@@ -259,7 +262,7 @@ def _judge(
     ways = [
         place
         for place in places(target, solved.lens, len(names))
-        if (place.tilted or straight(taken) < MOST_STRAIGHT)
+        if (place.tilted or straight_view_count(taken) < MOST_STRAIGHT)
         and all(
             np.hypot(*(place.outline_px - outline).T).mean() > ELSEWHERE_SHARE * lens.width
             for outline in there

@@ -51,7 +51,7 @@ FISHEYE_FOCALS = (0.4, 0.55, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solved:
+class LensSolution:
     """A fitted lens, the pose of every view before it, and each view's residuals (n, 2) px."""
 
     lens: Lens
@@ -60,11 +60,13 @@ class Solved:
     residuals_px: tuple[Array, ...]
 
 
-def solve(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> Solved:
+def solve(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> LensSolution:
     """The lens of a model that fits views best, with equal weight for all corners."""
     flags = MODELS[model].flags
     if flags is None:
-        guesses = [placed(views, _plain_fisheye(share, size_px), model) for share in FISHEYE_FOCALS]
+        guesses = [
+            fit_poses(views, _plain_fisheye(share, size_px), model) for share in FISHEYE_FOCALS
+        ]
         return refine(views, min(guesses, key=_squares))
     targets = [_points(view).astype(np.float32) for view in views]
     pixels = [view.pixels.astype(np.float32).reshape(-1, 1, 2) for view in views]
@@ -83,10 +85,10 @@ def solve(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> Solv
         (np.asarray(turn, float).reshape(3), np.asarray(shift, float).reshape(3))
         for turn, shift in zip(turns, shifts, strict=True)
     )
-    return _solved(views, lens_of(numbers, size_px, model), model, poses)
+    return _solution(views, lens_of(numbers, size_px, model), model, poses)
 
 
-def refine(views: tuple[View, ...], start: Solved) -> Solved:
+def refine(views: tuple[View, ...], start: LensSolution) -> LensSolution:
     """Levenberg-Marquardt refinement from a start; poses are eliminated by Schur complement."""
     best, damping = start, 1e-4
     numbers = _numbers(best)
@@ -108,7 +110,9 @@ def refine(views: tuple[View, ...], start: Solved) -> Solved:
             (pose[0] + step[:3], pose[1] + step[3:])
             for pose, step in zip(best.poses, turned, strict=True)
         )
-        tried = _solved(views, lens_of(numbers + change, size_px, start.model), start.model, poses)
+        tried = _solution(
+            views, lens_of(numbers + change, size_px, start.model), start.model, poses
+        )
         gain = 1 - _squares(tried) / _squares(best)
         if gain > 0:
             best, numbers, damping = tried, numbers + change, damping / 10
@@ -119,7 +123,7 @@ def refine(views: tuple[View, ...], start: Solved) -> Solved:
     return best
 
 
-def posed(view: View, lens: Lens) -> tuple[Pose, Array]:
+def fit_pose(view: View, lens: Lens) -> tuple[Pose, Array]:
     """The pose that fits a view best with a lens, and residuals (n, 2) px."""
     points = _points(view)
     turn, shift = pose_of(points, view.pixels, lens)
@@ -130,12 +134,12 @@ def posed(view: View, lens: Lens) -> tuple[Pose, Array]:
     return (turn, shift), project_posed(points, (turn, shift), lens)[0] - view.pixels
 
 
-def placed(views: tuple[View, ...], lens: Lens, model: str) -> Solved:
+def fit_poses(views: tuple[View, ...], lens: Lens, model: str) -> LensSolution:
     """A fixed lens, with the poses that fit the views best."""
-    return _solved(views, lens, model, tuple(posed(view, lens)[0] for view in views))
+    return _solution(views, lens, model, tuple(fit_pose(view, lens)[0] for view in views))
 
 
-def information(views: tuple[View, ...], solved: Solved) -> Array:
+def information(views: tuple[View, ...], solved: LensSolution) -> Array:
     """Fisher information (p, p) of the free parameters, for corners with a sigma of 1 px.
 
     The poses are marginalized; its inverse is the parameters' covariance.
@@ -156,7 +160,7 @@ def lens_information(by_pose: Array, by_lens: Array) -> Array:
     return np.asarray(free.T @ free)
 
 
-def noise_px2(solved: Solved) -> float:
+def noise_px2(solved: LensSolution) -> float:
     """Noise variance of a corner coordinate, from residuals and degrees of freedom."""
     residuals = np.concatenate(solved.residuals_px)
     free = residuals.size - len(MODELS[solved.model].parameters) - 6 * len(solved.poses)
@@ -194,7 +198,7 @@ def parameters_of(lens: Lens) -> dict[str, float]:
     return dict(zip(names, (fx, fy, cx, cy, *lens.distortion), strict=False))
 
 
-def _numbers(solved: Solved) -> Array:
+def _numbers(solved: LensSolution) -> Array:
     """The free parameters (p,) of a fit."""
     values = parameters_of(solved.lens)
     return np.array([values[name] for name in MODELS[solved.model].parameters])
@@ -209,15 +213,17 @@ def _plain_fisheye(share: float, size_px: tuple[int, int]) -> Lens:
     )
 
 
-def _solved(views: tuple[View, ...], lens: Lens, model: str, poses: tuple[Pose, ...]) -> Solved:
+def _solution(
+    views: tuple[View, ...], lens: Lens, model: str, poses: tuple[Pose, ...]
+) -> LensSolution:
     residuals = tuple(
         project_posed(_points(view), pose, lens)[0] - view.pixels
         for view, pose in zip(views, poses, strict=True)
     )
-    return Solved(lens, model, poses, residuals)
+    return LensSolution(lens, model, poses, residuals)
 
 
-def _linear(views: tuple[View, ...], solved: Solved) -> Iterator[tuple[Array, Array, Array]]:
+def _linear(views: tuple[View, ...], solved: LensSolution) -> Iterator[tuple[Array, Array, Array]]:
     """For each view: derivatives (2 n, 6) by pose and (2 n, p) by lens, and residuals (2 n,)."""
     count = len(MODELS[solved.model].parameters)
     for view, pose in zip(views, solved.poses, strict=True):
@@ -229,7 +235,7 @@ def _points(view: View) -> Array:
     return np.column_stack([view.target_mm, np.zeros(len(view.target_mm))])
 
 
-def _squares(solved: Solved) -> float:
+def _squares(solved: LensSolution) -> float:
     """Sum of squared residuals; infinite if a corner has no finite projection."""
     total = float(sum(np.sum(residual**2) for residual in solved.residuals_px))
     return total if math.isfinite(total) else math.inf

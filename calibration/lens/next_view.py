@@ -53,8 +53,8 @@ SIDES_NEARER = {
     "upper": phrase("with the upper side closer to the camera"),
     "lower": phrase("with the lower side closer to the camera"),
 }
-AWAY_SAID = {"near": phrase("close to the camera"), "far": phrase("farther away")}
-AWAY = {"near": 0.8, "far": 0.5}
+DISTANCE_WORDS = {"near": phrase("close to the camera"), "far": phrase("farther away")}
+DISTANCE_SHARES = {"near": 0.8, "far": 0.5}
 """Share of the image height that a target held straight fills."""
 MARGIN = 0.01
 """Margin that the target's outline keeps from the image's edges, as a share of its size."""
@@ -69,15 +69,15 @@ class Place:
     """A way to hold the target.
 
     `outline_px` (4, 2) are its corners in the image, from the target's own top left clockwise;
-    `description` is its description.  `tells` (p, p) is the information about the lens that it
-    gives (see `calibration.lens.models.information`), and `cells` the cells of the image that its
-    corners are in.
+    `description` is its description.  `information` (p, p) is what it tells of the lens (see
+    `calibration.lens.models.information`), and `cells` the cells of the image that its corners are
+    in.
     """
 
     outline_px: Array
     description: Message
     tilted: bool
-    tells: Array
+    information: Array
     cells: NDArray[np.bool_]
 
 
@@ -90,7 +90,7 @@ def best_place(ways: Iterable[Place], known: Array, covered: NDArray[np.bool_]) 
 
     def worth(place: Place) -> float:
         return float(
-            np.linalg.slogdet(known + place.tells)[1]
+            np.linalg.slogdet(known + place.information)[1]
             - before
             + CELL_WORTH * np.sum(place.cells & ~covered)
         )
@@ -109,21 +109,21 @@ def places(target: Target, lens: Lens, free: int) -> list[Place]:
     more = len(corners) / len(points)
     found = []
     for (turned, side, away), centre in product(
-        product((False, True), SIDES, AWAY), product(CENTRES, CENTRES)
+        product((False, True), SIDES, DISTANCE_SHARES), product(CENTRES, CENTRES)
     ):
-        pose = _pose(outline, lens, turned, side, AWAY[away], centre)
+        pose = _pose(outline, lens, turned, side, DISTANCE_SHARES[away], centre)
         outline_px, _ = project_posed(np.column_stack([outline, np.zeros(4)]), pose, lens)
         size = np.array([lens.width, lens.height])
         if (outline_px < MARGIN * size).any() or (outline_px > (1 - MARGIN) * size).any():
             continue
         pixels, derivatives = project_posed(points, pose, lens)
-        tells = more * lens_information(derivatives[:, :6], derivatives[:, 6 : 6 + free])
+        information = more * lens_information(derivatives[:, :6], derivatives[:, 6 : 6 + free])
         found.append(
             Place(
                 outline_px,
                 _words(outline_px, size, turned, side, away),
                 bool(side),
-                tells,
+                information,
                 cells_of(pixels, lens.width, lens.height),
             )
         )
@@ -139,7 +139,7 @@ def cells_of(pixels: Array, width: int, height: int) -> NDArray[np.bool_]:
     return covered
 
 
-def parts_without(covered: NDArray[np.bool_]) -> list[Message]:
+def uncovered_parts(covered: NDArray[np.bool_]) -> list[Message]:
     """Names of the parts of the image, `top left`, ..., with uncovered cells (rows, columns)."""
     return sorted(
         {
@@ -178,7 +178,7 @@ def _words(outline_px: Array, size: Array, turned: bool, side: str, away: str) -
         else (phrase("facing the camera straight on"),)
     )
     turn = phrase("on its side") if turned else phrase("upright")
-    return phrases(AWAY_SAID[away], AT_PARTS[down][across], turn, *tilt, joint=",")
+    return phrases(DISTANCE_WORDS[away], AT_PARTS[down][across], turn, *tilt, joint=",")
 
 
 def _part(column: float, row: float) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.lens.fit import Calibrated
+from calibration.lens.fit import LensCalibration
 from calibration.lens.guidance import Guidance, outline_in
 from calibration.lens.next_view import CELLS, cells_of
 from calibration.lens.target import DetectedCorners
@@ -37,7 +37,7 @@ def draw_guidance(image: Image, guidance: Guidance, seen: DetectedCorners | None
     The thick side with a ball at its end is the target's own first row and corner: markers 0, 1, 2
     ...  of a ChArUco target lie along it.
     """
-    drawn = _tinted(image, guidance.covered)
+    drawn = _tint_covered(image, guidance.covered)
     line = max(1, round(LINE_SHARE * image.shape[1]))
     for view in guidance.taken:
         _outline(drawn, outline_in(view, guidance.target), TAKEN, line, cased=False)
@@ -49,8 +49,8 @@ def draw_guidance(image: Image, guidance: Guidance, seen: DetectedCorners | None
         _outline(drawn, corners, NEXT, 2 * line, cased=True)
         cv2.line(
             drawn,
-            _fixed(corners[0]),
-            _fixed(corners[1]),
+            _fixed_point(corners[0]),
+            _fixed_point(corners[1]),
             NEXT,
             5 * line,
             cv2.LINE_AA,
@@ -60,7 +60,7 @@ def draw_guidance(image: Image, guidance: Guidance, seen: DetectedCorners | None
     return drawn
 
 
-def coverage_picture(calibrated: Calibrated, language: Language = "en") -> Image:
+def coverage_picture(calibrated: LensCalibration, language: Language = "en") -> Image:
     """All corners of all views on a plain ground of the image size, badly fitting ones in red.
 
     A line of text is in the language.
@@ -69,7 +69,7 @@ def coverage_picture(calibrated: Calibrated, language: Language = "en") -> Image
     pixels = np.concatenate([judged.view.pixels for judged in calibrated.views])
     off = np.concatenate([np.hypot(*judged.residual_px.T) for judged in calibrated.views])
     covered = cells_of(pixels, lens.width, lens.height)
-    drawn = _tinted(np.full((lens.height, lens.width, 3), GROUND, np.uint8), covered)
+    drawn = _tint_covered(np.full((lens.height, lens.width, 3), GROUND, np.uint8), covered)
     radius = max(1, round(LINE_SHARE * lens.width))
     stray = off > STRAY_TIMES * calibrated.rms_px
     for at in pixels[~stray]:
@@ -95,7 +95,7 @@ def coverage_picture(calibrated: Calibrated, language: Language = "en") -> Image
     return drawn
 
 
-def _tinted(image: Image, covered: NDArray[np.bool_]) -> Image:
+def _tint_covered(image: Image, covered: NDArray[np.bool_]) -> Image:
     """A copy with covered cells tinted, and lines between cells."""
     height, width = image.shape[:2]
     columns, rows = CELLS
@@ -123,17 +123,19 @@ def _tinted(image: Image, covered: NDArray[np.bool_]) -> Image:
 def _outline(
     drawn: Image, corners: Array, rgb: tuple[int, int, int], width: int, cased: bool
 ) -> None:
-    points = np.array([_fixed(at) for at in corners], np.int32).reshape(-1, 1, 2)
+    points = np.array([_fixed_point(at) for at in corners], np.int32).reshape(-1, 1, 2)
     if cased:
         cv2.polylines(drawn, [points], True, CASING, 2 * width, cv2.LINE_AA, SUBPIXEL_BITS)
     cv2.polylines(drawn, [points], True, rgb, width, cv2.LINE_AA, SUBPIXEL_BITS)
 
 
 def _dot(drawn: Image, at: Array, radius: int, rgb: tuple[int, int, int]) -> None:
-    cv2.circle(drawn, _fixed(at), radius << SUBPIXEL_BITS, rgb, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+    cv2.circle(
+        drawn, _fixed_point(at), radius << SUBPIXEL_BITS, rgb, -1, cv2.LINE_AA, SUBPIXEL_BITS
+    )
 
 
-def _fixed(at: Array) -> tuple[int, int]:
+def _fixed_point(at: Array) -> tuple[int, int]:
     """Pixels in OpenCV's fixed point, kept inside what it can hold."""
     x, y = np.clip(np.rint(np.asarray(at) * (1 << SUBPIXEL_BITS)), -(1 << 20), 1 << 20).astype(int)
     return int(x), int(y)

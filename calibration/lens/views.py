@@ -38,7 +38,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class RejectedView:
     """A photograph that is not used: the reason in a few words, and what is particular to it."""
 
     name: str
@@ -64,7 +64,7 @@ class Views:
 
     size_px: tuple[int, int]
     views: tuple[View, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[RejectedView, ...]
     focus_dpt: float | None = None
 
 
@@ -89,7 +89,7 @@ def read_views(folder: Path, target: Target) -> Views:
                 n2=len(paths),
             )
         )
-    left_out: list[LeftOut] = []
+    left_out: list[RejectedView] = []
     sizes: dict[Path, tuple[int, int]] = {}
     for path in paths:
         try:
@@ -111,8 +111,10 @@ def read_views(folder: Path, target: Target) -> Views:
     return Views(size, tuple(views), tuple(left_out))
 
 
-def _unreadable(path: Path, error: InputError) -> LeftOut:
-    return LeftOut(path.name, phrase("it cannot be read"), str(error).removeprefix(f"{path}: "))
+def _unreadable(path: Path, error: InputError) -> RejectedView:
+    return RejectedView(
+        path.name, phrase("it cannot be read"), str(error).removeprefix(f"{path}: ")
+    )
 
 
 def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
@@ -139,11 +141,11 @@ def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, 
 
 def _view(
     path: Path, own: tuple[int, int], size: tuple[int, int], target: Target, others: list[View]
-) -> View | LeftOut:
+) -> View | RejectedView:
     """A photograph as a view; raises InputError for one that is damaged."""
     name = path.name
     if own != size:
-        return LeftOut(
+        return RejectedView(
             name,
             phrase("it has a different size"),
             phrase(
@@ -157,14 +159,14 @@ def _view(
     grey = np.asarray(cv2.cvtColor(read_image(path).image, cv2.COLOR_RGB2GRAY), np.uint8)
     match target.find(grey):
         case NotFound(reason, detail):
-            return LeftOut(name, reason, detail)
+            return RejectedView(name, reason, detail)
         case DetectedCorners() as found:
             return usable_view(name, found, others, SAME_SHARE * size[0])
 
 
 def usable_view(
     name: str, found: DetectedCorners, others: Sequence[View], same_px: float
-) -> View | LeftOut:
+) -> View | RejectedView:
     """A detected target as a view, unless it is blurred or repeats another view.
 
     It repeats one if its corners are less than `same_px` from that view's in the mean.
@@ -175,11 +177,11 @@ def usable_view(
             mm=beside(found.blur_px, MOST_BLUR_PX, 1),
             mm2=f"{MOST_BLUR_PX:g}",
         )
-        return LeftOut(name, phrase("it is blurred"), detail)
+        return RejectedView(name, phrase("it is blurred"), detail)
     view = View(name, found.target_mm, found.pixels)
-    same = next((other.name for other in others if apart_px(view, other) < same_px), None)
+    same = next((other.name for other in others if corner_distance_px(view, other) < same_px), None)
     return (
-        LeftOut(
+        RejectedView(
             name,
             phrase("it looks the same as another view"),
             phrase("see {raw}; move or tilt the target between photos", raw=same),
@@ -189,7 +191,7 @@ def usable_view(
     )
 
 
-def apart_px(one: View, other: View) -> float:
+def corner_distance_px(one: View, other: View) -> float:
     """Mean distance between corners that two views share; infinite if they share too few."""
     places = {
         tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)
@@ -204,7 +206,7 @@ def apart_px(one: View, other: View) -> float:
     return float(np.mean([np.hypot(*(a - b)) for a, b in shared]))
 
 
-def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) -> None:
+def check_views(views: Sequence[View], left_out: Sequence[RejectedView], where: str) -> None:
     """Raise InputError if there are too few views for a lens, or too few of them are tilted.
 
     `where` is named in the message.

@@ -85,7 +85,7 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Repeatability:
     """Repeatability: standard deviation of a coordinate between images of a still table.
 
     `pieces` and `pictures` are how many it was measured over.
@@ -96,7 +96,7 @@ class Spread:
     pictures: int
 
 
-def look(name: str, image: Image, setup: Setup) -> StillImage:
+def read_still(name: str, image: Image, setup: Setup) -> StillImage:
     """Read an image; raises InputError if it is not good enough for a check."""
     seen = observe(Frame(0, 0, image), setup)
     if not isinstance(seen, Observation):
@@ -260,7 +260,7 @@ def piece_residuals(
     return residuals
 
 
-def spread(stills: Sequence[StillImage], setup: Setup) -> Spread | None:
+def repeatability(stills: Sequence[StillImage], setup: Setup) -> Repeatability | None:
     """Repeatability of piece positions between images of the same still table.
 
     None for fewer than two images, or if no piece is in all of them.
@@ -270,16 +270,18 @@ def spread(stills: Sequence[StillImage], setup: Setup) -> Spread | None:
     places = [
         found
         for piece in stills[0].seen.pieces
-        if (found := _followed(piece, stills, setup)) is not None
+        if (found := _places_in_all(piece, stills, setup)) is not None
     ]
     if not places:
         return None
     away = np.concatenate([np.array(found) - np.mean(found, axis=0) for found in places])
     freedom = 2 * len(places) * (len(stills) - 1)
-    return Spread(float(np.sqrt((away**2).sum() / freedom)), len(places), len(stills))
+    return Repeatability(float(np.sqrt((away**2).sum() / freedom)), len(places), len(stills))
 
 
-def _followed(piece: SeenPiece, stills: Sequence[StillImage], setup: Setup) -> list[Array] | None:
+def _places_in_all(
+    piece: SeenPiece, stills: Sequence[StillImage], setup: Setup
+) -> list[Array] | None:
     """The piece's places in all images; None if one lacks it."""
     places = []
     for still in stills:
@@ -300,7 +302,7 @@ def _followed(piece: SeenPiece, stills: Sequence[StillImage], setup: Setup) -> l
     return places
 
 
-def larger_than_predicted(residuals: Collection[Residual]) -> float | None:
+def birge_ratio(residuals: Collection[Residual]) -> float | None:
     """Birge ratio: factor by which errors exceed the prediction; None if nothing was measured."""
     freedom = sum(one.freedom for one in residuals)
     return float(np.sqrt(sum(one.squared for one in residuals) / freedom)) if freedom else None

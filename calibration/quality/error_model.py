@@ -77,7 +77,7 @@ class Errors:
 def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | None:
     """Median accuracy, in pixels, of these pieces' edges; None if too few pieces lie there."""
     found = [
-        _edge_of(piece, Photo(image, one.camera, setup))
+        _edge_sigma_px(piece, Photo(image, one.camera, setup))
         for one, image in seen
         for piece in one.pieces
         if piece.pose != "leaning"
@@ -86,7 +86,7 @@ def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | 
     return float(np.median(known)) if len(known) >= LEAST_PIECES else None
 
 
-def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:
+def _edge_sigma_px(piece: SeenPiece, photo: Photo) -> float | None:
     x, y = (float(value) for value in piece.base_mm)
     guess = Hypothesis(photo.setup.pieces[piece.size], piece.pose, x, y, piece.heading_deg)
     points = samples(guess, photo, [])

@@ -24,7 +24,7 @@ GAPS_MM = (10.0, 90.0)
 
 
 @dataclass(frozen=True, slots=True)
-class GapsHere:
+class GapAccuracy:
     """Predicted accuracy of gaps over simulated throws, in mm.
 
     `sigma_mm` is the median sigma of a gap.  `apart_mm` and `apart_95_mm` are the differences that
@@ -36,7 +36,7 @@ class GapsHere:
     apart_95_mm: float
 
 
-def gaps_here(errors: Errors) -> GapsHere | None:
+def gap_accuracy(errors: Errors) -> GapAccuracy | None:
     """Predict gaps between the smallest pieces, a target and two others, all over the board.
 
     None if the board has no room for them.  Two gaps whose difference has a standard deviation s
@@ -51,11 +51,11 @@ def gaps_here(errors: Errors) -> GapsHere | None:
     for _ in range(TRIES):
         x, y = rng.uniform(outline.min(axis=0), outline.max(axis=0))
         target = Hypothesis(size, "upright", float(x), float(y), float(rng.uniform(0, 90)))
-        pieces = [target, *(_thrown(target, rng) for _ in range(2))]
-        if not _fits(pieces, outline):
+        pieces = [target, *(_random_thrown_piece(target, rng) for _ in range(2))]
+        if not _is_clear_on_board(pieces, outline):
             continue
         seen = tuple(
-            _seen(one, colour, errors)
+            _observed_piece(one, colour, errors)
             for one, colour in zip(pieces, ("green", "red", "blue"), strict=True)
         )
         measured = ruler.measure(Observation(0, 0, errors.camera, seen), "green")
@@ -68,12 +68,12 @@ def gaps_here(errors: Errors) -> GapsHere | None:
     if len(differences) < THROWS:
         return None
     apart = (ruler.z + Z_ONE_SIDED_95) * np.array(differences)
-    return GapsHere(
+    return GapAccuracy(
         float(np.median(sigmas)), float(np.median(apart)), float(np.quantile(apart, 0.95))
     )
 
 
-def _fits(pieces: list[Hypothesis], outline_mm: Array) -> bool:
+def _is_clear_on_board(pieces: list[Hypothesis], outline_mm: Array) -> bool:
     """True if all are on the board, and the two thrown pieces clear of each other."""
     inside = all(
         within(outline_mm, corner[:2]) for one in pieces for corner in one.solid.vertices_mm
@@ -81,7 +81,7 @@ def _fits(pieces: list[Hypothesis], outline_mm: Array) -> bool:
     return inside and clearance(pieces[1].solid, pieces[2].solid).mm > 1
 
 
-def _thrown(target: Hypothesis, rng: np.random.Generator) -> Hypothesis:
+def _random_thrown_piece(target: Hypothesis, rng: np.random.Generator) -> Hypothesis:
     """A random thrown piece about the target; three of four lie."""
     away, way = (
         float(rng.uniform(*GAPS_MM)) + 1.5 * target.size.base_mm,
@@ -96,7 +96,7 @@ def _thrown(target: Hypothesis, rng: np.random.Generator) -> Hypothesis:
     )
 
 
-def _seen(guess: Hypothesis, colour: str, errors: Errors) -> SeenPiece:
+def _observed_piece(guess: Hypothesis, colour: str, errors: Errors) -> SeenPiece:
     place = np.array([guess.x_mm, guess.y_mm])
     return SeenPiece(
         colour,

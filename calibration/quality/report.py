@@ -161,7 +161,7 @@ def _range(values: Array) -> Range:
     return least, max(most, least + LEAST_RANGE_MM)
 
 
-def _coloured(values: Array, ends: Range) -> Image:
+def _colour_map(values: Array, ends: Range) -> Image:
     """Colour-code errors: light for small ones, dark for large ones."""
     least, most = ends
     share = np.clip((values - least) / (most - least), 0, 1)
@@ -182,7 +182,7 @@ def _draw_errors(drawing: _Drawing, errors_mm: Array, outline: Array, ends: Rang
     board = np.zeros(canvas.shape[:2], np.uint8)
     cv2.fillPoly(board, [np.rint(border).astype(np.int32)], 1)
     inside = board[top:bottom, left:right] > 0
-    canvas[top:bottom, left:right][inside] = _coloured(fine, ends)[inside]
+    canvas[top:bottom, left:right][inside] = _colour_map(fine, ends)[inside]
     cv2.polylines(canvas, [np.rint(16 * border).astype(np.int32)], True, INK, 2, cv2.LINE_AA, 4)
     rows, columns = (
         [int(count * (k + 0.5) / VALUES) for k in range(VALUES)] for count in fine.shape
@@ -215,7 +215,7 @@ def _draw_fiducials(
 def _draw_bar(drawing: _Drawing, left: int, height: int, ends: Range) -> None:
     canvas, (least, most) = drawing.canvas, ends
     ramp = np.linspace(most, least, height)[:, None].repeat(28, axis=1)
-    canvas[TOP_PX : TOP_PX + height, left : left + 28] = _coloured(ramp, ends)
+    canvas[TOP_PX : TOP_PX + height, left : left + 28] = _colour_map(ramp, ends)
     cv2.rectangle(canvas, (left, TOP_PX), (left + 28, TOP_PX + height), INK, 1)
     steps = max(2, min(8, round((most - least) / 0.1)))
     for k in range(steps + 1):

@@ -20,7 +20,7 @@ MATCH_MM = 15.0
 BESIDE_MM = 30.0
 """Something unread this near to a mistake says that the reading is in doubt there."""
 
-Said = tuple[str, str, str]
+Description = tuple[str, str, str]
 """Colour, size and pose."""
 
 
@@ -29,13 +29,13 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     what: Literal["missed", "invented", "misread"]
     at_mm: PointMm
-    true: Said | None = None
-    said: Said | None = None
+    true: Description | None = None
+    said: Description | None = None
     confident: bool = False
     """Nothing in the reading expresses doubt about it."""
 
 
-class Matched(msgspec.Struct, frozen=True, kw_only=True):
+class PieceMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A piece that was found: what was read rightly, and how far off it was placed.
 
     `base_mm` is None where nobody measured the place, or the pose is another one.
@@ -52,7 +52,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
     true: int
     read: int
-    matched: tuple[Matched, ...]
+    matched: tuple[PieceMatch, ...]
     mistakes: tuple[Mistake, ...]
 
 
@@ -90,7 +90,7 @@ def score(truth: Truth, seen: ObservationDocument) -> Score:
         Mistake(
             what="missed",
             at_mm=piece.base_mm,
-            true=_said(piece),
+            true=_description(piece),
             confident=confident(piece.base_mm, missed=True),
         )
         for i, piece in enumerate(truth.pieces)
@@ -100,7 +100,7 @@ def score(truth: Truth, seen: ObservationDocument) -> Score:
         Mistake(
             what="invented",
             at_mm=piece.base_mm,
-            said=_said(piece),
+            said=_description(piece),
             confident=confident(piece.base_mm),
         )
         for j, piece in enumerate(seen.pieces)
@@ -110,17 +110,17 @@ def score(truth: Truth, seen: ObservationDocument) -> Score:
         Mistake(
             what="misread",
             at_mm=truth.pieces[i].base_mm,
-            true=_said(truth.pieces[i]),
-            said=_said(seen.pieces[j]),
+            true=_description(truth.pieces[i]),
+            said=_description(seen.pieces[j]),
             confident=confident(truth.pieces[i].base_mm),
         )
         for i, j in pairs
-        if _said(truth.pieces[i]) != _said(seen.pieces[j])
+        if _description(truth.pieces[i]) != _description(seen.pieces[j])
     ]
     return Score(
         true=len(truth.pieces),
         read=len(seen.pieces),
-        matched=tuple(_matched(truth.pieces[i], seen.pieces[j]) for i, j in pairs),
+        matched=tuple(_piece_match(truth.pieces[i], seen.pieces[j]) for i, j in pairs),
         mistakes=tuple(mistakes),
     )
 
@@ -173,10 +173,10 @@ def _matches(true: Sequence[TruePiece], read: Sequence[Piece]) -> list[tuple[int
     away_mm = np.array([[_away_mm(one, other) for other in read] for one in true])
     far_mm = MATCH_MM * (len(true) + len(read))
     cost = np.where(away_mm > MATCH_MM, far_mm, away_mm)
-    return list(_near(cost, far_mm))
+    return list(_closest_pairs(cost, far_mm))
 
 
-def _near(cost: Array, far_mm: float) -> Iterator[tuple[int, int]]:
+def _closest_pairs(cost: Array, far_mm: float) -> Iterator[tuple[int, int]]:
     for i, j in zip(*least_cost_pairs(cost), strict=True):
         if cost[i, j] < far_mm:
             yield int(i), int(j)
@@ -190,9 +190,9 @@ def _away_mm(one: TruePiece, other: Piece) -> float:
     return math.dist(one.base_mm, other.base_mm)
 
 
-def _matched(one: TruePiece, other: Piece) -> Matched:
+def _piece_match(one: TruePiece, other: Piece) -> PieceMatch:
     same_pose = one.pose == other.pose
-    return Matched(
+    return PieceMatch(
         colour=one.colour == other.colour,
         size=one.size == other.size,
         pose=same_pose,
@@ -202,5 +202,5 @@ def _matched(one: TruePiece, other: Piece) -> Matched:
     )
 
 
-def _said(piece: TruePiece | Piece) -> Said:
+def _description(piece: TruePiece | Piece) -> Description:
     return piece.colour, piece.size, piece.pose

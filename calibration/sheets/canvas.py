@@ -36,7 +36,7 @@ class Pen:
     canvas: Any
     language: Language = "en"
 
-    def said(self, words: str) -> str:
+    def translate(self, words: str) -> str:
         """A message in the language of the sheet; other text, such as a cell's name, as it is."""
         if isinstance(words, Message):
             return translation(words, self.language)
@@ -97,7 +97,7 @@ class Pen:
 
         The font is smaller where the line would be longer than `most_mm`.
         """
-        text = self.said(words)
+        text = self.translate(words)
         wide_mm = words_mm(text, height_mm, bold)
         share = most_mm / wide_mm if wide_mm > most_mm else 1.0
         self.canvas.setFillColorRGB(*rgb)

@@ -167,10 +167,10 @@ def _card(pen: Pen, number: int, low: Point) -> None:
     pen.line(rectangle((x, y), (x + width, y + depth)), 0.15, PALE, closed=True)
     middle, base = x + width / 2, y + 6.0
     pen.write((x + 12, base + 3.0), f"{number}", 9.0, INK, bold=True)
-    away = two_lines(pen.said(msg("away from the players")))
+    away = two_lines(pen.translate(msg("away from the players")))
     room_mm = (middle + 12 - max(words_mm(line, 2.6) for line in away)) - (x + 19)
     corners = msg("far left"), msg("far right"), msg("near right"), msg("near left")
-    widest_mm = max(words_mm(pen.said(corner), 3.6) for corner in corners)
+    widest_mm = max(words_mm(pen.translate(corner), 3.6) for corner in corners)
     pen.write((x + 19, base + 5.6), corners[number], min(1.0, room_mm / widest_mm) * 3.6, INK)
     pen.write((x + 19, base + 1.6), f"{CARD_MARKER_MM:g} mm", 3.0, GREY)
     arrow = middle + 20, base

@@ -42,8 +42,8 @@ def write_pdf(sheet: Sheet, layout: Layout, language: Language = "en") -> bytes:
         data, invariant=1, pageCompression=1, initialFontName="Helvetica", lang=language
     )
     pen = Pen(canvas, language)
-    canvas.setTitle(f"Rinkside: {pen.said(sheet.title)}")
-    canvas.setSubject(pen.said(sheet.purpose))
+    canvas.setTitle(f"Rinkside: {pen.translate(sheet.title)}")
+    canvas.setSubject(pen.translate(sheet.purpose))
     canvas.setCreator("Rinkside")
     canvas.setAuthor("Rinkside")
     for number, page in enumerate(layout.pages, 1):
@@ -89,7 +89,7 @@ def preview(pdf: bytes, layout: Layout) -> Image:
 
 def _part(pen: Pen, sheet: Sheet, layout: Layout, page: Page) -> None:
     """Draw the part of the sheet on this page, with bleed at seams and marks to join it."""
-    joined = _joined(layout, page)
+    joined = _joined_sides(layout, page)
     low = page.low_mm[0] - BLEED_MM * joined["left"], page.low_mm[1] - BLEED_MM * joined["near"]
     high = page.high_mm[0] + BLEED_MM * joined["right"], page.high_mm[1] + BLEED_MM * joined["far"]
     pen.canvas.saveState()
@@ -129,7 +129,7 @@ def _part(pen: Pen, sheet: Sheet, layout: Layout, page: Page) -> None:
     pen.canvas.restoreState()
 
 
-def _joined(layout: Layout, page: Page) -> dict[str, bool]:
+def _joined_sides(layout: Layout, page: Page) -> dict[str, bool]:
     """On which sides another page follows."""
     return {
         "left": page.column > 0,
@@ -141,7 +141,7 @@ def _joined(layout: Layout, page: Page) -> dict[str, bool]:
 
 def _seams(layout: Layout, page: Page) -> list[Point]:
     """Places of the registration marks on this page's seams; the neighbour has the same ones."""
-    joined, (x0, y0), (x1, y1) = _joined(layout, page), page.low_mm, page.high_mm
+    joined, (x0, y0), (x1, y1) = _joined_sides(layout, page), page.low_mm, page.high_mm
     upright = [
         (x, y0 + share * (y1 - y0))
         for x, side in ((x0, "left"), (x1, "right"))
@@ -180,10 +180,10 @@ def _head(pen: Pen, sheet: Sheet, layout: Layout, page: Page, number: int) -> No
         where = msg("page {n} of {n2}", n=number, n2=len(layout.pages))
         pen.write((left - 2, top - 3), where, 3.1, INK, anchor="right")
         text_mm = left - 2 - MARGIN_MM
-        title_mm = text_mm - words_mm(pen.said(where), 3.1) - 3
+        title_mm = text_mm - words_mm(pen.translate(where), 3.1) - 3
     pen.write((MARGIN_MM, top - 4.2), sheet.title, 5.0, INK, bold=True, most_mm=title_mm)
     pen.write((MARGIN_MM, top - 8.8), sheet.purpose, 3.1, most_mm=text_mm)
-    sizes = capital(pen.said(sheet.sizes))
+    sizes = capital(pen.translate(sheet.sizes))
     pen.write((MARGIN_MM, top - 12.4), sizes, 2.9, GREY, most_mm=text_mm)
     pen.line([(MARGIN_MM, top - HEAD_MM + 0.5), (right, top - HEAD_MM + 0.5)], 0.15, PALE)
 
@@ -202,7 +202,7 @@ def _foot(pen: Pen, page: Page, layout: Layout) -> None:
     pen.fill_all([rectangle((x, y - 0.15), (x + BAR_MM, y + 0.15)), *ticks, *ends], INK)
     text, place = msg("100 mm; measured:"), x + BAR_MM + 3
     pen.write((place, y), text, 3.1)
-    box = place + words_mm(pen.said(text), 3.1) + 2
+    box = place + words_mm(pen.translate(text), 3.1) + 2
     pen.line(rectangle((box, y - 1.3), (box + 18, y + 4.2)), 0.2, INK, closed=True)
     pen.write((box + 19.5, y), "mm", 3.1)
     advice = sentences(
@@ -217,7 +217,7 @@ def _foot(pen: Pen, page: Page, layout: Layout) -> None:
         if len(layout.pages) > 1
         else "Rinkside"
     )
-    both_mm = sum(words_mm(pen.said(line), NOTE_MM) for line in (advice, joining))
+    both_mm = sum(words_mm(pen.translate(line), NOTE_MM) for line in (advice, joining))
     share = min(1.0, (page.width_mm - 2 * MARGIN_MM - NOTES_APART_MM) / both_mm)
     pen.write((MARGIN_MM, y - 3.9), advice, share * NOTE_MM, GREY)
     pen.write((page.width_mm - MARGIN_MM, y - 3.9), joining, share * NOTE_MM, GREY, anchor="right")

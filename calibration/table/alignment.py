@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from calibration.table.bundle_adjustment import CARDS, points_at
+from calibration.table.bundle_adjustment import CARDS, place_points
 from table.solids import Array
 
 MOVED_MM = 0.7
@@ -29,7 +29,7 @@ class TableAlignment:
     cards: tuple[int, ...]
 
 
-def kept(before_mm: Array, now_mm: Array) -> TableAlignment:
+def find_unmoved_cards(before_mm: Array, now_mm: Array) -> TableAlignment:
     """Find the largest set of cards whose mutual arrangement is unchanged.
 
     Both are (4, 4, 2): the earlier cards in the table's frame, the present ones in another frame.
@@ -50,6 +50,6 @@ def _rigid_fit(before_mm: Array, now_mm: Array) -> tuple[float, Array]:
     a, b = before_mm.reshape(-1, 2), now_mm.reshape(-1, 2)
     (c, s), (t, d) = (a - a.mean(axis=0)).T @ (b - b.mean(axis=0))
     heading = np.arctan2(s - t, c + d)
-    turned = points_at(np.array([0.0, 0.0, heading]), a)
+    turned = place_points(np.array([0.0, 0.0, heading]), a)
     place = np.array([*(b - turned).mean(axis=0), heading])
-    return float(np.hypot(*(points_at(place, a) - b).T).max()), place
+    return float(np.hypot(*(place_points(place, a) - b).T).max()), place

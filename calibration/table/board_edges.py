@@ -71,12 +71,12 @@ class BoardEdges:
             case "step":
                 return _step_offsets(image, edges_px, normals_px)
             case "rim":
-                way = 1.0 if rises(image, edges_px, normals_px) else -1.0
+                way = 1.0 if is_lighter_along(image, edges_px, normals_px) else -1.0
                 offset, good = _step_offsets(image, edges_px, way * normals_px)
                 return way * offset, good
 
 
-def rises(image: Image, edges_px: Array, normals_px: Array) -> bool:
+def is_lighter_along(image: Image, edges_px: Array, normals_px: Array) -> bool:
     """True if the image is mostly lighter on the side that normals (n, 2) point to."""
     sides = edges_px[:, None] + np.array([-BESIDE_PX, BESIDE_PX])[:, None] * normals_px[:, None]
     behind, ahead = (np.asarray(sample_light(image, sides), float) @ LUMA).T

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.table.board_edges import BoardEdges
-from calibration.table.bundle_adjustment import points_at
+from calibration.table.bundle_adjustment import place_points
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.messages import msg
@@ -128,7 +128,7 @@ class _SearchArea:
     ) -> NDArray[np.bool_]:
         """Mask of origins, on a grid that starts at (2,), with the lines' middle in reach."""
         middle = lines.points_mm.mean(axis=0)
-        wanted = points_at(self.place, middle[None])[0] - middle @ turn
+        wanted = place_points(self.place, middle[None])[0] - middle @ turn
         y, x = np.indices(shape)
         return np.asarray(
             np.hypot(first_mm[0] + step_mm * x - wanted[0], first_mm[1] + step_mm * y - wanted[1])

@@ -63,28 +63,28 @@ class PriorKnowledge:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class MeasuredEdges:
     """Measured edges of one photograph.
 
-    `which` (n,) are their indices, `places_px` (n, 2) their places, `normals_px` (n, 2) the
+    `indices` (n,) are their indices, `places_px` (n, 2) their places, `normals_px` (n, 2) the
     normals.
     """
 
-    which: NDArray[np.intp]
+    indices: NDArray[np.intp]
     places_px: Array
     normals_px: Array
 
-    def only(self, keep: NDArray[np.bool_]) -> Seen:
+    def select(self, keep: NDArray[np.bool_]) -> MeasuredEdges:
         """The edges that a mask selects."""
-        return Seen(self.which[keep], self.places_px[keep], self.normals_px[keep])
+        return MeasuredEdges(self.indices[keep], self.places_px[keep], self.normals_px[keep])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredPhotograph:
     """One photograph: its cards, and its board if there is one."""
 
-    cards: Seen
-    board: Seen | None = None
+    cards: MeasuredEdges
+    board: MeasuredEdges | None = None
 
 
 def pose(state: Array, frame: int) -> tuple[Array, Array]:
@@ -98,7 +98,7 @@ def square(side_mm: float) -> Array:
     return side_mm / 2 * np.array([[-1.0, 1.0], [1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
 
 
-def points_at(place: Array, local_mm: Array) -> Array:
+def place_points(place: Array, local_mm: Array) -> Array:
     """Points (n, 2) of an object at a place [x, y, heading in rad], on the plane."""
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.asarray(local_mm @ np.array([[c, s], [-s, c]]) + place[:2])
@@ -106,7 +106,7 @@ def points_at(place: Array, local_mm: Array) -> Array:
 
 def card_corners(state: Array, side_mm: float) -> Array:
     """Corners (4, 4, 2) of all cards, on the plane."""
-    return np.array([points_at(_card(state, card), square(side_mm)) for card in CARDS])
+    return np.array([place_points(_card(state, card), square(side_mm)) for card in CARDS])
 
 
 def project_plane(
@@ -131,12 +131,12 @@ def measure(image: Image, state: Array, frame: int, known: PriorKnowledge) -> Me
     offset, _, good = edge_offsets(
         image, edges, normals, REACH_MODULES * module_px, np.full(len(edges), _spread(state, frame))
     )
-    cards = _seen(edges, normals, offset, good)
+    cards = _select_edges(edges, normals, offset, good)
     if known.lines is None:
         return MeasuredPhotograph(cards)
     edges, normals = _board_edges(state, frame, known)
     return MeasuredPhotograph(
-        cards, _seen(edges, normals, *known.lines.measure(image, edges, normals))
+        cards, _select_edges(edges, normals, *known.lines.measure(image, edges, normals))
     )
 
 
@@ -147,7 +147,7 @@ def residuals(state: Array, measured: list[MeasuredPhotograph], known: PriorKnow
     """
     spreads = [_spread(state, frame) for frame in range(len(measured))]
     cards = [
-        _off(_card_edges(state, frame, known)[0], one.cards, spread)
+        _edge_offsets(_card_edges(state, frame, known)[0], one.cards, spread)
         for frame, (one, spread) in enumerate(zip(measured, spreads, strict=True))
     ]
     boards = []
@@ -155,7 +155,8 @@ def residuals(state: Array, measured: list[MeasuredPhotograph], known: PriorKnow
         if known.lines and one.board:
             spread = spreads[frame] if known.lines.look == "step" else 0.0
             boards.append(
-                _off(_board_edges(state, frame, known)[0], one.board, spread) / np.sqrt(SIDE_EDGES)
+                _edge_offsets(_board_edges(state, frame, known)[0], one.board, spread)
+                / np.sqrt(SIDE_EDGES)
             )
     expected = [
         *(np.array(spreads) / SPREAD_SIGMA_PX),
@@ -177,13 +178,13 @@ def _card_edges(state: Array, frame: int, known: PriorKnowledge) -> tuple[Array,
     on, beside = (
         np.concatenate(
             [
-                points_at(_card(state, card), known.side_mm * points + aside * ways)
+                place_points(_card(state, card), known.side_mm * points + aside * ways)
                 for card, (points, ways) in enumerate(known.samples)
             ]
         )
         for aside in (0.0, ASIDE_MM)
     )
-    return _pictured(on, beside, state, frame, known.lens, 0.0)
+    return _project_edges(on, beside, state, frame, known.lens, 0.0)
 
 
 def _board_edges(state: Array, frame: int, known: PriorKnowledge) -> tuple[Array, Array]:
@@ -191,13 +192,13 @@ def _board_edges(state: Array, frame: int, known: PriorKnowledge) -> tuple[Array
     assert known.lines is not None
     out = state[-1] if known.lines.look == "rim" else 0.0
     on, beside = (
-        points_at(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals)
+        place_points(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals)
         for aside in (0.0, ASIDE_MM)
     )
-    return _pictured(on, beside, state, frame, known.lens, known.height_mm)
+    return _project_edges(on, beside, state, frame, known.lens, known.height_mm)
 
 
-def _pictured(
+def _project_edges(
     on: Array, beside: Array, state: Array, frame: int, lens: Lens, z_mm: float
 ) -> tuple[Array, Array]:
     edges = project_plane(on, state, frame, lens, z_mm)
@@ -205,11 +206,15 @@ def _pictured(
     return edges, step / np.linalg.norm(step, axis=1, keepdims=True)
 
 
-def _seen(edges: Array, normals: Array, offset: Array, good: NDArray[np.bool_]) -> Seen:
-    return Seen(np.flatnonzero(good), (edges + offset[:, None] * normals)[good], normals[good])
+def _select_edges(
+    edges: Array, normals: Array, offset: Array, good: NDArray[np.bool_]
+) -> MeasuredEdges:
+    return MeasuredEdges(
+        np.flatnonzero(good), (edges + offset[:, None] * normals)[good], normals[good]
+    )
 
 
-def _off(edges: Array, seen: Seen, spread: float) -> Array:
+def _edge_offsets(edges: Array, seen: MeasuredEdges, spread: float) -> Array:
     return np.asarray(
-        np.sum((seen.places_px - edges[seen.which]) * seen.normals_px, axis=1) - spread
+        np.sum((seen.places_px - edges[seen.indices]) * seen.normals_px, axis=1) - spread
     )

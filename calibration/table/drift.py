@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration.table.board_edges import BoardEdges, board_edges
 from calibration.table.board_search import Face, find_board
-from calibration.table.bundle_adjustment import points_at
+from calibration.table.bundle_adjustment import place_points
 from table.boards import Tiles
 from table.errors import InputError
 from table.messages import phrase
@@ -41,7 +41,7 @@ LINE_MM = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Checked:
+class DriftCheck:
     """What has moved: shifts in mm of each card (by id), of the board, and of the camera's view.
 
     `cards_mm` is empty and the shifts are None if all agrees.  `camera_mm` is how far the board
@@ -82,19 +82,19 @@ class Checked:
         return (*self.elsewhere, *camera, *((self.reason,) if self.reason else ()))
 
 
-def recheck(image: Image, setup: Setup, before: Camera | None = None) -> Checked:
+def recheck(image: Image, setup: Setup, before: Camera | None = None) -> DriftCheck:
     """Compare an image (h, w, 3) with `table.json`, and the camera with its pose before."""
     own = own_fiducials(detect_markers(image, setup.fiducials), setup, before)
     if isinstance(own, NoPose):
-        return Checked(reason=own.reason)
-    look = _Look(image, setup, own)
+        return DriftCheck(reason=own.reason)
+    look = _DriftView(image, setup, own)
     seen = look.detected.corners_px.keys()
     moved = look.moved(seen)
-    camera = look.camera_by(seen - moved.keys())
+    camera = look.camera_from(seen - moved.keys())
     if camera is None:
         located = locate_from_markers(look.detected, image, setup)
-        return Checked(moved, reason="" if isinstance(located, Camera) else located.reason)
-    return Checked(
+        return DriftCheck(moved, reason="" if isinstance(located, Camera) else located.reason)
+    return DriftCheck(
         moved,
         look.board_shift_mm(camera),
         _camera_shift_mm(camera, before, setup) if before else None,
@@ -103,14 +103,14 @@ def recheck(image: Image, setup: Setup, before: Camera | None = None) -> Checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Look:
+class _DriftView:
     """An image of a table, and the fiducials that were detected in it."""
 
     image: Image
     setup: Setup
     detected: Detected
 
-    def camera_by(self, ids: Collection[int]) -> Camera | None:
+    def camera_from(self, ids: Collection[int]) -> Camera | None:
         """The camera located by these fiducials alone, taken as exact; None if not found."""
         located = self._located(ids)
         return located if isinstance(located, Camera) else None
@@ -138,7 +138,7 @@ class _Look:
             tried = []
             for out in combinations(sorted(seen), count):
                 rest = set(seen) - set(out)
-                if not self._disagree(rest) and (camera := self.camera_by(rest)):
+                if not self._disagree(rest) and (camera := self.camera_from(rest)):
                     tried.append(
                         (
                             camera.reprojection_px,
@@ -192,10 +192,10 @@ class _Look:
         middle = lines.points_mm.mean(axis=0)
         shift = self._lines_shift(camera, lines, np.zeros(3))
         if shift is None:
-            if (place := self._found(camera, lines)) is None:
+            if (place := self._find_board(camera, lines)) is None:
                 return None
             rest = self._lines_shift(camera, lines, place)
-            shift = points_at(place, middle[None])[0] - middle + (0.0 if rest is None else rest)
+            shift = place_points(place, middle[None])[0] - middle + (0.0 if rest is None else rest)
         doubt = place_covariance(np.array([*middle, 0.0]), camera, self.setup.camera)
         by_mm = float(np.hypot(*shift))
         return by_mm if by_mm > max(LEAST_MM, SIGMAS * float(np.sqrt(np.trace(doubt)))) else None
@@ -206,8 +206,8 @@ class _Look:
         None if too few lines are near there.
         """
         flat, normals = (
-            points_at(place, lines.points_mm),
-            points_at(np.array([0.0, 0.0, place[2]]), lines.normals),
+            place_points(place, lines.points_mm),
+            place_points(np.array([0.0, 0.0, place[2]]), lines.normals),
         )
         there = self._pixels(camera, flat)
         step = (self._pixels(camera, flat + NORMAL_MM * normals) - there) / NORMAL_MM
@@ -229,7 +229,7 @@ class _Look:
             weight = 1 / np.sqrt(1 + ((off_mm - design @ found) / LINE_MM) ** 2)
         return np.asarray(found[:2])
 
-    def _found(self, camera: Camera, lines: BoardEdges) -> Array | None:
+    def _find_board(self, camera: Camera, lines: BoardEdges) -> Array | None:
         """Search for the board between four cards: its place [x, y, heading], or None."""
         cards = np.array([marker.corners_mm for marker in self.setup.fiducials.markers])
         if len(cards) != 4:

@@ -9,7 +9,7 @@ from vision.assignment.colour import colours_of_ground
 from vision.cameras.frame import Image
 
 
-def hard_to_see(image: Image, camera: Camera, setup: Setup) -> tuple[str, ...]:
+def colour_warnings(image: Image, camera: Camera, setup: Setup) -> tuple[str, ...]:
     """Sentences on colours in play that the board has too; nothing if there are none."""
     return tuple(
         sentences(

@@ -18,7 +18,7 @@ import numpy as np
 
 from calibration.lens.views import SUFFIXES
 from calibration.photographs import ImageSubset, Photographs
-from calibration.table.alignment import kept
+from calibration.table.alignment import find_unmoved_cards
 from calibration.table.board_edges import board_edges
 from calibration.table.board_search import Face, find_board
 from calibration.table.bundle_adjustment import (
@@ -32,7 +32,7 @@ from calibration.table.bundle_adjustment import (
     PriorKnowledge,
     card_corners,
     measure,
-    points_at,
+    place_points,
     pose,
     project_plane,
     residuals,
@@ -68,7 +68,7 @@ edges.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class CardPlacement:
     """Cards and board in the frame of the table.
 
     `corners_mm` (4, 4, 2), card by card, clockwise from each one's own top left; `covariance` (12,
@@ -147,7 +147,7 @@ def place_cards(
     height_mm: float = 0.0,
     corners_px: Array | None = None,
     before_mm: Array | None = None,
-) -> Placed:
+) -> CardPlacement:
     """Place cards 0 to 3, and a board of known kind whose face is `height_mm` above them.
 
     `corners_px` (4, 2) are the board's corners in the first photograph, clockwise from the far
@@ -167,8 +167,8 @@ def place_cards(
     _check_edges(state, seen, known)
     cards, lines_seen = card_corners(state, side_mm), 0.0
     if corners_px is not None:
-        corners_px = _on_face(corners_px, state, lens, height_mm)
-    near = kept(before_mm, cards).place if before_mm is not None else None
+        corners_px = _project_to_face(corners_px, state, lens, height_mm)
+    near = find_unmoved_cards(before_mm, cards).place if before_mm is not None else None
     if board is not None and (lines := board_edges(board)) is not None:
         known = replace(known, lines=lines, height_mm=height_mm)
         place = _board_place(board, images[0], state, known, corners_px, near)
@@ -178,10 +178,12 @@ def place_cards(
         board, place = _ground(cards if corners_px is None else corners_px)
         place = place if near is None else near
     covariance = _covariance(np.asarray(fit.jac), rms, measured)
-    by_state = _by_state(state, known, place)
+    by_state = _state_jacobian(state, known, place)
     apart, sigma = _distances(state, covariance)
-    return Placed(
-        np.array([points_at(card, square(side_mm)) for card in _on_table(state, known, place)]),
+    return CardPlacement(
+        np.array(
+            [place_points(card, square(side_mm)) for card in _places_on_table(state, known, place)]
+        ),
         by_state @ covariance @ by_state.T,
         board,
         height_mm,
@@ -207,10 +209,10 @@ def _board_place(
     are given, and searched for otherwise.
     """
     assert known.lines is not None, "the board has lines"
-    if near is not None and _shows(image, np.concatenate([state, near, [0.0]]), known):
+    if near is not None and _shows_board(image, np.concatenate([state, near, [0.0]]), known):
         return near
     if corners is not None:
-        return _fitted(board.outline(), corners)
+        return _fit_outline(board.outline(), corners)
     face = Face(
         image,
         lambda points: project_plane(points, state, 0, known.lens, known.height_mm),
@@ -238,13 +240,13 @@ def _fit(
     return state, measured, fit
 
 
-def _shows(image: Image, state: Array, known: PriorKnowledge) -> bool:
+def _shows_board(image: Image, state: Array, known: PriorKnowledge) -> bool:
     """True if the board's lines are seen in the first photograph at their predicted place."""
     board = measure(image, state, 0, known).board
     return (
         known.lines is not None
         and board is not None
-        and known.lines.share(board.which) > LEAST_LINES
+        and known.lines.share(board.indices) > LEAST_LINES
     )
 
 
@@ -278,7 +280,7 @@ def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKno
     fits = []
     for card in CARDS:
         rest = [
-            MeasuredPhotograph(photo.cards.only(known.owner[photo.cards.which] != card))
+            MeasuredPhotograph(photo.cards.select(known.owner[photo.cards.indices] != card))
             for photo in measured
         ]
         fit = least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15)
@@ -310,10 +312,10 @@ def _worst_shift_px(
     owner, off = known.owner, residuals(state, measured, known)
     shifts, start = [0.0], 0
     for one in (photo.cards for photo in measured):
-        part = off[start : start + len(one.which)]
-        start += len(one.which)
+        part = off[start : start + len(one.indices)]
+        start += len(one.indices)
         for card in CARDS:
-            mine = owner[one.which] == card
+            mine = owner[one.indices] == card
             if mine.sum() > 8:
                 normals, apart = one.normals_px[mine], part[mine]
                 shifts.append(float(np.linalg.norm(np.linalg.lstsq(normals, apart, rcond=None)[0])))
@@ -327,10 +329,10 @@ def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorK
     """
     assert known.lines is not None
     start, boards = (
-        sum(len(photo.cards.which) for photo in measured),
+        sum(len(photo.cards.indices) for photo in measured),
         [photo.board for photo in measured if photo.board],
     )
-    seen = float(np.mean([known.lines.share(board.which) for board in boards]))
+    seen = float(np.mean([known.lines.share(board.indices) for board in boards]))
     if seen < LEAST_LINES:
         raise InputError(
             msg(
@@ -341,7 +343,9 @@ def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorK
             )
         )
     off_px = known.board_off_px(
-        residuals(state, measured, known)[start : start + sum(len(board.which) for board in boards)]
+        residuals(state, measured, known)[
+            start : start + sum(len(board.indices) for board in boards)
+        ]
     )
     if off_px > BOARD_OFF_PX:
         raise InputError(
@@ -406,11 +410,12 @@ def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
     photographs best is taken.
     """
     guesses = [
-        _polished(_with_poses(places, quads, lens, side_mm), quads, lens, side_mm)
+        _refine_state(_state_with_poses(places, quads, lens, side_mm), quads, lens, side_mm)
         for places in _guesses(quads[0], lens, side_mm)
     ]
     best = min(
-        guesses, key=lambda guess: float(np.sum(_corners_off(guess, quads, lens, side_mm) ** 2))
+        guesses,
+        key=lambda guess: float(np.sum(_corner_residuals(guess, quads, lens, side_mm) ** 2)),
     )
     best[PLACES + SPREAD :: FRAME] = 0.0  # corners say nothing about the spread
     return best
@@ -444,7 +449,7 @@ def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
     return guesses
 
 
-def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
+def _state_with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
     """A state with the pose of each photograph by its corners, given these places (9,)."""
     points = np.column_stack([card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
     state = [places]
@@ -453,16 +458,16 @@ def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -
     return np.concatenate(state)
 
 
-def _polished(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
+def _refine_state(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
     """The state refined by least squares on all detected corners."""
     return np.asarray(
         least_squares(
-            _corners_off, state, args=(quads, lens, side_mm), x_scale="jac", max_nfev=60
+            _corner_residuals, state, args=(quads, lens, side_mm), x_scale="jac", max_nfev=60
         ).x
     )
 
 
-def _corners_off(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
+def _corner_residuals(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
     points = card_corners(state, side_mm).reshape(-1, 2)
     return np.concatenate(
         [
@@ -472,7 +477,7 @@ def _corners_off(state: Array, quads: list[Array], lens: Lens, side_mm: float) -
     )
 
 
-def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> Array:
+def _project_to_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> Array:
     """Project corners (4, 2) px of the first photograph to the board's face, (4, 2) mm.
 
     Raises InputError if they are not clockwise.
@@ -491,7 +496,7 @@ def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> A
     return places
 
 
-def _fitted(outline: Array, corners: Array) -> Array:
+def _fit_outline(outline: Array, corners: Array) -> Array:
     """The place [x, y, heading] at which a board's outline fits corners (4, 2).
 
     The outline starts at the near left, the corners at the far left.
@@ -508,7 +513,9 @@ def _fitted(outline: Array, corners: Array) -> Array:
     mean, other = outline.mean(axis=0), near.mean(axis=0)
     (a, b), (c, d) = (outline - mean).T @ (near - other)
     heading = np.arctan2(b - c, a + d)
-    return np.array([*(other - points_at(np.array([0.0, 0.0, heading]), mean[None])[0]), heading])
+    return np.array(
+        [*(other - place_points(np.array([0.0, 0.0, heading]), mean[None])[0]), heading]
+    )
 
 
 def _ground(corners: Array) -> tuple[Open, Array]:
@@ -524,10 +531,10 @@ def _ground(corners: Array) -> tuple[Open, Array]:
                     " above, got another order; put each corner card where its text says"
                 )
             )
-        corners = _inner(corners)
+        corners = _inner_corners(corners)
     way = corners[2] - corners[3]
     place = np.array([*corners[3], np.arctan2(way[1], way[0])])
-    outline = _seen_from(place, corners)
+    outline = _to_local(place, corners)
     return (
         Open(
             outline_mm=tuple(
@@ -538,40 +545,40 @@ def _ground(corners: Array) -> tuple[Open, Array]:
     )
 
 
-def _seen_from(place: Array, points: Array) -> Array:
-    """Points (n, 2) of the plane in the frame of an object at a place; inverse of `points_at`."""
+def _to_local(place: Array, points: Array) -> Array:
+    """Points (n, 2) of the plane in the frame of an object; inverse of `place_points`."""
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.asarray((points - place[:2]) @ np.array([[c, -s], [s, c]]))
 
 
-def _on_table(state: Array, known: PriorKnowledge, place: Array) -> Array:
+def _places_on_table(state: Array, known: PriorKnowledge, place: Array) -> Array:
     """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a fixed place."""
     there = state[BOARD] if known.lines else place
     cards = np.vstack([np.zeros(3), state[:PLACES].reshape(3, 3)])
-    return np.column_stack([_seen_from(there, cards[:, :2]), cards[:, 2] - there[2]])
+    return np.column_stack([_to_local(there, cards[:, :2]), cards[:, 2] - there[2]])
 
 
-def _by_state(state: Array, known: PriorKnowledge, place: Array) -> Array:
+def _state_jacobian(state: Array, known: PriorKnowledge, place: Array) -> Array:
     """Jacobian (12, n) of the cards' places on the table by the state."""
-    still, columns = _on_table(state, known, place).ravel(), []
+    still, columns = _places_on_table(state, known, place).ravel(), []
     for index in range(len(state)):
         moved = state.copy()
         moved[index] += STEP
-        columns.append((_on_table(moved, known, place).ravel() - still) / STEP)
+        columns.append((_places_on_table(moved, known, place).ravel() - still) / STEP)
     return np.stack(columns, axis=1)
 
 
 def _rms_by_card(
     state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge
 ) -> list[float]:
-    cards = np.concatenate([known.owner[photo.cards.which] for photo in measured])
+    cards = np.concatenate([known.owner[photo.cards.indices] for photo in measured])
     off = residuals(state, measured, known)[: len(cards)]
     return [float(np.sqrt(np.mean(off[cards == card] ** 2))) for card in CARDS]
 
 
 def _covariance(jacobian: Array, rms: list[float], measured: list[MeasuredPhotograph]) -> Array:
     """Covariance (n, n) of the state; edges of one card share an error of FLOOR_PX."""
-    each = np.mean([len(photo.cards.which) for photo in measured]) / len(CARDS)
+    each = np.mean([len(photo.cards.indices) for photo in measured]) / len(CARDS)
     variance = float(np.mean(np.square(rms))) + FLOOR_PX**2 * float(each)
     return np.asarray(variance * np.linalg.pinv(jacobian.T @ jacobian, hermitian=True))
 
@@ -595,7 +602,7 @@ def _apart_sigma(middles: Array, covariance: Array, pair: tuple[int, int]) -> fl
     return float(np.sqrt(gradient[3:] @ covariance @ gradient[3:]))
 
 
-def _inner(corners: Array) -> Array:
+def _inner_corners(corners: Array) -> Array:
     """The corner (2,) of each card (4, 4, 2) that is nearest to the mean of all."""
     away = np.linalg.norm(corners - corners.mean(axis=(0, 1)), axis=2)
     return np.asarray(corners[np.arange(4), away.argmin(axis=1)])

@@ -16,7 +16,7 @@ LEAST_BAR_MM, MOST_BAR_MM = 0.95 * BAR_MM, 1.05 * BAR_MM
 """
 
 
-def scaled(setup: Setup, scale: float) -> Setup:
+def scale_printed(setup: Setup, scale: float) -> Setup:
     """The table with printed places and lengths multiplied by `scale`.
 
     Tiles and thicknesses are not printed, and stay.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from calibration.table.alignment import MOVED_MM, kept
-from calibration.table.bundle_adjustment import CARDS, points_at
-from calibration.table.drift import Checked, recheck
+from calibration.table.alignment import MOVED_MM, find_unmoved_cards
+from calibration.table.bundle_adjustment import CARDS, place_points
+from calibration.table.drift import DriftCheck, recheck
 from calibration.table.placement import place_cards
 from table.boards import Open, Tiles
 from table.errors import InputError
@@ -21,7 +21,7 @@ ALIKE_SIDES = 0.01
 """Largest relative difference between the sides of cards."""
 
 
-def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
+def remeasure_cards(image: Image, setup: Setup) -> tuple[Setup, DriftCheck]:
     """The table with its cards as an image (h, w, 3) shows them, and what had moved before.
 
     The table's frame stays: it is the board's, or, on open ground and around tiles, which slide and
@@ -50,13 +50,13 @@ def redo(image: Image, setup: Setup) -> tuple[Setup, Checked]:
             if left.message
             else msg("expected the corner cards and the board to fit together, but they do not")
         )
-    stayed = kept(before_mm, placed.corners_mm)
-    there = np.array([points_at(stayed.place, card) for card in before_mm])
+    stayed = find_unmoved_cards(before_mm, placed.corners_mm)
+    there = np.array([place_points(stayed.place, card) for card in before_mm])
     away = np.hypot(*(placed.corners_mm - there).mean(axis=1).T)
     middle = setup.outline_mm().mean(axis=0)
-    board_mm = float(np.hypot(*(points_at(stayed.place, middle[None])[0] - middle)))
+    board_mm = float(np.hypot(*(place_points(stayed.place, middle[None])[0] - middle)))
     cards_mm = {card: float(away[card]) for card in CARDS if card not in stayed.cards}
-    return renewed, Checked(
+    return renewed, DriftCheck(
         cards_mm,
         board_mm if board is not None and board_mm > MOVED_MM else None,
         camera=left.camera,

@@ -40,9 +40,9 @@ from vision.localization.fiducial_edges import (
 )
 from vision.localization.markers import DISAGREES_SHARE, corner_points, detect_markers
 
-USUAL = np.array([np.log(0.78), 0, 0, 0, 0, 0, 0, 0])
-"""Prior mean of the parameters of USUAL_SIGMA."""
-USUAL_SIGMA = np.array([0.25, 0.001, 0.01, 0.01, 0.15, 0.1, 0.001, 0.001])
+PRIOR_MEAN = np.array([np.log(0.78), 0, 0, 0, 0, 0, 0, 0])
+"""Prior mean of the parameters of PRIOR_SIGMA."""
+PRIOR_SIGMA = np.array([0.25, 0.001, 0.01, 0.01, 0.15, 0.1, 0.001, 0.001])
 """Prior standard deviation of log(fx), log(fy / fx), principal point from the centre (lengths in
 image widths), k1, k2, p1, p2.
 """
@@ -55,9 +55,9 @@ ALONE_ROUNDS, ROUNDS = 3, 7
 """Rounds with the fiducials alone, and rounds in all; the board's lines are used in the
 later ones.
 """
-STRAYS = 2.5
+OUTLIER_SIGMAS = 2.5
 """An edge with a residual of this many sigmas has half its weight."""
-TOGETHER = 7
+CORRELATED_EDGES = 7
 """Number of neighbouring edges whose errors are correlated."""
 BOARD_BLOOM_PX = 0.3
 """Prior of the bloom of the board's print, 1 sigma."""
@@ -75,7 +75,7 @@ PRINT_SIGMA = np.array([0.3, 0.3, 0.001, 0.001, 0.001, 0.001])
 NORMAL_MM = 0.5
 LEAST_NOISE_PX = 0.02
 """Least noise of edges."""
-UNUSUAL = 4.0
+MOST_PRIOR_SIGMAS = 4.0
 """A lens further than this many sigmas from the prior is rejected."""
 OFF_PX, LEAST_SHARE = 0.5, 0.3
 """A fiducial does not fit if the median offset of its edges is larger than this, or a smaller share
@@ -169,7 +169,7 @@ def first_lens(
     size = np.array(image.shape[1::-1])
     corners, seen = _corners(image, fiducials)
     marks, lines = _fiducial_edges(seen), printed_edges(board)
-    start, prior = _started(corners, seen, size, focal_px)
+    start, prior = _initial_state(corners, seen, size, focal_px)
     state = np.concatenate(
         [start, np.zeros(len(PRINT_SIGMA) + len(seen.markers) + 2 + len(prior.root))]
     )
@@ -186,7 +186,7 @@ def first_lens(
         printed = (
             _measure_lines(image, state, lines, marks) if lines and turn >= ALONE_ROUNDS else None
         )
-        measured = _joined(own, printed) if printed else own
+        measured = _join_edges(own, printed) if printed else own
         state, noise, jacobian = _solve(state, measured, bloom_sigma, noise, size, prior)
     _check(state, own, marks, seen, corners, size, prior)
     covariance = _covariance(jacobian)
@@ -196,9 +196,11 @@ def first_lens(
         np.degrees(np.arccos(np.clip(-np.asarray(cv2.Rodrigues(state[POSE][:3])[0])[2, 2], -1, 1)))
     )
     sigma = dict(zip(PINHOLE, np.sqrt(np.diag(estimated.covariance)).tolist(), strict=False))
-    off = _off(state, measured, size)
+    off = _edge_residuals(state, measured, size)
     rms_px = float(np.sqrt(np.mean(off**2)))
-    return FirstLens(estimated, sigma, counts, rms_px, tilt, _shifted(seen, state, covariance))
+    return FirstLens(
+        estimated, sigma, counts, rms_px, tilt, _shift_fiducials(seen, state, covariance)
+    )
 
 
 def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
@@ -267,7 +269,7 @@ def _at_height(points: Array, z_mm: float) -> Array:
 
 def _prior(fiducials: Fiducials, size: NDArray[np.intp], focal_px: float | None) -> _Prior:
     """What is expected: usual cameras, held upright or on their side, or what the file states."""
-    mean, sigma = USUAL.copy(), USUAL_SIGMA.copy()
+    mean, sigma = PRIOR_MEAN.copy(), PRIOR_SIGMA.copy()
     mean[0] += np.log(max(1.0, size[1] / size[0]))
     if focal_px is not None:
         mean[0], sigma[0] = np.log(focal_px / size[0]), EXIF_SIGMA
@@ -278,7 +280,7 @@ def _prior(fiducials: Fiducials, size: NDArray[np.intp], focal_px: float | None)
     )
 
 
-def _started(
+def _initial_state(
     corners: Array, fiducials: Fiducials, size: NDArray[np.intp], focal_px: float | None
 ) -> tuple[Array, _Prior]:
     """Initial lens and pose (14,), and the prior.
@@ -287,15 +289,17 @@ def _started(
     """
     usual = _prior(fiducials, size, None)
     if focal_px is None:
-        return _start(corners, fiducials, size, usual), usual
-    start = _start(corners, fiducials, size, usual)
+        return _pose_from_corners(corners, fiducials, size, usual), usual
+    start = _pose_from_corners(corners, fiducials, size, usual)
     stated = _prior(fiducials, size, focal_px)
     if abs(start[0] - stated.mean[0]) > EXIF_AGREES:
         return start, usual
-    return _start(corners, fiducials, size, stated), stated
+    return _pose_from_corners(corners, fiducials, size, stated), stated
 
 
-def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp], prior: _Prior) -> Array:
+def _pose_from_corners(
+    corners: Array, fiducials: Fiducials, size: NDArray[np.intp], prior: _Prior
+) -> Array:
     """Initial lens and pose (14,) from the detected corners (4 m, 2).
 
     Raises InputError if they do not fit.
@@ -314,7 +318,7 @@ def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp], prior: 
 
     best = None
     for focal in FIRST_FOCALS:
-        usual = np.array([np.log(focal) + prior.mean[0] - USUAL[0], *USUAL[1:]])
+        usual = np.array([np.log(focal) + prior.mean[0] - PRIOR_MEAN[0], *PRIOR_MEAN[1:]])
         start = np.concatenate([usual, *pose_of(points, corners, _lens(usual, size))])
         found = least_squares(off, start, method="lm", x_scale="jac", max_nfev=3000)
         if best is None or found.cost < best.cost:
@@ -361,7 +365,7 @@ def _module_px(state: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> fl
     return float(np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2).min()) / modules
 
 
-def _in_picture(state: Array, edges: _Edges, size: NDArray[np.intp]) -> tuple[Array, Array]:
+def _predict_edges(state: Array, edges: _Edges, size: NDArray[np.intp]) -> tuple[Array, Array]:
     """Predicted places (n, 2) px of edges, and unit normals (n, 2) there."""
     places = _places(state, edges)
     there = _project(state, places, size)
@@ -387,7 +391,7 @@ def _measure_marks(
     image: Image, state: Array, marks: _Edges, module_px: float
 ) -> tuple[_MeasuredEdges, Array]:
     """Measured edges of the fiducials, and the prior sigma of the blooms (b,)."""
-    edges, normals = _in_picture(state, marks, np.array(image.shape[1::-1]))
+    edges, normals = _predict_edges(state, marks, np.array(image.shape[1::-1]))
     offset, paper, good = edge_offsets(
         image, edges, normals, REACH_MODULES * module_px, marks.blooms @ _blooms(state, marks)
     )
@@ -398,7 +402,7 @@ def _measure_marks(
     sigma = np.array(
         [COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX), BOARD_BLOOM_PX]
     )
-    return _selected(marks, edges + offset[:, None] * normals, normals, good), sigma
+    return _select_edges(marks, edges + offset[:, None] * normals, normals, good), sigma
 
 
 def _measure_lines(image: Image, state: Array, lines: BoardEdges, marks: _Edges) -> _MeasuredEdges:
@@ -412,12 +416,12 @@ def _measure_lines(image: Image, state: Array, lines: BoardEdges, marks: _Edges)
         np.ones(len(blooms), bool),
         np.zeros((len(blooms), *marks.shifts.shape[1:])),
     )
-    there, normals = _in_picture(state, edges, np.array(image.shape[1::-1]))
+    there, normals = _predict_edges(state, edges, np.array(image.shape[1::-1]))
     offset, good = lines.measure(image, there, normals)
-    return _selected(edges, there + offset[:, None] * normals, normals, good)
+    return _select_edges(edges, there + offset[:, None] * normals, normals, good)
 
 
-def _selected(
+def _select_edges(
     edges: _Edges, places: Array, normals: Array, good: NDArray[np.bool_]
 ) -> _MeasuredEdges:
     kept = _Edges(
@@ -430,7 +434,7 @@ def _selected(
     return _MeasuredEdges(kept, places[good], normals[good])
 
 
-def _joined(one: _MeasuredEdges, other: _MeasuredEdges) -> _MeasuredEdges:
+def _join_edges(one: _MeasuredEdges, other: _MeasuredEdges) -> _MeasuredEdges:
     a, b = one.edges, other.edges
     points, normals, blooms = (
         np.concatenate(pair)
@@ -450,7 +454,7 @@ def _joined(one: _MeasuredEdges, other: _MeasuredEdges) -> _MeasuredEdges:
     )
 
 
-def _off(state: Array, measured: _MeasuredEdges, size: NDArray[np.intp]) -> Array:
+def _edge_residuals(state: Array, measured: _MeasuredEdges, size: NDArray[np.intp]) -> Array:
     """Residuals (n,) of edges along their normals, px."""
     away = measured.places_px - _project(state, _places(state, measured.edges), size)
     return np.asarray(
@@ -468,13 +472,15 @@ def _solve(
     prior: _Prior,
 ) -> tuple[Array, float, Array]:
     """One robust least-squares step: state, noise of an edge in px, and Jacobian in sigmas."""
-    weight = 1 / np.sqrt(1 + (_off(state, measured, size) / (STRAYS * noise)) ** 2)
-    sigma = np.sqrt(noise**2 + TOGETHER * FLOOR_PX**2)
+    weight = 1 / np.sqrt(
+        1 + (_edge_residuals(state, measured, size) / (OUTLIER_SIGMAS * noise)) ** 2
+    )
+    sigma = np.sqrt(noise**2 + CORRELATED_EDGES * FLOOR_PX**2)
 
     def off(state: Array) -> Array:
         return np.concatenate(
             [
-                weight * _off(state, measured, size) / sigma,
+                weight * _edge_residuals(state, measured, size) / sigma,
                 (state[LENS] - prior.mean) / prior.sigma,
                 state[PRINT] / PRINT_SIGMA,
                 _blooms(state, measured.edges) / bloom_sigma,
@@ -483,7 +489,7 @@ def _solve(
         )
 
     found = least_squares(off, state, method="lm", x_scale="jac", max_nfev=3000)
-    left = np.abs(_off(found.x, measured, size))
+    left = np.abs(_edge_residuals(found.x, measured, size))
     return (
         np.asarray(found.x),
         max(SIGMAS_A_MEDIAN * float(np.median(left)), LEAST_NOISE_PX),
@@ -521,7 +527,7 @@ def _check(
                 text=why,
             )
         )
-    off = _off(state, own, size)
+    off = _edge_residuals(state, own, size)
     for index, marker in enumerate(fiducials.markers):
         mine = own.edges.blooms[:, index + 1] > 0
         if mine.sum() < LEAST_SHARE * np.count_nonzero(marks.blooms[:, index + 1]):
@@ -542,7 +548,7 @@ def _check(
 
 def _check_usual(state: Array, size: NDArray[np.intp], prior: _Prior) -> None:
     """Raise InputError if the lens is unlike any camera's."""
-    if (np.abs(state[LENS] - prior.mean) > UNUSUAL * prior.sigma).any():
+    if (np.abs(state[LENS] - prior.mean) > MOST_PRIOR_SIGMAS * prior.sigma).any():
         focal, k1 = float(np.exp(state[0])) * size[0], state[4]
         raise InputError(
             msg(
@@ -572,12 +578,12 @@ def _estimated_lens(state: Array, covariance: Array, size: NDArray[np.intp]) -> 
     )
 
 
-def _shifted(fiducials: Fiducials, state: Array, covariance: Array) -> Fiducials:
+def _shift_fiducials(fiducials: Fiducials, state: Array, covariance: Array) -> Fiducials:
     """The fiducials where they were found, with what is left of their covariance."""
     if fiducials.covariance is msgspec.UNSET:
         return fiducials
     markers = _found_markers(fiducials, state)
-    shapes, count = _without_motion(markers), 3 * len(markers)
+    shapes, count = _motion_free_projection(markers), 3 * len(markers)
     return msgspec.structs.replace(
         fiducials,
         markers=tuple(markers),
@@ -600,7 +606,7 @@ def _found_markers(fiducials: Fiducials, state: Array) -> list[Marker]:
     return markers
 
 
-def _without_motion(markers: list[Marker]) -> Array:
+def _motion_free_projection(markers: list[Marker]) -> Array:
     """Projection (3 m, 3 m) of the fiducials' shifts that takes their common motion away.
 
     The table's frame is where they are: if all are moved and turned alike, nothing has changed.

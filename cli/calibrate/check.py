@@ -17,18 +17,18 @@ from rich.markup import escape
 from calibration.quality.check import (
     BY_HAND_MM,
     Distance,
+    Repeatability,
     Residual,
-    Spread,
     StillImage,
+    birge_ratio,
     card_distance,
     fiducial_residuals,
-    larger_than_predicted,
-    look,
     piece_residuals,
-    spread,
+    read_still,
+    repeatability,
 )
 from calibration.quality.error_model import EDGE_PX, ErrorMap, Errors, edge_px, error_map
-from calibration.quality.gap_error import GapsHere, gaps_here
+from calibration.quality.gap_error import GapAccuracy, gap_accuracy
 from calibration.quality.report import HOW, MARGINS, Report, Row, Tone, draw_map, page
 from calibration.table.placement import read_frames
 from cli.options import table_option
@@ -65,12 +65,12 @@ class CheckResult:
 
     errors: Errors
     map: ErrorMap
-    gaps: GapsHere | None
+    gaps: GapAccuracy | None
     fiducials: dict[int, Residual]
     """By their numbers."""
     distance: Distance | None
     places: dict[Point, Residual]
-    spread: Spread | None
+    spread: Repeatability | None
     pictures: int
     larger: float | None
     """Ratio of measured to predicted errors; None where no measurement tells."""
@@ -141,7 +141,7 @@ def check(
     with progress(msg("Checking the table")) as count:
         stills = []
         for name, image in images.items():
-            stills.append(look(name, image, setup))
+            stills.append(read_still(name, image, setup))
             count()
         found = _check(stills, setup, measured, known)
     report = _report(found, setup, table_path)
@@ -253,18 +253,16 @@ def _check(
     fiducials = fiducial_residuals(stills, errors)
     distance = card_distance(stills, *measured, errors) if measured else None
     places = piece_residuals(stills, known)
-    larger = larger_than_predicted(
-        [*fiducials.values(), *([distance.residual] if distance else [])]
-    )
+    larger = birge_ratio([*fiducials.values(), *([distance.residual] if distance else [])])
     errors = replace(errors, larger=max(1.0, larger or 1.0))
     return CheckResult(
         errors,
         error_map(errors),
-        gaps_here(errors),
+        gap_accuracy(errors),
         fiducials,
         distance,
         places,
-        spread(stills, setup),
+        repeatability(stills, setup),
         len(stills),
         larger,
         measured_px is not None,
@@ -344,7 +342,7 @@ def _pieces_far_off(found: CheckResult) -> Message | None:
     )
 
 
-def _verdict_on_gaps(gaps: GapsHere) -> tuple[Message, Tone]:
+def _verdict_on_gaps(gaps: GapAccuracy) -> tuple[Message, Tone]:
     game, _ = measuring()
     limits = (
         msg(
@@ -457,7 +455,7 @@ def _predicted_rows(found: CheckResult, setup: Setup) -> list[Row]:
     return rows
 
 
-def _gap_rows(gaps: GapsHere, size: str) -> list[Row]:
+def _gap_rows(gaps: GapAccuracy, size: str) -> list[Row]:
     throws = msg(
         "made-up throws of pieces ({size}) all over the board, measured as calls are", size=size
     )

@@ -12,12 +12,12 @@ from rich.text import Text
 from calibration.colours import (
     MeasuredPiece,
     SimilarColours,
-    by_palette,
+    assign_by_order,
+    assign_by_palette,
     close_pairs,
-    in_order,
     learn,
     learned_setup,
-    shown_pieces,
+    measure_pieces,
 )
 from cli.options import table_option
 from cli.terminal import console, in_language, new_table, progress, say_written
@@ -67,8 +67,12 @@ def colours(
     with progress(msg("Reading the photos")) as count:
         for where, image in images:
             try:
-                shown = shown_pieces(image, setup)
-                given = by_palette(shown, setup) if names is None else in_order(shown, names, setup)
+                shown = measure_pieces(image, setup)
+                given = (
+                    assign_by_palette(shown, setup)
+                    if names is None
+                    else assign_by_order(shown, names, setup)
+                )
             except InputError as error:
                 raise InputError(msg("{where}: {text}", where=where, text=error.message)) from error
             for name, one in given.items():

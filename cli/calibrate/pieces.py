@@ -20,7 +20,7 @@ from calibration.own_pieces import (
     check_reading,
     measure_size,
     named_pieces,
-    pieces_in,
+    read_own_pieces,
     with_own_pieces,
 )
 from cli.options import table_option
@@ -174,7 +174,7 @@ def _named(
     with progress(msg("Reading the photos")) as count:
         for shown, (where, image) in zip(SHOWN, photos, strict=True):
             try:
-                named += named_pieces(pieces_in(image, setup, shown), setup, names)
+                named += named_pieces(read_own_pieces(image, setup, shown), setup, names)
             except InputError as error:
                 raise InputError(msg("{where}: {text}", where=where, text=error.message)) from error
             count()

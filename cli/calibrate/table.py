@@ -21,9 +21,15 @@ from calibration.progress import CornersGuide
 from calibration.sheets.cards import CARD_MARKER_MM
 from calibration.sheets.pdf import BAR_MM
 from calibration.table.drift import recheck as recheck_table
-from calibration.table.ground_colours import hard_to_see
-from calibration.table.placement import Placed, check_size, detect_cards, place_cards, read_frames
-from calibration.table.printed import printed_scale, scaled, unknown_lens
+from calibration.table.ground_colours import colour_warnings
+from calibration.table.placement import (
+    CardPlacement,
+    check_size,
+    detect_cards,
+    place_cards,
+    read_frames,
+)
+from calibration.table.printed import printed_scale, scale_printed, unknown_lens
 from calibration.table.single_image import HIGH_MM, FirstLens, first_lens, worst_sigma_mm
 from cli.options import GameName, table_option
 from cli.serve_options import page_options, served
@@ -297,7 +303,7 @@ def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
     return CornersGuide(frames[name], cards_px)
 
 
-def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Placed:
+def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], CardPlacement]) -> CardPlacement:
     """The result from corners that people put; they put them again until there is one."""
     while True:
         try:
@@ -306,7 +312,9 @@ def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Pl
             guide.refuse(error.message)
 
 
-def _report_lines(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[Message]:
+def _report_lines(
+    placed: CardPlacement, photographs: int, kind: str, card_mm: float
+) -> list[Message]:
     """Quality of the calibration, in sentences."""
     report = [
         msg(
@@ -441,7 +449,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
         raise InputError(msg("{photo}: {text}", photo=photo, text=camera.reason))
     kept = replace_table(setup, out)
     _say_first(first, setup, camera)
-    say(*hard_to_see(image, camera, setup))
+    say(*colour_warnings(image, camera, setup))
     say(_written(out, kept))
 
 
@@ -466,12 +474,12 @@ def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -
         "board": raw["board"],
     }
     if "game" in raw:
-        return scaled(
+        return scale_printed(
             parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale
         )
     any_game = Game(name="any", colours=("red",), sizes=("medium",))
     board = parse_table(document | {"game": msgspec.to_builtins(any_game)}, path.name).board
-    return scaled(
+    return scale_printed(
         parse_table(document | {"game": msgspec.to_builtins(_game(board, wanted))}, path.name),
         scale,
     )

@@ -9,7 +9,7 @@ import threading
 from dataclasses import replace
 from typing import Literal, Protocol, get_args
 
-from calibration.table.drift import Checked
+from calibration.table.drift import DriftCheck
 from referee.sessions.events import TableChecked
 from table.errors import InputError
 from table.messages import as_sentence, msg, phrase, sentences
@@ -32,22 +32,22 @@ TABLE_REQUESTS: tuple[TableRequest, ...] = get_args(TableRequest)
 class Check(Protocol):
     """`calibration.table.drift.recheck`."""
 
-    def __call__(self, image: Image, setup: Setup, before: Camera | None = None) -> Checked:
+    def __call__(self, image: Image, setup: Setup, before: Camera | None = None) -> DriftCheck:
         """As `calibration.table.drift.recheck`."""
 
 
 class Remeasure(Protocol):
-    """`calibration.table.remeasure.redo`."""
+    """`calibration.table.remeasure.remeasure_cards`."""
 
-    def __call__(self, image: Image, setup: Setup) -> tuple[Setup, Checked]:
-        """As `calibration.table.remeasure.redo`."""
+    def __call__(self, image: Image, setup: Setup) -> tuple[Setup, DriftCheck]:
+        """As `calibration.table.remeasure.remeasure_cards`."""
 
 
 class HardToSee(Protocol):
-    """`calibration.table.ground_colours.hard_to_see`."""
+    """`calibration.table.ground_colours.colour_warnings`."""
 
     def __call__(self, image: Image, camera: Camera, setup: Setup) -> tuple[str, ...]:
-        """As `calibration.table.ground_colours.hard_to_see`."""
+        """As `calibration.table.ground_colours.colour_warnings`."""
 
 
 class TableMonitor:
@@ -66,7 +66,7 @@ class TableMonitor:
         """None once it was asked."""
         self._checked_at: Camera | str | None = None
         """The camera's pose at the last check, or why the table could not be read."""
-        self._last = Checked()
+        self._last = DriftCheck()
         self._usual: Camera | None = None
         """The pose that the camera is compared with."""
         self._accepted: frozenset[int | str] = frozenset()
@@ -168,7 +168,7 @@ class TableMonitor:
             )
             return None
         self._usual = moved.camera
-        self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
+        self._last, self._accepted, self._refusal = DriftCheck(camera=moved.camera), frozenset(), ""
         nothing = phrase("nothing has moved")
         message = sentences(
             msg("The table was measured again: {text}.", text=[*moved.elsewhere] or nothing),
@@ -177,12 +177,12 @@ class TableMonitor:
         return TableChecked(message=message, table=table_document(setup), decided_by=DECIDED_BY)
 
 
-def _things(checked: Checked) -> frozenset[int | str]:
+def _things(checked: DriftCheck) -> frozenset[int | str]:
     """What lies elsewhere: cards by id, the board."""
     return frozenset((*checked.cards_mm, *(("board",) if checked.board_mm is not None else ())))
 
 
-def _with_covered(before: Checked, now: Checked) -> Checked:
+def _with_covered(before: DriftCheck, now: DriftCheck) -> DriftCheck:
     """The check with cards that are covered now taken to lie as they did before."""
     shown = now.camera.fiducials_seen if now.camera else ()
     covered = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibration import first_setup
-from calibration.first_setup import CameraChoice, FirstSetUp, guide
+from calibration.first_setup import CameraChoice, FirstSetUp, marker_guidance
 from simulation.printed import LENS, PrintedTable, PrintedTableCamera
 from table.errors import InputError
 from table.printed_boards import printed_fiducials, printed_table, printed_tables
@@ -175,7 +175,7 @@ def test_guidance_follows_what_is_seen(pictures) -> None:
         (small, (0, 1, 2, 3), "Move the camera closer"),
         (mat, (0, 1, 2, 3), "All markers are in view. Clear the board"),
     ):
-        found, said = guide(image, FIDUCIALS)
+        found, said = marker_guidance(image, FIDUCIALS)
         assert found == seen
         assert expected in said
 

@@ -14,7 +14,7 @@ from calibration.lens.synthetic_views import SQUARE_MM
 from calibration.sheets.cards import TARGET_ROWS, charuco
 from calibration.sheets.layout import PAPERS, lay_out
 from calibration.sheets.pdf import read_pages, write_pdf
-from calibration.table.bundle_adjustment import points_at
+from calibration.table.bundle_adjustment import place_points
 from table.table_config import Lens
 
 LENS = Lens(
@@ -133,7 +133,7 @@ def board_on_a_table(
     picture, covered = np.full((depth, width), 200, np.uint8), np.zeros((depth, width), np.uint8)
 
     def pixels(points: np.ndarray) -> np.ndarray:
-        x, y = points_at(np.asarray(place), points).T
+        x, y = place_points(np.asarray(place), points).T
         return np.rint(
             16 * np.column_stack([x * CARD_PX_A_MM - 0.5, (TABLE_MM[1] - y) * CARD_PX_A_MM - 0.5])
         ).astype(np.int32)

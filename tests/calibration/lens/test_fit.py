@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from calibration.lens.file import advice
-from calibration.lens.fit import Calibrated, calibrate_lens
+from calibration.lens.fit import LensCalibration, calibrate_lens
 from calibration.lens.models import parameters_of
 from calibration.lens.synthetic_views import (
     random_lens,
@@ -33,7 +33,7 @@ def size(lens: Lens) -> tuple[int, int]:
     return lens.width, lens.height
 
 
-def scores(found: Calibrated, true: Lens) -> list[float]:
+def scores(found: LensCalibration, true: Lens) -> list[float]:
     """How many sigmas each free parameter is off."""
     got, expected = parameters_of(found.lens), parameters_of(true)
     return [(got[name] - expected[name]) / sigma for name, sigma in found.sigma.items()]

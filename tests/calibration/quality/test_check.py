@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from calibration.quality.error_model import Errors, error_map, radius_95
-from calibration.quality.gap_error import gaps_here
+from calibration.quality.gap_error import gap_accuracy
 from cli.main import main
 from simulation.generate.cases import resized
 from simulation.generate.tables import square_marker
@@ -424,7 +424,7 @@ def test_fewer_pixels_and_larger_residuals_make_larger_errors(still: list[Image]
         doubled.shared(np.array([[300.0, 200.0]]), 5.0),
         2 * fine.shared(np.array([[300.0, 200.0]]), 5.0),
     )
-    assert gaps_here(coarse).apart_mm > 1.5 * gaps_here(fine).apart_mm
+    assert gap_accuracy(coarse).apart_mm > 1.5 * gap_accuracy(fine).apart_mm
 
 
 def test_the_map_covers_the_board(still: list[Image]) -> None:

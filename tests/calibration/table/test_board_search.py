@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibration.lens.file import LensFile, save_lens
-from calibration.table.bundle_adjustment import points_at, square
+from calibration.table.bundle_adjustment import place_points, square
 from cli.main import main
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.observation import Camera
@@ -88,7 +88,7 @@ def set_table(
     place[:2] = (
         np.array([550, 410])
         + rng.uniform(-15, 15, 2)
-        - points_at(place, board.outline().mean(axis=0)[None])[0]
+        - place_points(place, board.outline().mean(axis=0)[None])[0]
     )
     table, printed = (
         photographs.cards_on_a_table(cards),
@@ -117,7 +117,7 @@ def set_table(
     c, s = np.cos(place[2]), np.sin(place[2])
     return np.array(
         [
-            (points_at(card, square(60.0)) - place[:2]) @ np.array([[c, -s], [s, c]])
+            (place_points(card, square(60.0)) - place[:2]) @ np.array([[c, -s], [s, c]])
             for card in cards
         ]
     )

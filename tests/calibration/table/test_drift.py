@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibration.table.bundle_adjustment import points_at, square
+from calibration.table.bundle_adjustment import place_points, square
 from cli.main import main
 from table.table_config import parse_table, save_table
 
@@ -32,7 +32,7 @@ def folder(photographs, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("recheck")
     markers = [
-        {"id": card, "corners_mm": points_at(np.array(place), square(60.0)).tolist()}
+        {"id": card, "corners_mm": place_points(np.array(place), square(60.0)).tolist()}
         for card, place in enumerate(CARDS)
     ]
     document = {

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from calibration.table.ground_colours import hard_to_see
+from calibration.table.ground_colours import colour_warnings
 from simulation.tables import game_table
 from vision.localization.fiducials import locate
 
@@ -36,7 +36,7 @@ def tables():
 def test_pieces_of_the_colour_of_the_board_are_hard_to_see(tables, table, colour):
     shown = tables[table]
     camera = locate(shown.empty.image, shown.setup)
-    messages = hard_to_see(shown.empty.image, camera, shown.setup)
+    messages = colour_warnings(shown.empty.image, camera, shown.setup)
     assert len(messages) == (colour is not None)
     for message in messages:
         assert f"is {colour}, so {colour} pieces are easily missed or misread." in message
@@ -49,4 +49,4 @@ def test_a_colour_that_nobody_plays_is_not_named(tables):
         shown.setup, game=msgspec.structs.replace(shown.setup.game, colours=others)
     )
     camera = locate(shown.empty.image, setup)
-    assert hard_to_see(shown.empty.image, camera, setup) == ()
+    assert colour_warnings(shown.empty.image, camera, setup) == ()

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from calibration.table.drift import recheck
-from calibration.table.ground_colours import hard_to_see
-from calibration.table.remeasure import redo
+from calibration.table.ground_colours import colour_warnings
+from calibration.table.remeasure import remeasure_cards
 from referee.live.referee import Referee
 from referee.live.replay import rejudge
 from referee.live.table_monitor import HARMLESS, TableMonitor
@@ -90,7 +90,7 @@ def test_a_card_that_was_pushed_is_measured_anew_with_pieces_on_the_table(ground
     lies = moved(ground.setup, (3.0, -2.0))
     image = ground.picture(lies)
     assert recheck(image, ground.setup).cards_mm == {2: pytest.approx(3.6, abs=0.4)}
-    renewed, changed = redo(image, ground.setup)
+    renewed, changed = remeasure_cards(image, ground.setup)
     assert changed.cards_mm == {2: pytest.approx(3.6, abs=0.3)}
     assert worst_mm(renewed, lies) < 0.5
     assert renewed.board == ground.setup.board
@@ -104,7 +104,7 @@ def test_a_board_that_was_pushed_keeps_its_frame_and_the_cards_are_told_anew():
     checked = recheck(image, before)
     assert checked.cards_mm == {}
     assert checked.board_mm == pytest.approx(5.8, abs=0.4)
-    renewed, changed = redo(image, before)
+    renewed, changed = remeasure_cards(image, before)
     assert changed.board_mm == pytest.approx(5.8, abs=0.4)
     assert worst_mm(renewed, drawn.setup) < 0.5
 
@@ -129,7 +129,7 @@ def test_why_a_table_cannot_be_done_anew_is_one_line(ground):
         ),
     ):
         with pytest.raises(InputError, match=re.escape(message)) as error:
-            redo(picture, setup)
+            remeasure_cards(picture, setup)
         assert "\n" not in str(error.value)
 
 
@@ -179,7 +179,9 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
             opening("ice_boule", game.colours, {}, load_table(path), "drawn", datetime.now(UTC)),
         )
         camera = WatchedCamera(shown)
-        watch = TableMonitor(TableFile(path, load_table(path)), recheck, redo, hard_to_see)
+        watch = TableMonitor(
+            TableFile(path, load_table(path)), recheck, remeasure_cards, colour_warnings
+        )
         referee = Referee(camera, watch.setup, Watch(), session, table=watch)
         camera.client = host_of(session, referee)
         referee.run()

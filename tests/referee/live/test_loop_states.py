@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from calibration.table.drift import Checked
+from calibration.table.drift import DriftCheck
 from referee.live.referee import HANDLERS, Referee
 from referee.live.states import OUTSIDE, RULES, TRANSITIONS, FrameFacts, LoopState, classify
 from referee.live.table_monitor import TableMonitor
@@ -128,7 +128,7 @@ class Evening:
         }
 
     def check(self, _image, _setup, _before=None):
-        return Checked(cards_mm={2: 4.0} if self.moved else {}, camera=self.tables[0].camera)
+        return DriftCheck(cards_mm={2: 4.0} if self.moved else {}, camera=self.tables[0].camera)
 
     def redo(self, _image, _setup):
         raise InputError("expected a table with four corner cards")

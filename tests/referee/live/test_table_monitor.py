@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.table.drift import Checked
+from calibration.table.drift import DriftCheck
 from referee.live.referee import Referee
 from referee.live.table_monitor import HARMLESS, NO_RULINGS, PLAYED_ON, TableMonitor
 from referee.sessions.events import TableChecked, VerdictReached, decode, encode
@@ -43,7 +43,9 @@ class Table:
         at = len(self.shown)
         self.shown.append(replace(seen, frame_seq=at, at_ms=PERIOD_MS * at))
         self.checks[at] = (
-            check if check is not None else self.checks.get(at - 1, Checked(camera=camera_of(seen)))
+            check
+            if check is not None
+            else self.checks.get(at - 1, DriftCheck(camera=camera_of(seen)))
         )
         self.wishes[at] = wish
 
@@ -85,7 +87,7 @@ class Table:
     def check(self, _image, setup, before=None):
         self.looked.append((self.at, before))
         return (
-            Checked(camera=self.checks[self.at].camera)
+            DriftCheck(camera=self.checks[self.at].camera)
             if setup is not self.setup
             else self.checks[self.at]
         )
@@ -104,7 +106,7 @@ def camera_of(seen):
 
 
 def elsewhere(camera, **what):
-    return Checked(**what, camera=camera)
+    return DriftCheck(**what, camera=camera)
 
 
 @pytest.fixture
@@ -128,8 +130,8 @@ def test_it_is_looked_at_when_the_camera_was_found_anew_and_only_then(table, see
     lies = seen(0, piece("red", 50, 50))
     table.show(seen(0, hand=True))
     for camera in cameras[:2]:
-        table.rest(by(lies, camera), Checked(camera=camera))
-        table.rest(by(lies, camera), Checked(camera=camera))
+        table.rest(by(lies, camera), DriftCheck(camera=camera))
+        table.rest(by(lies, camera), DriftCheck(camera=camera))
     table.run()
     (first, before), (second, base) = table.looked
     assert first > 1
@@ -166,7 +168,7 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(
     table.rest(by(one, cameras[0]))
     table.rest(by(two, cameras[1]), elsewhere(cameras[1], cards_mm={2: 4.12}))
     held = len(table.shown)
-    table.rest(by(two, cameras[2]), Checked(camera=cameras[2]))
+    table.rest(by(two, cameras[2]), DriftCheck(camera=cameras[2]))
     table.run()
     assert [len(event.moves) for event in table.events(VerdictReached)] == [1, 1]
     assert table.statuses[held - 1].moved == (
@@ -269,7 +271,7 @@ def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(
     table.rest(by(one, cameras[1]), elsewhere(cameras[1], camera_mm=3.21))
     noticed = len(table.shown)
     table.show(by(one, cameras[1]), wish="redo")
-    table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
+    table.rest(by(one, cameras[2]), DriftCheck(camera=cameras[2]))
     table.run()
     assert table.statuses[noticed - 1].moved == (
         "The camera has moved 3.2 mm over the board.",
@@ -291,7 +293,7 @@ def test_a_table_that_cannot_be_read_is_looked_at_and_done_anew_too(table, seen,
     table.rest(lost, elsewhere(cameras[1], cards_mm={3: 40.0}))
     held = len(table.shown)
     table.show(lost, wish="redo")
-    table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
+    table.rest(by(one, cameras[2]), DriftCheck(camera=cameras[2]))
     table.run()
     assert table.statuses[held - 1].moved == (
         "Corner card 3 is 40 mm from where it was.",
@@ -320,7 +322,7 @@ def test_a_card_that_is_covered_is_not_taken_to_lie_where_it_did_again(table, se
     one = seen(0, piece("red", 50, 50))
     half = replace(cameras[1], fiducials_seen=(0, 1, 3))
     table.rest(by(one, cameras[0]), elsewhere(cameras[0], cards_mm={2: 4.0}))
-    table.rest(by(one, half), Checked(camera=half))
+    table.rest(by(one, half), DriftCheck(camera=half))
     table.run()
     assert table.statuses[-1].held
     assert len(table.events(TableChecked)) == 1
