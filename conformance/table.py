@@ -21,7 +21,7 @@ from referee.sessions.events import InputRecorded, QuestionAsked, VerdictReached
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from referee.statistics.throws import hits
-from simulation.tables import demo_table, found_players
+from simulation.tables import demo_table, installed_players
 from simulation.true_reading import TrueEyes
 from table.boards import within
 from table.game_words import TRANSLATIONS
@@ -78,7 +78,7 @@ def rulings(evening):
 @pytest.fixture(scope="module")
 def evening(name, tmp_path_factory):
     """A game that simulated players begin."""
-    if name not in found_players():
+    if name not in installed_players():
         pytest.skip("nobody plays it in a simulation: no entry point of the group rinkside.players")
     table = demo_table(name, 1)
     setup = table.setup

@@ -27,7 +27,7 @@ Pace = Callable[[int], int]
 """Waits until the given time, on the camera's clock in ms, and returns the time it then is."""
 
 
-def as_fast_as_asked(due_ms: int) -> int:
+def no_wait(due_ms: int) -> int:
     """A clock that always shows the due time of the next frame: no waiting."""
     return due_ms
 
@@ -70,7 +70,7 @@ class SimulatedCamera:
         seed: int = 0,
         period_ms: int = PERIOD_MS,
         start_ms: int = 0,
-        pace: Pace = as_fast_as_asked,
+        pace: Pace = no_wait,
         before: PicturesOf = Renderer,
     ) -> None:
         """Set the times of the frames and the source of the pictures.

@@ -18,7 +18,7 @@ from simulation.camera import SimulatedCamera, real_time
 from simulation.generate.tables import nearest_view_mm, random_stage
 from simulation.players.driver import BoardPlayers, Players, SeatedPlayers
 from simulation.render.scene import Scene, Stage, look_at
-from simulation.tables import found_players, well_taken
+from simulation.tables import installed_players, well_exposed_stage
 from table.observation import Camera
 from table.printed_boards import default_game, printed_setup, printed_table
 from table.table_config import Lens, Setup
@@ -47,9 +47,9 @@ class PrintedTable:
         self.setup = printed_setup(usual, played, LENS)
         rng = np.random.default_rng([seed, 11])
         self._rng, self._seed = rng, seed
-        players = found_players()[played.name]
+        players = installed_players()[played.name]
         self.stage: Stage = (
-            well_taken(random_stage(self.setup, rng))
+            well_exposed_stage(random_stage(self.setup, rng))
             if isinstance(players, BoardPlayers)
             else players(seed).stage
         )
@@ -65,7 +65,7 @@ class PrintedTable:
             self.setup.game, name=started.game, colours=tuple(started.players)
         )
         setup = msgspec.structs.replace(self.setup, game=game)
-        players = found_players()[started.game]
+        players = installed_players()[started.game]
         self._players = (
             Players(session, setup, self.stage, players.play(setup, self._rng), self._rng)
             if isinstance(players, BoardPlayers)

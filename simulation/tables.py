@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
+from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, no_wait
 from simulation.generate.cases import resized
 from simulation.generate.tables import random_camera, random_stage, square_marker
 from simulation.players.driver import MISTAKES, BoardPlayers, DemoTable, ObservedSession, Players
@@ -41,7 +41,7 @@ PLAYERS_GROUP = "rinkside.players"
 
 
 @cache
-def found_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
+def installed_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
     """Simulated players by the name of their game, this project's own first.
 
     For games on a board: how they are played; for others: a function from a seed to its table.
@@ -72,7 +72,7 @@ def _own_players() -> Iterator[metadata.EntryPoint]:
 
 def board_players() -> dict[str, BoardPlayers]:
     """Players of games on boards."""
-    found = found_players().items()
+    found = installed_players().items()
     return {game: players for game, players in found if isinstance(players, BoardPlayers)}
 
 
@@ -81,7 +81,7 @@ def demo_table(game: str, seed: int) -> DemoTable:
 
     Raises InputError for a game that nobody plays here.
     """
-    players = found_players().get(game)
+    players = installed_players().get(game)
     if players is None or isinstance(players, BoardPlayers):
         return game_table(game, seed)
     return players(seed)
@@ -89,7 +89,7 @@ def demo_table(game: str, seed: int) -> DemoTable:
 
 def lessons_table(game: str) -> DemoTable:
     """The table on which lessons of a game are given; raises InputError as `demo_table` does."""
-    players = found_players().get(game)
+    players = installed_players().get(game)
     return demo_table(game, players.lessons_seed if isinstance(players, BoardPlayers) else 1)
 
 
@@ -132,8 +132,10 @@ def game_table(
         )
     players = known[game]
     rng = np.random.default_rng([seed, 5])
-    setup = players.finish(_near_cards(resized(players.random_setup(rng), width_px)), rng, seed)
-    place, stage = random_camera(setup, rng), well_taken(random_stage(setup, rng))
+    setup = players.finish(
+        _move_cards_close(resized(players.random_setup(rng), width_px)), rng, seed
+    )
+    place, stage = random_camera(setup, rng), well_exposed_stage(random_stage(setup, rng))
     empty = (
         None
         if isinstance(setup.board, Tiles)
@@ -142,7 +144,7 @@ def game_table(
     return GameTable(game, seed, setup, place, stage, empty)
 
 
-def _near_cards(setup: Setup) -> Setup:
+def _move_cards_close(setup: Setup) -> Setup:
     """Cards laid straight and close to the board, so that it fills the picture.
 
     A chessboard is left as it is: beside it there is room for its frame and wasted throws.
@@ -166,7 +168,7 @@ def _near_cards(setup: Setup) -> Setup:
     )
 
 
-def well_taken(stage: Stage) -> Stage:
+def well_exposed_stage(stage: Stage) -> Stage:
     """The stage before a camera in focus, with an exposure that suits the light."""
     light = stage.ambient + sum(lamp.power for lamp in stage.lamps)
     return replace(
@@ -186,7 +188,7 @@ def camera_over(
     players: Players,
     period_ms: int = PERIOD_MS,
     start_ms: int = 0,
-    pace: Pace = as_fast_as_asked,
+    pace: Pace = no_wait,
 ) -> SimulatedCamera:
     """A camera that watches them."""
     return SimulatedCamera(

@@ -59,21 +59,21 @@ class TrueEyes:
 
     def look(self, scene: Scene) -> Observation:
         """What is read of a table, once for each."""
-        return read_truly(scene, self.setup, self._place)
+        return true_observation(scene, self.setup, self._place)
 
     def close(self) -> None:
         """Nothing is left open."""
 
 
-def read_truly(scene: Scene, setup: Setup, camera: Camera) -> Observation:
+def true_observation(scene: Scene, setup: Setup, camera: Camera) -> Observation:
     """All that lies there, as it lies."""
-    there = [(piece, _read(piece, setup)) for piece in scene.pieces]
+    there = [(piece, _observed_piece(piece, setup)) for piece in scene.pieces]
     inside = [
         (piece, seen)
         for piece, seen in there
         if within(setup.outline_mm(), piece.vertices_mm[:, :2].mean(axis=0))
     ]
-    below = [_below(piece, [one for one, _ in inside]) for piece, _ in inside]
+    below = [_piece_below(piece, [one for one, _ in inside]) for piece, _ in inside]
     pieces = tuple(replace(seen, on=on) for (_, seen), on in zip(inside, below, strict=True))
     off = tuple(seen for _, seen in there if not any(seen is other for _, other in inside))
     middles = [slab.outline_mm.mean(axis=0) for slab in scene.slabs]
@@ -102,7 +102,7 @@ def read_truly(scene: Scene, setup: Setup, camera: Camera) -> Observation:
     )
 
 
-def _below(piece: ScenePiece, pieces: Sequence[ScenePiece]) -> int | None:
+def _piece_below(piece: ScenePiece, pieces: Sequence[ScenePiece]) -> int | None:
     """Which piece one stands on: the highest of those that it is over."""
     lower = [k for k, one in enumerate(pieces) if one is not piece and stands_on(piece, one)]
     return max(lower, key=lambda k: float(pieces[k].vertices_mm[:, 2].min()), default=None)
@@ -118,7 +118,7 @@ def places(board: Tiles) -> Iterator[tuple[str, Array]]:
             )
 
 
-def _read(piece: ScenePiece, setup: Setup) -> SeenPiece:
+def _observed_piece(piece: ScenePiece, setup: Setup) -> SeenPiece:
     vertices = piece.vertices_mm
     low = vertices[:, 2].min() + FLAT_MM
     size = min(

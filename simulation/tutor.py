@@ -132,7 +132,7 @@ class Tutor:
 
         Nobody acts in between: the players would set the table up from the beginning.
         """
-        with self._virtual.held_still():
+        with self._virtual.paused():
             if self._session.ledger.standing or position:
                 self._session.command(NextGame(decided_by=TUTOR))
             if position:

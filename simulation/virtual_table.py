@@ -18,17 +18,17 @@ from referee.sessions.events import Record, SeatFreed, SeatTaken
 from simulation.players.driver import SeatedPlayers
 from simulation.players.laying import (
     Bodies,
-    carries,
     kind_of,
-    laid_down,
+    lay_down,
     middle_mm,
-    moved,
-    put,
-    rolled,
+    move_body,
+    names_of_stack,
+    place_bodies,
+    roll_die,
     size_of,
+    stand_up,
     stands,
-    stood_up,
-    thrown,
+    throw_piece,
     without,
 )
 from simulation.render.ground import table_z_mm
@@ -163,8 +163,11 @@ class VirtualTable:
             bodies, players = self._players.bodies, self._players
             upwards = sorted(bodies, key=lambda name: float(bodies[name].vertices_mm[:, 2].max()))
             return VirtualNow(
-                tuple(self._drawn(name, bodies[name], self._may(name)) for name in upwards),
-                tuple(self._drawn(name, body, ()) for name, body in self._reserve.items()),
+                tuple(
+                    self._lying_body(name, bodies[name], self._allowed_acts(name))
+                    for name in upwards
+                ),
+                tuple(self._lying_body(name, body, ()) for name, body in self._reserve.items()),
                 players.people,
                 self._pace,
                 players.busy,
@@ -233,7 +236,7 @@ class VirtualTable:
         return self._set_up_after if self._players.ready else None
 
     @contextmanager
-    def held_still(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Nobody does anything meanwhile, and no picture is taken."""
         with self._lock:
             yield
@@ -303,7 +306,7 @@ class VirtualTable:
         limbs = scene.limbs + self._players.arm(who, self._hand[0])
         return Scene(scene.stage, pieces, limbs, slabs, dice)
 
-    def _may(self, name: str) -> tuple[str, ...]:
+    def _allowed_acts(self, name: str) -> tuple[str, ...]:
         body = self._players.bodies[name]
         match body:
             case ScenePiece():
@@ -314,7 +317,7 @@ class VirtualTable:
             case _:
                 return ("turn", "take")
 
-    def _drawn(self, name: str, body: Body, may: tuple[str, ...]) -> LyingBody:
+    def _lying_body(self, name: str, body: Body, may: tuple[str, ...]) -> LyingBody:
         match body:
             case ScenePiece():
                 size = size_of(body, self._setup).name
@@ -335,7 +338,7 @@ class VirtualTable:
                 text = "" if body.worded else str(_pips(body))
                 return LyingBody(name, "die", label, "", text, body.rgb, outline, may)
 
-    def _there(self, name: str) -> Body:
+    def _find_body(self, name: str) -> Body:
         """The body of this name, on the table or in the reserve."""
         return self._players.bodies.get(name) or self._reserve[name]
 
@@ -357,42 +360,42 @@ class VirtualTable:
     def _hold(self, name: str, place_mm: Array, turn_deg: float) -> None:
         """A hand holds the body over a place."""
         self._check(place_mm)
-        body = self._there(name)
+        body = self._find_body(name)
         step = np.array([*(place_mm - middle_mm(body)), LIFT_MM])
-        self._held = name, moved(body, step, turn_deg)
+        self._held = name, move_body(body, step, turn_deg)
         self._reach(place_mm)
 
     def _drop(self, name: str, place_mm: Array, turn_deg: float) -> None:
         """Let a body go at a place, turned; from the hand of a player it is thrown there."""
         self._check(place_mm)
-        bodies, body = self._players.bodies, self._there(name)
-        group = carries(bodies, name) if name in bodies else [name]
+        bodies, body = self._players.bodies, self._find_body(name)
+        group = names_of_stack(bodies, name) if name in bodies else [name]
         step = np.array([*(place_mm - middle_mm(body)), 0.0])
-        wanted = {one: moved(self._there(one), step, turn_deg) for one in group[:1]}
-        wanted |= {one: moved(bodies[one], step) for one in group[1:]}
+        wanted = {one: move_body(self._find_body(one), step, turn_deg) for one in group[:1]}
+        wanted |= {one: move_body(bodies[one], step) for one in group[1:]}
         if self._players.throws and name not in bodies and isinstance(body, ScenePiece):
             self._throw(name, wanted[name])
             return
         if isinstance(body, ScenePiece):
             bodies = without(bodies, *_counters_under(bodies, place_mm))
-        self._lay(put(bodies, wanted, self._setup, self._players.stacks), place_mm)
+        self._lay(place_bodies(bodies, wanted, self._setup, self._players.stacks), place_mm)
 
     def _throw(self, name: str, piece: Body) -> None:
         assert isinstance(piece, ScenePiece), "nothing else is thrown"
         bodies, spot = self._players.bodies, middle_mm(piece)
         after = None
         for _ in range(THROWS):
-            lands = thrown(bodies, piece, self._setup, self._rng)
-            after = put(bodies, {name: lands}, self._setup, stacks=False)
+            lands = throw_piece(bodies, piece, self._setup, self._rng)
+            after = place_bodies(bodies, {name: lands}, self._setup, stacks=False)
             if after is not None and np.hypot(*(middle_mm(after[name]) - middle_mm(lands))) < 1:
                 break
         self._lay(after, np.array([spot[0], self.low_mm[1]]))
 
     def _stand(self, name: str, _place: Array, _turn: float) -> None:
-        self._pose(name, stood_up)
+        self._pose(name, stand_up)
 
     def _lie(self, name: str, _place: Array, _turn: float) -> None:
-        self._pose(name, laid_down)
+        self._pose(name, lay_down)
 
     def _pose(self, name: str, posed: Callable[[ScenePiece, Setup], ScenePiece]) -> None:
         bodies = self._players.bodies
@@ -400,11 +403,11 @@ class VirtualTable:
         if not isinstance(body, ScenePiece):
             raise InputError(msg("table: only a piece on the table stands up or lies down"))
         wanted = {name: posed(body, self._setup)}
-        self._lay(put(bodies, wanted, self._setup, stacks=False), middle_mm(body))
+        self._lay(place_bodies(bodies, wanted, self._setup, stacks=False), middle_mm(body))
 
     def _stack(self, name: str, _place: Array, _turn: float) -> None:
         """Put a piece on the nearest that stands."""
-        bodies, body = self._players.bodies, self._there(name)
+        bodies, body = self._players.bodies, self._find_body(name)
         below = [
             other
             for one, other in bodies.items()
@@ -412,11 +415,11 @@ class VirtualTable:
         ]
         if not (self._players.stacks and below and isinstance(body, ScenePiece)):
             raise InputError(msg("table: there is nothing that this can stand on"))
-        upright = body if stands(body) else stood_up(body, self._setup)
+        upright = body if stands(body) else stand_up(body, self._setup)
         near = min(below, key=lambda other: float(np.hypot(*(middle_mm(other) - middle_mm(body)))))
         step = np.array([*(middle_mm(near) - middle_mm(upright)), 0.0])
-        wanted = {name: moved(upright, step)}
-        self._lay(put(bodies, wanted, self._setup, stacks=True), middle_mm(near))
+        wanted = {name: move_body(upright, step)}
+        self._lay(place_bodies(bodies, wanted, self._setup, stacks=True), middle_mm(near))
 
     def _take(self, name: str, _place: Array, _turn: float) -> None:
         """Take a body off the table, with all that stands on it."""
@@ -432,7 +435,7 @@ class VirtualTable:
         if not isinstance(die, SceneDie) or die.worded or corner is None:
             raise InputError(msg("table: expected the die, which is rolled in its corner"))
         outline = np.array(corner.outline_mm)
-        fell = rolled(die, outline, table_z_mm(self._setup), self._rng)
+        fell = roll_die(die, outline, table_z_mm(self._setup), self._rng)
         self._lay({**bodies, name: fell}, outline.mean(axis=0))
         until_ms = self._at_ms + LINGER_MS + SHAKE_MS
         self._hand, self._shaken = (

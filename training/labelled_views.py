@@ -16,9 +16,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from simulation.generate.rest_poses import leaning_on, slid_against
+from simulation.generate.rest_poses import lean_against, slide_against
 from simulation.generate.tables import random_stage, square_marker
-from simulation.render.arms import draw_limbs, hidden_by
+from simulation.render.arms import draw_limbs, occlusion_mask
 from simulation.render.board_art import counter
 from simulation.render.ground import Colours, draw_ground
 from simulation.render.rays import Grid, make_grid
@@ -174,7 +174,7 @@ class Table:
         self.placed = [
             one
             for one in self.placed
-            if not hidden_by(self.limbs, one[0].solid.vertices_mm, self.camera, spare).any()
+            if not occlusion_mask(self.limbs, one[0].solid.vertices_mm, self.camera, spare).any()
         ]
 
     def _lay(self) -> None:
@@ -197,13 +197,13 @@ class Table:
                 ahead = np.array([math.cos(math.radians(heading)), math.sin(math.radians(heading))])
                 away = float(rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
                 edge = support.vertices_mm[:, :2].mean(axis=0) - away * ahead + rng.normal(0, 3, 2)
-                solid = leaning_on(size, edge, heading, support)
+                solid = lean_against(size, edge, heading, support)
                 others = [other for other in solids if other is not support]
             else:
                 solid = (upright if pose == "upright" else lying)(size, float(x), float(y), heading)
                 others = solids
                 if solids and rng.random() < 0.3 and is_free(solid, others):
-                    solid = slid_against(solid, solids[int(rng.integers(len(solids)))]) or solid
+                    solid = slide_against(solid, solids[int(rng.integers(len(solids)))]) or solid
             if solid is None or not is_free(solid, others, 0.01) or self._on_disc(solid):
                 continue
             self._place(solid, pose, colour, size)

@@ -22,7 +22,7 @@ from engines.ice_storm.place import Place, readings
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from engines.verdict import Verdict
-from simulation.generate.rest_poses import leaning_on
+from simulation.generate.rest_poses import lean_against
 from simulation.true_reading import SIGMAS
 from table.boards import Chessboard
 from table.clearance import is_free
@@ -601,7 +601,7 @@ class FuzzedStorm(OnTable):
             ahead = np.array([math.cos(math.radians(heading)), math.sin(math.radians(heading))])
             away = chance.uniform(0.3, 1.0) * self._size.slant_mm + self._size.base_mm / 2
             edge = support.vertices_mm[:, :2].mean(axis=0) - away * ahead
-            solid = leaning_on(self._size, edge, heading, support)
+            solid = lean_against(self._size, edge, heading, support)
             others = [one for one in solids if one is not support]
             if solid is not None and self._inside(solid) and is_free(solid, others, APART_MM):
                 base = solid.vertices_mm[1:3, :2].mean(axis=0)

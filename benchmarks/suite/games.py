@@ -15,7 +15,7 @@ from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, play
 from benchmarks.games.tallies import Tally, otherwise, tallies, unneeded
 from benchmarks.harness import Benchmark, Pairs
 from simulation.players.driver import MISTAKES
-from simulation.tables import WIDTH_PX, found_players
+from simulation.tables import WIDTH_PX, installed_players
 from table.errors import InputError
 
 
@@ -49,7 +49,7 @@ def cases(options: Options) -> Iterator[tuple[str, int, int]]:
 
 def played_games(options: Options) -> tuple[str, ...]:
     """The games that are played; raises InputError for one that nobody plays here."""
-    if options.game and options.game not in (known := found_players()):
+    if options.game and options.game not in (known := installed_players()):
         raise InputError(f"--game: expected {', '.join(known)}, got {options.game!r}")
     return (options.game,) if options.game else GAMES
 

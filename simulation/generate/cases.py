@@ -17,7 +17,7 @@ import numpy as np
 from simulation.generate.layouts import Layout, random_layout
 from simulation.generate.tables import KINDS, Kind, random_camera, random_setup, random_stage
 from simulation.generate.throws import Placed
-from simulation.render.arms import hidden_by
+from simulation.render.arms import occlusion_mask
 from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import SKINS, SLEEVES, Limb, Scene, Stage, forearm, reaching_arm
 from table.boards import Tiles, within
@@ -93,8 +93,8 @@ def random_case(kind: Kind, seed: int) -> Case:
     camera = random_camera(setup, rng)
     stage = random_stage(setup, rng)
     layout = random_layout(setup, rng)
-    limbs = _maybe_arm(setup, camera, layout, rng)
-    return Case(setup, camera, stage, layout, limbs, _covered(setup, camera, limbs))
+    limbs = _random_arm(setup, camera, layout, rng)
+    return Case(setup, camera, stage, layout, limbs, _covered_marker_ids(setup, camera, limbs))
 
 
 def random_view(setup: Setup, seed: int) -> tuple[Camera, Scene]:
@@ -188,7 +188,7 @@ def _write_jpeg(path: Path, image: Image, quality: int) -> None:
     write_whole(path, data.tobytes())
 
 
-def _maybe_arm(
+def _random_arm(
     setup: Setup, camera: Camera, layout: Layout, rng: np.random.Generator
 ) -> tuple[Limb, ...]:
     """Sometimes an arm that reaches in over a fiducial card and hides nothing that lies there."""
@@ -209,19 +209,19 @@ def _maybe_arm(
             if rng.random() < 0.6
             else forearm(tip, inward, skin)
         )
-        if not hidden_by(limbs, there, camera, spare_mm=4.0).any():
+        if not occlusion_mask(limbs, there, camera, spare_mm=4.0).any():
             return limbs
     return ()
 
 
-def _covered(setup: Setup, camera: Camera, limbs: tuple[Limb, ...]) -> tuple[int, ...]:
+def _covered_marker_ids(setup: Setup, camera: Camera, limbs: tuple[Limb, ...]) -> tuple[int, ...]:
     """Ids of the markers of which anything is hidden."""
     shares = np.array([(a, b) for a in np.linspace(0, 1, 9) for b in np.linspace(0, 1, 9)])
     ids = []
     for marker in setup.fiducials.markers:
         corner, right, _, down = np.array(marker.corners_mm)
         places = corner + shares @ np.array([right - corner, down - corner])
-        if hidden_by(
+        if occlusion_mask(
             limbs, np.column_stack([places, np.full(len(places), setup.fiducials.z_mm)]), camera
         ).any():
             ids.append(marker.id)

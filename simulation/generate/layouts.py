@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engines.icefloe.board import laid_out
-from simulation.generate.throws import Placed, Thrower, clear_of_cards, throw_boule, throw_storm
-from simulation.render.board_art import SHEET_MARGIN_MM, SUITS, TileStyle, counter, ringed
+from simulation.generate.throws import Placed, Thrower, is_clear_of_cards, throw_boule, throw_storm
+from simulation.render.board_art import SHEET_MARGIN_MM, SUITS, TileStyle, counter, ringed_counter
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import ALBEDO, Slab
 from table.boards import Coasters, Hex, Tiles
@@ -162,7 +162,9 @@ class Ice:
             )
         )
         self.rgb = (r, g, b)
-        self.face = ringed(self.kind.diameter_mm, self.rgb, rng) if rng.random() < 0.35 else None
+        self.face = (
+            ringed_counter(self.kind.diameter_mm, self.rgb, rng) if rng.random() < 0.35 else None
+        )
         self.slabs: list[Slab] = []
 
     def lay(self, middle: Array, cell_mm: float, placed: list[Placed]) -> bool:
@@ -197,7 +199,12 @@ class Ice:
             spot = heap + self.rng.normal(0, 25, 2)
             outside = bool((spot < low - reach).any() or (spot > high + reach).any())
             free = all(np.hypot(*(spot - _middle(slab))) > 2 * reach for slab in beside)
-            if outside and free and len(beside) < count and clear_of_cards(self.setup, spot, reach):
+            if (
+                outside
+                and free
+                and len(beside) < count
+                and is_clear_of_cards(self.setup, spot, reach)
+            ):
                 beside.append(self.counter(spot, table_z_mm(self.setup)))
         return beside
 
@@ -244,7 +251,7 @@ def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
     quarter_turns = rng.random() < 0.35
     slabs = []
     for place, name in held.items():
-        middle, turn = _pushed(board, place, set(held), rng)
+        middle, turn = _pushed_place(board, place, set(held), rng)
         slabs.append(
             style.tile(
                 name,
@@ -277,7 +284,7 @@ def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
     return Layout(tuple(thrower.placed), tuple(slabs), truth)
 
 
-def _pushed(
+def _pushed_place(
     board: Tiles, place: tuple[int, int], held: set[tuple[int, int]], rng: np.random.Generator
 ) -> tuple[Array, float]:
     """Where a tile really lies: middle (2,) in mm, and turn in degrees.

@@ -22,7 +22,7 @@ def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
     return Solid(solid.vertices_mm + np.array([dx_mm, dy_mm, 0.0]))
 
 
-def slid_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None:
+def slide_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None:
     """`solid` slid towards `other`, by `share` of the way to contact.
 
     None where it would pass by, or already touches.
@@ -62,7 +62,7 @@ def flush_deg(below: Solid, rng: np.random.Generator) -> float:
     )
 
 
-def leaning_on(
+def lean_against(
     size: PieceSize, edge_mm: Array, heading_deg: float, support: Solid, z_mm: float = 0.0
 ) -> Solid | None:
     """A piece that leans on `support`: fallen along its heading about a base edge on the table.

@@ -286,7 +286,7 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
         ambient=ambient,
         mat=mat,
         squares=_random_squares(rng),
-        frame_rgb=_times((0.05, 0.04, 0.035), float(np.exp(rng.uniform(-1.0, 2.3)))),
+        frame_rgb=_scale_rgb((0.05, 0.04, 0.035), float(np.exp(rng.uniform(-1.0, 2.3)))),
         frame_mm=float(rng.uniform(6, 18)),
         table_mm=table_mm,
         seed=int(rng.integers(1 << 30)),
@@ -295,7 +295,7 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
 
 def _random_table(rng: np.random.Generator) -> Surface:
     return replace(
-        _redyed(TABLES[int(rng.integers(len(TABLES)))], rng),
+        _redye(TABLES[int(rng.integers(len(TABLES)))], rng),
         contrast=float(rng.uniform(0.05, 0.35)),
         grain_deg=float(rng.uniform(0, 180)),
         gloss=float(rng.choice([0.0, 0.03, 0.12])),
@@ -342,7 +342,7 @@ def _random_mat(rng: np.random.Generator) -> Surface | None:
     """A mat on the table, on three tables of four."""
     if rng.random() >= 0.75:
         return None
-    mat = _redyed(MATS[int(rng.integers(len(MATS)))], rng)
+    mat = _redye(MATS[int(rng.integers(len(MATS)))], rng)
     return replace(mat, contrast=float(rng.uniform(0.08, 0.3)))
 
 
@@ -354,7 +354,7 @@ def _random_extent(setup: Setup, rng: np.random.Generator) -> tuple[float, float
     return x - left, y - near, x + width + right, y + depth + far
 
 
-def _redyed(surface: Surface, rng: np.random.Generator) -> Surface:
+def _redye(surface: Surface, rng: np.random.Generator) -> Surface:
     """The same material in another shade, sometimes in another colour altogether."""
     rgb = np.array(surface.rgb)
     if surface.kind != "wood" and rng.random() < 0.35:
@@ -371,11 +371,11 @@ def _random_squares(rng: np.random.Generator) -> tuple[Rgb, Rgb]:
     dark, light = SQUARES[int(rng.integers(len(SQUARES)))]
     if rng.random() < 0.3:
         return dark, light
-    return _times(dark, float(np.exp(rng.uniform(-0.3, 0.9)))), _times(
+    return _scale_rgb(dark, float(np.exp(rng.uniform(-0.3, 0.9)))), _scale_rgb(
         light, float(rng.uniform(0.7, 1.1))
     )
 
 
-def _times(rgb: Rgb, factor: float) -> Rgb:
+def _scale_rgb(rgb: Rgb, factor: float) -> Rgb:
     r, g, b = (float(min(factor * value, 0.85)) for value in rgb)
     return r, g, b

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from simulation.generate.rest_poses import flush_deg, leaning_on, slid_against
+from simulation.generate.rest_poses import flush_deg, lean_against, slide_against
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import ALBEDO, ALWAYS_OPAQUE, Rgb, ScenePiece
 from table.boards import within
@@ -148,7 +148,7 @@ class Thrower:
             edge = (
                 support.vertices_mm[:, :2].mean(axis=0) - away * towards + self.rng.normal(0, 3, 2)
             )
-            solid = leaning_on(self.size, edge, heading, support)
+            solid = lean_against(self.size, edge, heading, support)
             others = [other for other in self.solids() if other is not support]
             if solid is not None and self._fits(solid, role) and is_free(solid, others):
                 self.place(colour, "leaning", solid, edge, heading, role)
@@ -168,7 +168,7 @@ class Thrower:
                 others,
                 key=lambda other: float(np.linalg.norm(other.vertices_mm.mean(axis=0) - middle)),
             )
-        solid = slid_against(before, against) if against is not None else None
+        solid = slide_against(before, against) if against is not None else None
         if (
             solid is not None
             and self._fits(solid, last.role)
@@ -187,7 +187,7 @@ class Thrower:
             return all(within(outline, corner) for corner in plan)
         low, high = outline.min(axis=0) - 22, outline.max(axis=0) + 22
         beside = bool((plan.max(axis=0) < low).any() or (plan.min(axis=0) > high).any())
-        return beside and clear_of_cards(
+        return beside and is_clear_of_cards(
             self.setup, plan.mean(axis=0), float(np.ptp(plan, axis=0).max())
         )
 
@@ -201,7 +201,7 @@ def _shade(rgb: Rgb, rng: np.random.Generator) -> Rgb:
     return r, g, b
 
 
-def clear_of_cards(setup: Setup, place_mm: Array, reach_mm: float) -> bool:
+def is_clear_of_cards(setup: Setup, place_mm: Array, reach_mm: float) -> bool:
     """Is a place (2,) farther than `reach_mm` from the white of every card?"""
     for marker in setup.fiducials.markers:
         corners = np.array(marker.corners_mm)

@@ -77,7 +77,7 @@ def act_verdict(
         if isinstance(
             event, VerdictReached | InputRecorded | QuestionAsked | Answered | Corrected | Declared
         )
-        and not _waits(event)
+        and not _is_waiting_notice(event)
     ]
     if not heard:
         return "nothing"
@@ -91,7 +91,11 @@ def act_verdict(
             return "asked"
         if not recorded:
             return "nothing"
-        return "not seen" if all(left_open(moves, act.moves) for moves in recorded) else "wrong"
+        return (
+            "not seen"
+            if all(agrees_up_to_doubt(moves, act.moves) for moves in recorded)
+            else "wrong"
+        )
     if len(ruled) < len(heard) and stands:
         return "not seen"
     if (
@@ -116,10 +120,10 @@ def act_verdict(
     )  # what was asked before has the code of the question
     if stands and ruling == act.ruling and as_described:
         return "right"
-    return "not seen" if act.lawful and left_open(event.moves, act.moves) else "wrong"
+    return "not seen" if act.lawful and agrees_up_to_doubt(event.moves, act.moves) else "wrong"
 
 
-def left_open(recorded: tuple[str, ...], truth: tuple[str, ...]) -> bool:
+def agrees_up_to_doubt(recorded: tuple[str, ...], truth: tuple[str, ...]) -> bool:
     """True if the moves hold the true ones, whose squares may be too close to call.
 
     In the notation a question mark stands after each of these. What was done, the first word of a
@@ -133,9 +137,9 @@ def left_open(recorded: tuple[str, ...], truth: tuple[str, ...]) -> bool:
     return sure < may_be and sure <= squares <= may_be
 
 
-def may_be_asked(event: Event, act: Act) -> bool:
+def may_lead_to_question(event: Event, act: Act) -> bool:
     """Whether a question may follow from the event, for whoever waits for it."""
-    return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
+    return _cannot_see(event) or _is_waiting_notice(event) or (act.lawful and _out_of_sync(event))
 
 
 def rests_on_table(event: Event) -> bool:
@@ -156,7 +160,7 @@ def _cannot_see(event: Event) -> bool:
     return isinstance(event, VerdictReached) and event.verdict == "cannot_see"
 
 
-def _waits(event: Event) -> bool:
+def _is_waiting_notice(event: Event) -> bool:
     """Whether it only says that the table is not what the game waits for."""
     return isinstance(event, VerdictReached) and event.verdict == "waiting"
 

@@ -31,13 +31,13 @@ from simulation.players.acts import (
     Act,
     JudgedAct,
     act_verdict,
+    agrees_up_to_doubt,
     is_heard,
-    left_open,
-    may_be_asked,
+    may_lead_to_question,
     rests_on_table,
 )
 from simulation.players.hands import WHO, PlayerHands, Steps
-from simulation.players.laying import Bodies, carries, middle_mm, without
+from simulation.players.laying import Bodies, middle_mm, names_of_stack, without
 from simulation.render.scene import Body, Limb, Scene, SceneDie, ScenePiece, Slab, Stage
 from table.observation import Camera
 from table.solids import Array
@@ -117,7 +117,7 @@ class ByHand:
 
     def taken(self, bodies: Bodies, name: str) -> Bodies:
         """The table after somebody took a body off, and all that stands on it."""
-        return without(bodies, *carries(bodies, name))
+        return without(bodies, *names_of_stack(bodies, name))
 
     def completed(self, _state: Any, bodies: Bodies) -> Bodies:
         """The table with what belongs there in a state, and nobody brings along with a move."""
@@ -129,7 +129,7 @@ class ByHand:
         return next((player for player in waited if player), None)
 
 
-def _as_laid(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
+def _unchanged_setup(setup: Setup, _rng: np.random.Generator, _seed: int) -> Setup:
     return setup
 
 
@@ -149,7 +149,7 @@ class BoardPlayers:
 
     random_setup: Callable[[np.random.Generator], Setup]
     play: Callable[[Setup, np.random.Generator], Play]
-    finish: Callable[[Setup, np.random.Generator, int], Setup] = _as_laid
+    finish: Callable[[Setup, np.random.Generator, int], Setup] = _unchanged_setup
     rulings: Callable[[Setup], dict[str, str]] = _no_rulings
     lessons_seed: int = 1
 
@@ -276,12 +276,12 @@ class Players:
         """How many lawful acts in a row nobody ruled on rightly."""
         self._people = PlayerHands(session, setup)
         self.arm = self._people.arm
-        self._script = self._evening()
+        self._script = self._play_evening()
 
     @property
     def busy(self) -> bool:
         """Whether one of them is doing something, or is about to lay back what was undone."""
-        return self._acting or self._undone()
+        return self._acting or self._has_undone_moves()
 
     @property
     def ready(self) -> bool:
@@ -292,7 +292,7 @@ class Players:
         """What lies and moves on the table at a time; times must not go back."""
         self._people.look_up(at_ms)
         self._note()
-        self._script = self._people.go_on(self._script, self._again)
+        self._script = self._people.go_on(self._script, self._resume)
         self._seen = self.bodies
         bodies = self.bodies.values()
         pieces = tuple(body for body in bodies if isinstance(body, ScenePiece))
@@ -312,19 +312,19 @@ class Players:
             self._session.ledger.state, self.state
         )
 
-    def _again(self) -> Steps:
+    def _resume(self) -> Steps:
         """The rest of the evening, as it is recorded, after a moment's thought."""
         self.state = self._session.ledger.state
         yield from self._people.wait(THINK_MS)
-        yield from self._turns()
+        yield from self._play_turns()
 
-    def _evening(self) -> Steps:
+    def _play_evening(self) -> Steps:
         """All that the players do, one step a frame."""
         yield
         yield from self._begin()
-        yield from self._turns()
+        yield from self._play_turns()
 
-    def _turns(self) -> Steps:
+    def _play_turns(self) -> Steps:
         """All that they do once the board is set up."""
         while True:
             self._acting = False
@@ -344,7 +344,7 @@ class Players:
                 yield
             elif ledger.paused:
                 yield
-            elif self._undone() or not self._play.same(ledger.state, self.state):
+            elif self._has_undone_moves() or not self._play.same(ledger.state, self.state):
                 yield from self._follow()
             elif self._play.engine.outcome(self.state) is not None:
                 yield
@@ -366,14 +366,14 @@ class Players:
         if self._rng.random() < self._mistakes * (not self.people) and (
             wrong := self._play.mistake(self.state, self.bodies)
         ):
-            yield from self._do(wrong)
+            yield from self._perform(wrong)
         act = self._play.turn(self.state, self.bodies)
         if act.heard is not None and act.heard.get("player") in self.people:
             yield
             return
         before = self.state
         if act.ruling != "declared":
-            yield from self._do(act)
+            yield from self._perform(act)
             self._in_vain = self._in_vain + 1 if self._play.same(before, self.state) else 0
         if act.ruling == "declared" or self._in_vain >= IN_VAIN:
             self._in_vain = 0
@@ -383,13 +383,13 @@ class Players:
         """Set up the board, as it stands in a game that was declared to have begun already."""
         laid = self._play.laid(self.state) if self._session.ledger.standing else None
         if laid is None:
-            yield from self._set_out()
+            yield from self._set_up_board()
         else:
             yield from self._lay(laid)
             self._remember()
         self._set_up = self._game_seq
 
-    def _set_out(self) -> Steps:
+    def _set_up_board(self) -> Steps:
         """Set up the board as it is at the beginning of a game.
 
         Where the camera cannot make it out, it stays as it is, and people declare its moves.
@@ -398,7 +398,7 @@ class Players:
         for _ in range(SET_UPS):
             if begin is None:
                 return
-            yield from self._do(begin)
+            yield from self._perform(begin)
             if self.done[-1].verdict in ("right", "asked"):
                 return
             begin = self._play.begin(self.state)
@@ -422,7 +422,7 @@ class Players:
         ledger = self._session.ledger
         self._followed = ledger.seq
         bodies, newest = self.recorded(), self._session.records(ledger.seq - 1)
-        if bodies is not None and not (self.people and _played(newest)):
+        if bodies is not None and not (self.people and _shows_play(newest)):
             self.state, self._acting = ledger.state, True
             yield from self._lay(self._with_dice(bodies))
             if self.people:  # what is not seen to change is not ruled on again
@@ -432,13 +432,13 @@ class Players:
             self.state, self.bodies = ledger.state, self._play.named(self.bodies)
         yield
 
-    def _undone(self) -> bool:
+    def _has_undone_moves(self) -> bool:
         """Whether the players have yet to lay back what people undid or corrected at the panel."""
         ledger = self._session.ledger
         if not self.people or ledger.seq == self._followed:
             return False
         newest = self._session.records(ledger.seq - 1)
-        if not newest or _played(newest):
+        if not newest or _shows_play(newest):
             return False
         lay = self.recorded()
         return lay is not None and self._with_dice(lay) != self.bodies
@@ -475,7 +475,7 @@ class Players:
         """These bodies, with the dice as they lie: laid back they would be another roll."""
         return {**bodies, **{name: self.bodies[name] for name in _rolled(bodies, self.bodies)}}
 
-    def _do(self, act: Act) -> Steps:
+    def _perform(self, act: Act) -> Steps:
         """Do an act, wait for the ruling, and put back what does not stand."""
         before, mark, self._acting = self.bodies, self._session.ledger.seq, True
         after = self.state
@@ -483,7 +483,7 @@ class Players:
             after = self._play.engine.play(after, self._play.engine.parse_move(move))
         if act.heard is None:
             yield from self._lay(act.bodies)
-            yield from self._until_ruled(mark, act)
+            yield from self._await_ruling(mark, act)
         else:
             yield from self._say(act.heard)
         typed = act.typed is not None and all(
@@ -590,7 +590,7 @@ class Players:
         yield
         yield from self._people.reach(player, None)
 
-    def _until_ruled(self, mark: int, act: Act) -> Steps:
+    def _await_ruling(self, mark: int, act: Act) -> Steps:
         """Wait for the referee's ruling on an act, and answer its questions.
 
         "As recorded" and "cannot be made out" are no rulings on the act. Nor is "the table is not
@@ -617,7 +617,7 @@ class Players:
             if (
                 since
                 and not ledger.paused
-                and not all(may_be_asked(record.event, act) for record in since)
+                and not all(may_lead_to_question(record.event, act) for record in since)
             ):
                 return
             frames += not ledger.paused
@@ -638,12 +638,17 @@ class Players:
             (
                 choice.label
                 for choice in choices
-                if truth and self._come_to_the_same(choice.moves, truth)
+                if truth and self._lead_to_same_state(choice.moves, truth)
             ),
             None,
         )
         label = label or next(
-            (choice.label for choice in choices if truth and left_open(choice.moves, truth)), None
+            (
+                choice.label
+                for choice in choices
+                if truth and agrees_up_to_doubt(choice.moves, truth)
+            ),
+            None,
         )
         label = label or next(
             (
@@ -657,7 +662,7 @@ class Players:
         if label is not None:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
 
-    def _come_to_the_same(self, moves: tuple[str, ...], truth: tuple[str, ...]) -> bool:
+    def _lead_to_same_state(self, moves: tuple[str, ...], truth: tuple[str, ...]) -> bool:
         """Whether moves lead to the true state.
 
         Pieces that look alike may have each other's numbers.
@@ -665,12 +670,12 @@ class Players:
         if moves == truth or not moves:
             return moves == truth
         try:
-            after, true_after = (self._played(each) for each in (moves, truth))
+            after, true_after = (self._state_after(each) for each in (moves, truth))
         except ValueError:
             return False
         return self._play.same(after, true_after)
 
-    def _played(self, moves: tuple[str, ...]) -> Any:
+    def _state_after(self, moves: tuple[str, ...]) -> Any:
         state = self._session.ledger.state
         for move in moves:
             state = self._play.engine.play(state, self._play.engine.parse_move(move))
@@ -686,6 +691,6 @@ def _rolled(before: Bodies, after: Bodies) -> list[str]:
     ]
 
 
-def _played(records: tuple[Record, ...]) -> bool:
+def _shows_play(records: tuple[Record, ...]) -> bool:
     """Whether the newest of these records is of something that was done at the table, or said."""
     return bool(records) and not isinstance(records[-1].event, Undone | Corrected)

@@ -17,7 +17,7 @@ from engines.ice_boule.moves import Throw as ThrowMove
 from engines.ice_boule.state import PROJECTILES
 from referee.presentation.session_view import Question, SessionView
 from referee.sessions.commands import Answer, Command, Hear
-from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
+from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, no_wait
 from simulation.generate.rest_poses import flush_deg
 from simulation.players.driver import ByHand
 from simulation.players.hands import WHO, PlayerHands, Steps
@@ -62,7 +62,7 @@ def simulated_table(
     seed: int,
     period_ms: int = PERIOD_MS,
     start_ms: int = 0,
-    pace: Pace = as_fast_as_asked,
+    pace: Pace = no_wait,
 ) -> SimulatedCamera:
     """A camera over the table of `demo_setup`, at which simulated players play for `session`."""
     players = Players(session, demo_setup(), seed)
@@ -160,13 +160,13 @@ class Players(ByHand):
         """What lies and moves on the table at a time; times must not go back."""
         self._people.look_up(at_ms)
         self._note()
-        self._script = self._people.go_on(self._script, self._again)
+        self._script = self._people.go_on(self._script, self._resume)
         self._seen = self.bodies
         if not self.bodies:
             self._cleared = self._session.view().game_number
         return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
 
-    def _again(self) -> Steps:
+    def _resume(self) -> Steps:
         """The rest of the evening, after a moment's thought."""
         self._loose = ()
         yield from self._people.wait(THINK_MS)
@@ -200,9 +200,9 @@ class Players(ByHand):
             elif self.people and self._lay_at[state] != self.bodies:
                 yield from self._lay(self._lay_at[state])
             elif view.next is None:
-                yield from self._until_ruled(view, self._throw_target)
+                yield from self._await_ruling(view, self._throw_target)
             elif self.table.target is not None:
-                yield from self._until_ruled(view, self._throw)
+                yield from self._await_ruling(view, self._throw)
             else:
                 yield
 
@@ -228,7 +228,7 @@ class Players(ByHand):
         yield
         yield from self._people.reach(player, None)
 
-    def _until_ruled(self, view: SessionView, act: Callable[[SessionView], Steps]) -> Steps:
+    def _await_ruling(self, view: SessionView, act: Callable[[SessionView], Steps]) -> Steps:
         """Act, then wait for the referee.
 
         What is not ruled on in good time, or not accepted, is taken back.
@@ -261,7 +261,7 @@ class Players(ByHand):
         )
         accident = "topple" if self.table.stack and self._rng.random() < TOPPLES else accident
         throw = Throw((float(aim[0]), float(aim[1])), self._skill_mm[colour], accident)
-        after = self.table.thrown(colour, throw, self._rng)
+        after = self.table.after_throw(colour, throw, self._rng)
         yield from self._centrifice(colour, colour, after)
         yield from self._people.reach(colour, None)
         if not self.table.in_play(self.table.pieces[-1]):
@@ -275,7 +275,9 @@ class Players(ByHand):
         assert colour is not None, "checked when they sat down"
         low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
         aim = low + (high - low) * self._rng.uniform([0.3, 0.45], [0.7, 0.72])
-        lands = self.table.thrown(colour, Throw((float(aim[0]), float(aim[1])), 20.0), self._rng)
+        lands = self.table.after_throw(
+            colour, Throw((float(aim[0]), float(aim[1])), 20.0), self._rng
+        )
         yield from self._centrifice(player, colour, lands)
         target = self.table.target
         assert target is not None, "it was thrown just now"
@@ -303,14 +305,14 @@ class Players(ByHand):
         while (share := (self._people.now_ms - began_ms) / FLIGHT_MS) < 1:
             self._loose = (
                 catapult,
-                self.table.piece(colour, self._in_flight(middle_mm(projectile), lands, share)),
+                self.table.piece(colour, self._flying_solid(middle_mm(projectile), lands, share)),
             )
             yield
         self.table, self._loose = after, (catapult,)
         yield
         self._loose = ()
 
-    def _in_flight(self, start_mm: Array, end_mm: Array, share: float) -> Solid:
+    def _flying_solid(self, start_mm: Array, end_mm: Array, share: float) -> Solid:
         """The projectile on its way, tumbling; 90 mm up in the middle."""
         turn = np.linalg.qr(self._rng.normal(size=(3, 3)))[0]
         rotation = turn * np.sign(np.linalg.det(turn))
@@ -358,7 +360,9 @@ class Players(ByHand):
             return
         truth, target = true_layout(self.table), self.table.target
         left = target is None or not self.table.in_play(target)
-        choice = max(question.choices, key=lambda choice: _likeness(choice.moves, truth, left))
+        choice = max(
+            question.choices, key=lambda choice: _agreement_score(choice.moves, truth, left)
+        )
         readings: dict[str, float] = {}
         for lie in truth.lies:
             readings.setdefault(lie.colour, lie.gap_mm)
@@ -415,7 +419,7 @@ def agrees(layout: Layout, truth: Layout) -> bool:
     )
 
 
-def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
+def _agreement_score(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
     """How well the moves of a choice agree with the truth; greater is better.
 
     `left`: the target is no longer in play. A choice that records other points than the truth is

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from simulation.generate.rest_poses import flush_deg, moved, random_pose, slid_against
+from simulation.generate.rest_poses import flush_deg, moved, random_pose, slide_against
 from simulation.generate.tables import square_marker
 from simulation.players.laying import middle_mm, stands_on
 from simulation.render.scene import ALWAYS_OPAQUE, Lamp, ScenePiece, Sensor, Stage, Surface, look_at
@@ -172,7 +172,7 @@ class Tabletop:
     def _size(self) -> PieceSize:
         return self.setup.sizes[-1]
 
-    def thrown(self, colour: str, throw: Throw, rng: np.random.Generator) -> Tabletop:
+    def after_throw(self, colour: str, throw: Throw, rng: np.random.Generator) -> Tabletop:
         """The table after a throw of a piece of `colour` has come to rest."""
         match throw.accident:
             case "touch":
@@ -205,7 +205,7 @@ class Tabletop:
         for _ in range(20):
             away = float(rng.uniform(0, 2 * math.pi))
             start = middle_mm(target.solid) + 80 * np.array([math.cos(away), math.sin(away)])
-            solid = slid_against(random_pose(self._size, start, rng), target.solid)
+            solid = slide_against(random_pose(self._size, start, rng), target.solid)
             if solid is not None and self._inside(solid) and self._free(solid, besides=target):
                 return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
         return None
@@ -232,7 +232,7 @@ class Tabletop:
             ahead = np.array([math.cos(way), math.sin(way)])
             push = push_mm * ahead
             table = self.without(struck)
-            if (pushed := table._pushed(struck.solid, push, rng)) is None:
+            if (pushed := table._push(struck.solid, push, rng)) is None:
                 continue
             table = replace(table, pieces=(*table.pieces, replace(struck, solid=pushed)))
             short_mm = max(min(0.25 * push_mm, 15.0), 50.0 - push_mm)
@@ -241,7 +241,7 @@ class Tabletop:
                 return replace(table, pieces=(*table.pieces, self.piece(colour, solid)))
         return None
 
-    def _pushed(self, solid: Solid, push: Array, rng: np.random.Generator) -> Solid | None:
+    def _push(self, solid: Solid, push: Array, rng: np.random.Generator) -> Solid | None:
         """Where a pushed piece ends: slid, knocked over, or beyond the far edge.
 
         None where it cannot lie there.
@@ -275,14 +275,14 @@ class Tabletop:
             )
             if not (rest._inside(lies) and rest._free(lies)):
                 continue
-            table = rest.with_target(inside(self._size, lies) if nests else lies)
+            table = rest.with_target(nest_in(self._size, lies) if nests else lies)
             table = (
                 replace(table, pieces=(*table.pieces, replace(stack[0], solid=lies)))
                 if nests
                 else table
             )
             for piece in stack[nests:]:
-                fell = table._fallen(rng)
+                fell = table._fall_from_target(rng)
                 table = (
                     table
                     if fell is None
@@ -297,7 +297,7 @@ class Tabletop:
                 return replace(table, pieces=(*table.pieces, self.piece(colour, solid)))
         return None
 
-    def _fallen(self, rng: np.random.Generator) -> Solid | None:
+    def _fall_from_target(self, rng: np.random.Generator) -> Solid | None:
         """Where a piece that fell from the target comes to lie: free, or touching the target.
 
         None where it cannot lie there.
@@ -309,7 +309,7 @@ class Tabletop:
         )
         free = lying(self._size, float(x), float(y), float(rng.uniform(0, 360)))
         touches = rng.random() < 0.5
-        solid = slid_against(free, target.solid) if touches else free
+        solid = slide_against(free, target.solid) if touches else free
         return (
             solid
             if solid is not None
@@ -381,7 +381,7 @@ class Tabletop:
         return is_free(solid, [piece.solid for piece in self.pieces if piece is not besides])
 
 
-def inside(size: PieceSize, shell: Solid) -> Solid:
+def nest_in(size: PieceSize, shell: Solid) -> Solid:
     """A piece of the same size nested in a shell, however that lies."""
     axis = shell.tip_mm - shell.vertices_mm[:4].mean(axis=0)
     return Solid(shell.vertices_mm - size.stack_step_mm * axis / np.linalg.norm(axis))

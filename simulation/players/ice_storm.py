@@ -18,9 +18,9 @@ from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import targets
 from engines.ice_storm.state import PIECES, State
 from engines.ice_storm.touches import touches
-from simulation.generate.rest_poses import leaning_on
+from simulation.generate.rest_poses import lean_against
 from simulation.generate.tables import random_setup
-from simulation.generate.throws import Thrower, clear_of_cards
+from simulation.generate.throws import Thrower, is_clear_of_cards
 from simulation.players.acts import Act
 from simulation.players.driver import BoardPlayers, ByHand
 from simulation.players.laying import Bodies, without
@@ -126,7 +126,7 @@ class StormPlay(ByHand):
         if state.next is None:
             sure = [target for target, certain in targets(state).items() if certain]
             if not sure:
-                return self._settled(state, bodies)
+                return self._settle_doubt(state, bodies)
             target = self._chance.choice(sure)
             taken = without(bodies, self._name(bodies, target))
             return Act(
@@ -136,13 +136,13 @@ class StormPlay(ByHand):
         first = state.thrown == 0 or state.round_over
         bodies = {} if first else without(bodies, self._leaning)
         if not first and self._chance.random() < WASTES:
-            return self._wasted(player, bodies)
+            return self._wasted_throw(player, bodies)
         if not first and state.pieces and self._chance.random() < KNOCKS:
-            bodies, changes = self._knocks(state, bodies)
+            bodies, changes = self._knock_pieces(state, bodies)
             if (
                 changes
                 and self._chance.random() < LEANS
-                and (leaning := self._leaned(state, bodies))
+                and (leaning := self._add_leaning_piece(state, bodies))
             ):
                 stands = Void(player, tuple(changes))
                 return Act(
@@ -165,7 +165,7 @@ class StormPlay(ByHand):
             (str(move),),
         )
 
-    def _wasted(self, player: str, bodies: Bodies) -> Act:
+    def _wasted_throw(self, player: str, bodies: Bodies) -> Act:
         """A throw off the board: the piece lies beside it, or the player says that it is gone."""
         moves = (str(Throw(player, None)),)
         if self._chance.random() < 0.5:
@@ -186,7 +186,7 @@ class StormPlay(ByHand):
             typed={"player": player, "off": True},
         )
 
-    def _settled(self, state: State, bodies: Bodies) -> Act:
+    def _settle_doubt(self, state: State, bodies: Bodies) -> Act:
         """The players decide how a piece lies on which a shot depends that is too close to call."""
         ways = [move for move in engine.legal_moves(state) if isinstance(move, Settle)]
         return Act("settle", bodies, "declared", "", (str(self._chance.choice(ways)),))
@@ -195,10 +195,16 @@ class StormPlay(ByHand):
         """One of those below, if it can be made."""
         if state.round_over or state.thrown == 0 or not state.pieces or self._leaning in bodies:
             return None
-        throws = [self._out_of_turn, self._two_at_once, self._leans, self._nudged, self._stolen]
+        throws = [
+            self._out_of_turn,
+            self._two_at_once,
+            self._leaning_throw,
+            self._nudge,
+            self._steal,
+        ]
         if len(self._setup.sizes) > 1:
             throws.append(self.throw_another_size)
-        shots = [self._bad_shot, self._own_piece, self._two_taken, self._nudged]
+        shots = [self._bad_shot, self._own_piece, self._two_taken, self._nudge]
         return self._chance.choice(throws if state.next else shots)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
@@ -253,18 +259,18 @@ class StormPlay(ByHand):
             (tried,),
         )
 
-    def _leans(self, state: State, bodies: Bodies) -> Act | None:
+    def _leaning_throw(self, state: State, bodies: Bodies) -> Act | None:
         """A throw after which the piece leans on another and is wholly on the board.
 
         A piece that lies partly off the board is wasted, however it leans.
         """
-        if (leaning := self._leaned(state, bodies)) is None:
+        if (leaning := self._add_leaning_piece(state, bodies)) is None:
             return None
         self._leaning = ""
         move = Throw(str(state.next), None, (), LEANING)
         return Act("leaning throw", leaning, "refused", "storm.throw.leaning", (str(move),))
 
-    def _leaned(self, state: State, bodies: Bodies) -> Bodies | None:
+    def _add_leaning_piece(self, state: State, bodies: Bodies) -> Bodies | None:
         """The bodies with a piece of the next player's that leans on another, or None.
 
         It stays until the next throw.
@@ -281,7 +287,7 @@ class StormPlay(ByHand):
                 [math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))]
             )
             away_mm = float(self._rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
-            solid = leaning_on(
+            solid = lean_against(
                 size,
                 support.vertices_mm[:, :2].mean(axis=0)
                 - away_mm * ahead
@@ -294,7 +300,7 @@ class StormPlay(ByHand):
                 return {**bodies, self._leaning: self._thrower.piece(player, solid, size)}
         return None
 
-    def _nudged(self, state: State, bodies: Bodies) -> Act | None:
+    def _nudge(self, state: State, bodies: Bodies) -> Act | None:
         """A hand carries a piece, not of the player who might have thrown it, to other squares."""
         others = [piece for piece in state.pieces if piece.colour != state.next]
         if not others:
@@ -308,7 +314,7 @@ class StormPlay(ByHand):
                 return Act("piece carried", {**rest, name: body}, "out_of_sync", SYNC)
         return None
 
-    def _stolen(self, state: State, bodies: Bodies) -> Act:
+    def _steal(self, state: State, bodies: Bodies) -> Act:
         """A piece is taken, and it is no time to fire."""
         return Act(
             "stolen piece",
@@ -355,7 +361,7 @@ class StormPlay(ByHand):
         pairs = [
             pair
             for pair in combinations(state.pieces, 2)
-            if not any(map(partial(_fired, state), permutations(pair)))
+            if not any(map(partial(_may_all_be_taken, state), permutations(pair)))
         ]
         if not pairs:
             return None
@@ -366,7 +372,7 @@ class StormPlay(ByHand):
             ATTACK,
         )
 
-    def _knocks(self, state: State, bodies: Bodies) -> tuple[Bodies, list[Change]]:
+    def _knock_pieces(self, state: State, bodies: Bodies) -> tuple[Bodies, list[Change]]:
         """Pieces that a throw knocks any distance over the board, or off it."""
         most = min(KNOCKED_MOST, len(state.pieces))
         changes = []
@@ -378,14 +384,14 @@ class StormPlay(ByHand):
                     {**rest, **self._beside(piece.colour, rest)},
                     Change(piece.name, None),
                 )
-            elif (knocked := self._knocked(bodies, name, piece)) is not None:
+            elif (knocked := self._knock_piece(bodies, name, piece)) is not None:
                 bodies, change = knocked
             else:
                 continue
             changes.append(change)
         return bodies, changes
 
-    def _knocked(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
+    def _knock_piece(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
         """A piece that a throw carries to other squares of the board."""
         was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
         near = self._chance.random() < 0.5
@@ -444,7 +450,7 @@ class StormPlay(ByHand):
             ).any()
             if (
                 beside
-                and clear_of_cards(self._setup, spot, self._thrower.size.slant_mm)
+                and is_clear_of_cards(self._setup, spot, self._thrower.size.slant_mm)
                 and is_free(solid, others, APART_MM)
             ):
                 return {self._new(colour): self._thrower.piece(colour, solid, self._thrower.size)}
@@ -459,7 +465,7 @@ class StormPlay(ByHand):
 
     def _place(self, solid: Solid) -> Place | None:
         """Where it lies on the board, or None where that is too close to call."""
-        place = touches(_seen(solid, CLEAR_MM, CLEAR_DEG), self._board).place
+        place = touches(_exact_observation(solid, CLEAR_MM, CLEAR_DEG), self._board).place
         return None if place is None or place.in_doubt else place
 
     def _name(self, bodies: Bodies, piece: Piece) -> str:
@@ -467,18 +473,22 @@ class StormPlay(ByHand):
         wanted = piece.place.squares
 
         def agrees(name: str) -> tuple[bool, int]:
-            place = touches(_seen(_solid(bodies[name]), CLEAR_MM, CLEAR_DEG), self._board).place
+            place = touches(
+                _exact_observation(_solid(bodies[name]), CLEAR_MM, CLEAR_DEG), self._board
+            ).place
             squares = set() if place is None else place.squares
             return place == piece.place, len(squares & wanted) - len(squares ^ wanted)
 
-        return max((name for name, body in bodies.items() if _is(body, piece.colour)), key=agrees)
+        return max(
+            (name for name, body in bodies.items() if _has_colour(body, piece.colour)), key=agrees
+        )
 
     def _new(self, colour: str) -> str:
         self._named += 1
         return f"{colour} {self._named}"
 
 
-def _fired(state: State, targets: Iterable[Piece]) -> bool:
+def _may_all_be_taken(state: State, targets: Iterable[Piece]) -> bool:
     """Whether these pieces may be taken one after the other, by whoever fires then."""
     for target in targets:
         move = Capture(target.colour, target.number)
@@ -488,7 +498,7 @@ def _fired(state: State, targets: Iterable[Piece]) -> bool:
     return True
 
 
-def _is(body: Body, colour: str) -> bool:
+def _has_colour(body: Body, colour: str) -> bool:
     return isinstance(body, ScenePiece) and body.colour == colour
 
 
@@ -497,7 +507,7 @@ def _solid(body: Body) -> Solid:
     return body.solid
 
 
-def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
+def _exact_observation(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
     """An exact observation of a piece that stands or lies, with the given standard deviations."""
     vertices = solid.vertices_mm
     stands = bool(np.ptp(vertices[:4, 2]) < 0.01)

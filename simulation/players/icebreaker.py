@@ -67,7 +67,7 @@ class IcebreakerPlay(ByHand):
             if self._chance.random() < 0.5
             else self._chance.choice(list(engine.legal_moves(state)))
         )
-        return Act("move", self._moved(state, bodies, move), "accepted", MOVE, (str(move),))
+        return Act("move", self._move_ship(state, bodies, move), "accepted", MOVE, (str(move),))
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
@@ -75,9 +75,9 @@ class IcebreakerPlay(ByHand):
             self._wrong_step,
             self._others_ship,
             self._two_icebergs,
-            self._stolen,
-            self._nudged,
-            self._swapped,
+            self._steal_icebergs,
+            self._nudge_iceberg,
+            self._swap_ship,
         )
         return self._chance.choice(every)(state, bodies)
 
@@ -101,7 +101,9 @@ class IcebreakerPlay(ByHand):
         move = self._chance.choice(
             [move for move in tried if move not in engine.legal_moves(state)]
         )
-        return Act("wrong step", self._moved(state, bodies, move), "refused", MOVE, (str(move),))
+        return Act(
+            "wrong step", self._move_ship(state, bodies, move), "refused", MOVE, (str(move),)
+        )
 
     def _others_ship(self, state: State, bodies: Bodies) -> Act:
         """A ship of the player whose turn it is not goes somewhere."""
@@ -109,12 +111,14 @@ class IcebreakerPlay(ByHand):
             self._chance.choice(list(members(state.ships[1 - (state.seat or 0)]))),
             self._chance.choice(_free(state)),
         )
-        return Act("other's ship", self._moved(state, bodies, move), "refused", MOVE, (str(move),))
+        return Act(
+            "other's ship", self._move_ship(state, bodies, move), "refused", MOVE, (str(move),)
+        )
 
     def _two_icebergs(self, state: State, bodies: Bodies) -> Act | None:
         """A legal move, and an iceberg elsewhere goes too."""
         move = self._chance.choice(list(engine.legal_moves(state)))
-        moved = self._moved(state, bodies, move)
+        moved = self._move_ship(state, bodies, move)
         seen = self._in_sight(moved)
         return (
             Act(
@@ -128,7 +132,7 @@ class IcebreakerPlay(ByHand):
             else None
         )
 
-    def _stolen(self, _state: State, bodies: Bodies) -> Act | None:
+    def _steal_icebergs(self, _state: State, bodies: Bodies) -> Act | None:
         """Two icebergs vanish."""
         seen = self._in_sight(bodies)
         if len(seen) < 2:
@@ -137,13 +141,13 @@ class IcebreakerPlay(ByHand):
             "stolen ice", without(bodies, *self._chance.sample(seen, 2)), "out_of_sync", SYNC
         )
 
-    def _nudged(self, state: State, bodies: Bodies) -> Act | None:
+    def _nudge_iceberg(self, state: State, bodies: Bodies) -> Act | None:
         """An iceberg is pushed into a cell where none belongs."""
         seen = self._in_sight(bodies)
         empty = [
             label(cell)
             for cell in _free(state)
-            if not state.ice >> cell & 1 and self._clear(bodies, label(cell))
+            if not state.ice >> cell & 1 and self._is_clear(bodies, label(cell))
         ]
         if not seen or not empty:
             return None
@@ -155,7 +159,7 @@ class IcebreakerPlay(ByHand):
             SYNC,
         )
 
-    def _swapped(self, state: State, bodies: Bodies) -> Act:
+    def _swap_ship(self, state: State, bodies: Bodies) -> Act:
         """A ship is exchanged for one of the other colour."""
         seat = self._chance.randrange(2)
         cell = label(self._chance.choice(list(members(state.ships[seat]))))
@@ -166,7 +170,7 @@ class IcebreakerPlay(ByHand):
             SYNC,
         )
 
-    def _moved(self, state: State, bodies: Bodies, move: Move) -> Bodies:
+    def _move_ship(self, state: State, bodies: Bodies, move: Move) -> Bodies:
         """A ship goes from cell to cell, and takes the iceberg that is there."""
         player = next(player for player, cells in _ships(state) if cells >> move.from_cell & 1)
         here, there = label(move.from_cell), label(move.to_cell)
@@ -196,10 +200,10 @@ class IcebreakerPlay(ByHand):
         return [
             name
             for name in bodies
-            if name.startswith("ice") and self._clear(bodies, name.removeprefix("ice "))
+            if name.startswith("ice") and self._is_clear(bodies, name.removeprefix("ice "))
         ]
 
-    def _clear(self, bodies: Bodies, cell: str) -> bool:
+    def _is_clear(self, bodies: Bodies, cell: str) -> bool:
         ships = [
             self._middles[name.removeprefix("ship ")] for name in bodies if name.startswith("ship")
         ]

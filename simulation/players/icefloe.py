@@ -60,7 +60,7 @@ class IcefloePlay(ByHand):
             move = self._chance.choice(
                 [move for move in engine.legal_moves(state) if isinstance(move, Placing)]
             )
-            bodies = {**bodies, **self._put(state, bodies, move.pyramid, move.place)}
+            bodies = {**bodies, **self._place_pyramid(state, bodies, move.pyramid, move.place)}
             state = engine.play(state, move)
             moves.append(str(move))
         return Act("set up", bodies, "accepted", "icefloe.start", tuple(moves))
@@ -72,7 +72,7 @@ class IcefloePlay(ByHand):
         }
         for floe in state.board.floes:
             for name in floe.pyramids:
-                bodies |= self._put(state, bodies, name, floe.place)
+                bodies |= self._place_pyramid(state, bodies, name, floe.place)
         return bodies
 
     def turn(self, state: State, bodies: Bodies) -> Act:
@@ -80,17 +80,23 @@ class IcefloePlay(ByHand):
         match state.phase:
             case "move":
                 move: Move = self._chance.choice(_visible(state))
-                return Act("move", self._made(state, bodies, move), "accepted", MOVE, (str(move),))
+                return Act(
+                    "move", self._apply_move(state, bodies, move), "accepted", MOVE, (str(move),)
+                )
             case "remove":
                 move = Removal(state.tile)
                 return Act(
-                    "removal", self._made(state, bodies, move), "accepted", REMOVED, (str(move),)
+                    "removal",
+                    self._apply_move(state, bodies, move),
+                    "accepted",
+                    REMOVED,
+                    (str(move),),
                 )
             case "extra" if self._chance.random() < 0.4:
                 move = Removal(self._chance.choice(state.board.empty).tile)
                 return Act(
                     "removal of an empty tile",
-                    self._made(state, bodies, move),
+                    self._apply_move(state, bodies, move),
                     "accepted",
                     "icefloe.removed_empty",
                     (str(move),),
@@ -105,7 +111,7 @@ class IcefloePlay(ByHand):
         """One of those below, if it can be made."""
         if state.phase not in ("move", "remove"):
             return None
-        every = [self._wrong_tile, self._stolen, self._swapped, self._two_pyramids]
+        every = [self._wrong_tile, self._steal, self._swap, self._two_pyramids]
         if state.phase == "move":
             every += [self._wrong_step, self._out_of_turn, self._wrong_slide]
         return self._chance.choice(every)(state, bodies)
@@ -167,7 +173,7 @@ class IcefloePlay(ByHand):
         if not tried:
             return None
         move = self._chance.choice(tried)
-        return Act(name, self._made(state, bodies, move), "refused", MOVE, (str(move),))
+        return Act(name, self._apply_move(state, bodies, move), "refused", MOVE, (str(move),))
 
     def _wrong_tile(self, state: State, bodies: Bodies) -> Act:
         """Another tile is taken off than the one that was voted for, or at no time for it."""
@@ -176,7 +182,9 @@ class IcefloePlay(ByHand):
                 [floe.tile for floe in state.board.floes if floe.tile != state.tile]
             )
         )
-        return Act("wrong tile", self._made(state, bodies, move), "refused", REMOVED, (str(move),))
+        return Act(
+            "wrong tile", self._apply_move(state, bodies, move), "refused", REMOVED, (str(move),)
+        )
 
     def _two_pyramids(self, state: State, bodies: Bodies) -> Act | None:
         """Two pyramids are moved at once, to empty tiles."""
@@ -187,10 +195,13 @@ class IcefloePlay(ByHand):
         if len(empty) < 2:
             return None
         for name, there in zip(names, self._chance.sample(empty, 2), strict=True):
-            bodies = {**without(bodies, f"pyramid {name}"), **self._put(state, bodies, name, there)}
+            bodies = {
+                **without(bodies, f"pyramid {name}"),
+                **self._place_pyramid(state, bodies, name, there),
+            }
         return Act("two pyramids", bodies, "out_of_sync", SYNC)
 
-    def _stolen(self, state: State, bodies: Bodies) -> Act:
+    def _steal(self, state: State, bodies: Bodies) -> Act:
         """A pyramid of somebody else is gone."""
         goes = state.board.of(state.tile)
         name = self._chance.choice(
@@ -202,12 +213,12 @@ class IcefloePlay(ByHand):
         )
         return Act("stolen pyramid", without(bodies, f"pyramid {name}"), "out_of_sync", SYNC)
 
-    def _swapped(self, state: State, bodies: Bodies) -> Act | None:
+    def _swap(self, state: State, bodies: Bodies) -> Act | None:
         """A pyramid is exchanged for a much larger or smaller one of its suit."""
         name = self._chance.choice(state.board.pyramids)
         other = LETTERS[(LETTERS.index(name[0]) + 3) % 6]
         rest = without(bodies, f"pyramid {name}")
-        swapped = self._put(state, rest, other + name[1], _place(state, name))
+        swapped = self._place_pyramid(state, rest, other + name[1], _place(state, name))
         return Act(
             "exchanged pyramid",
             {**rest, f"pyramid {name}": next(iter(swapped.values()))},
@@ -215,38 +226,41 @@ class IcefloePlay(ByHand):
             SYNC,
         )
 
-    def _made(self, state: State, bodies: Bodies, move: Move) -> Bodies:
+    def _apply_move(self, state: State, bodies: Bodies, move: Move) -> Bodies:
         """A move on the table, lawful or not, with what follows from it."""
         match move:
             case Slide():
-                return self._slid(state, bodies, move)
+                return self._slide_tile(state, bodies, move)
             case Removal():
-                return _sunk(state, bodies, str(move.tile))
+                return _sink_tile(state, bodies, str(move.tile))
             case Movement():
                 bodies = {
                     **without(bodies, f"pyramid {move.pyramid}"),
-                    **self._put(state, bodies, move.pyramid, move.target),
+                    **self._place_pyramid(state, bodies, move.pyramid, move.target),
                 }
                 sunk = None if engine.violation(state, move) else engine.play(state, move).sunk
                 return (
-                    without(_sunk(state, bodies, sunk), f"pyramid {move.pyramid}")
+                    without(_sink_tile(state, bodies, sunk), f"pyramid {move.pyramid}")
                     if sunk and sunk != state.sunk
                     else bodies
                 )
             case _:
                 raise ValueError(f"expected a move on the table, got {move}")
 
-    def _slid(self, state: State, bodies: Bodies, move: Slide) -> Bodies:
+    def _slide_tile(self, state: State, bodies: Bodies, move: Slide) -> Bodies:
         """A tile slides with all that stands on it."""
         floe = state.board.at(move.origin)
         assert floe is not None, "a tile slides"
         step = self._middle_mm(move.target) - self._middle_mm(move.origin)
         carried = {f"tile {floe.tile}", *(f"pyramid {name}" for name in floe.pyramids)}
         return {
-            name: _shifted(body, step) if name in carried else body for name, body in bodies.items()
+            name: _shift_body(body, step) if name in carried else body
+            for name, body in bodies.items()
         }
 
-    def _put(self, state: State, bodies: Bodies, name: str, place: str) -> dict[str, Body]:
+    def _place_pyramid(
+        self, state: State, bodies: Bodies, name: str, place: str
+    ) -> dict[str, Body]:
         """Put a pyramid somewhere on a tile, apart from all others.
 
         It lies near the tile's edge where there is no other room.
@@ -308,7 +322,7 @@ def _afloat(state: State) -> list[str]:
     return [floe.place for floe in state.board.floes]
 
 
-def _sunk(state: State, bodies: Bodies, tile: str) -> Bodies:
+def _sink_tile(state: State, bodies: Bodies, tile: str) -> Bodies:
     """A tile is taken off with all that stands on it."""
     floe = state.board.of(tile)
     return without(
@@ -316,7 +330,7 @@ def _sunk(state: State, bodies: Bodies, tile: str) -> Bodies:
     )
 
 
-def _shifted(body: Body, step: Array) -> Body:
+def _shift_body(body: Body, step: Array) -> Body:
     if isinstance(body, ScenePiece):
         return replace(body, solid=moved(body.solid, float(step[0]), float(step[1])))
     assert isinstance(body, Slab), "tiles and pyramids lie there"

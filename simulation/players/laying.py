@@ -69,7 +69,7 @@ def stands(piece: ScenePiece) -> bool:
     return bool(np.ptp(piece.vertices_mm[:4, 2]) < LEVEL_MM)
 
 
-def moved(body: Body, by_mm: Array, turn_deg: float = 0.0) -> Body:
+def move_body(body: Body, by_mm: Array, turn_deg: float = 0.0) -> Body:
     """A body shifted by (3,) mm, and turned about its middle."""
     c, s = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg))
     about, rotation = (
@@ -98,7 +98,7 @@ def moved(body: Body, by_mm: Array, turn_deg: float = 0.0) -> Body:
             )
 
 
-def stood_up(piece: ScenePiece, setup: Setup) -> ScenePiece:
+def stand_up(piece: ScenePiece, setup: Setup) -> ScenePiece:
     """The piece on its base where it lies."""
     ahead = piece.solid.tip_mm - piece.vertices_mm[:4].mean(axis=0)
     x, y = middle_mm(piece)
@@ -106,7 +106,7 @@ def stood_up(piece: ScenePiece, setup: Setup) -> ScenePiece:
     return replace(piece, solid=solid)
 
 
-def laid_down(piece: ScenePiece, setup: Setup) -> ScenePiece:
+def lay_down(piece: ScenePiece, setup: Setup) -> ScenePiece:
     """The piece on a face where it stands; its tip points the way that an edge of it did."""
     edge = piece.vertices_mm[1] - piece.vertices_mm[0]
     solid = lying(size_of(piece, setup), 0.0, 0.0, _heading_deg(edge), _low_mm(piece))
@@ -114,7 +114,9 @@ def laid_down(piece: ScenePiece, setup: Setup) -> ScenePiece:
     return replace(piece, solid=Solid(solid.vertices_mm + np.array([*away, 0.0])))
 
 
-def thrown(bodies: Bodies, piece: ScenePiece, setup: Setup, rng: np.random.Generator) -> ScenePiece:
+def throw_piece(
+    bodies: Bodies, piece: ScenePiece, setup: Setup, rng: np.random.Generator
+) -> ScenePiece:
     """The piece as it comes to rest after a throw at where it is: scattered, in any pose."""
     z_mm = level_mm_at(middle_mm(piece), bodies, setup)
     spot = rng.normal(middle_mm(piece), SCATTER_MM)
@@ -122,7 +124,7 @@ def thrown(bodies: Bodies, piece: ScenePiece, setup: Setup, rng: np.random.Gener
     return replace(piece, solid=Solid(solid.vertices_mm + np.array([0.0, 0.0, z_mm])))
 
 
-def rolled(die: SceneDie, outline_mm: Array, z_mm: float, rng: np.random.Generator) -> SceneDie:
+def roll_die(die: SceneDie, outline_mm: Array, z_mm: float, rng: np.random.Generator) -> SceneDie:
     """The die after a roll, somewhere inside an outline (n, 2)."""
     x, y = outline_mm.min(axis=0) + rng.uniform(0.25, 0.75, 2) * np.ptp(outline_mm, axis=0)
     top, turn_deg = int(rng.integers(1, 7)), float(rng.uniform(0, 90))
@@ -130,7 +132,7 @@ def rolled(die: SceneDie, outline_mm: Array, z_mm: float, rng: np.random.Generat
     return replace(die, middle_mm=middle, rotation=rotation)
 
 
-def carries(bodies: Bodies, name: str) -> list[str]:
+def names_of_stack(bodies: Bodies, name: str) -> list[str]:
     """The names of a body and of all that stands on it."""
     below, group = bodies[name], [name]
     for other, body in bodies.items():
@@ -175,7 +177,7 @@ def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
     return bool(lifted and np.hypot(*(base.mean(axis=0)[:2] - lower.solid.tip_mm[:2])) < 0.5)
 
 
-def share_space(one: Body, other: Body) -> bool:
+def overlap(one: Body, other: Body) -> bool:
     """Whether two bodies are nearer to each other than `GAP_MM`, beside or inside one another."""
     if _low_mm(one) >= _top_mm(other) - LEVEL_MM or _low_mm(other) >= _top_mm(one) - LEVEL_MM:
         return False
@@ -198,7 +200,7 @@ def gap_mm(one: Body, other: Body) -> float:
     return float(max(gaps))
 
 
-def put(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> Bodies | None:
+def place_bodies(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> Bodies | None:
     """The table after some bodies, moved as one, were let go where `wanted` has them.
 
     The first of them stacks over a like piece that stands under it if `stacks`, and otherwise comes
@@ -213,20 +215,20 @@ def put(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> Bodies | 
         and len(wanted) == 1
         and isinstance(first, ScenePiece)
         and stands(first)
-        and (over := _stacked(first, rest, setup)) is not None
+        and (over := _stack_over_like_piece(first, rest, setup)) is not None
     ):
         return {**rest, **dict.fromkeys(wanted, over)}
     if isinstance(first, Slab) and (cell := cell_at(setup.board, middle_mm(first))):
         step = np.array([*(cell_middle_mm(setup.board, cell) or ()), 0.0])
         step[:2] -= middle_mm(first)
-        slid = {name: moved(body, step) for name, body in wanted.items()}
+        slid = {name: move_body(body, step) for name, body in wanted.items()}
         if others.leave_room(slid.values()):
             return {**rest, **slid}
     ground = {name: body for name, body in rest.items() if isinstance(body, Slab)}
     for away in _places():
         level_mm = level_mm_at(middle_mm(first) + away, ground, setup)
         step = np.array([*away, 0.0 if isinstance(first, Slab) else level_mm - _low_mm(first)])
-        tried = {name: moved(body, step) for name, body in wanted.items()}
+        tried = {name: move_body(body, step) for name, body in wanted.items()}
         if others.leave_room(tried.values()):
             return {**rest, **tried}
     return None
@@ -242,7 +244,7 @@ def level_mm_at(place_mm: Array, bodies: Bodies, setup: Setup) -> float:
     return 0.0 if on_board else table_z_mm(setup)
 
 
-def _stacked(piece: ScenePiece, rest: Bodies, setup: Setup) -> ScenePiece | None:
+def _stack_over_like_piece(piece: ScenePiece, rest: Bodies, setup: Setup) -> ScenePiece | None:
     """The piece over the topmost of the like pieces that stand under it; None without one."""
     size = size_of(piece, setup)
     under = [
@@ -276,7 +278,7 @@ class _Others:
 
     def leave_room(self, wanted: Iterable[Body]) -> bool:
         """Whether none of the bodies shares space with one of these."""
-        return not any(share_space(one, other) for one in wanted for other in self._near(one))
+        return not any(overlap(one, other) for one in wanted for other in self._near(one))
 
     def _near(self, one: Body) -> list[Body]:
         apart = np.hypot(*(self._middles - middle_mm(one)).T) - self._reach - _reach_mm(one)

@@ -21,7 +21,7 @@ from simulation.generate.tables import random_setup
 from simulation.generate.throws import Thrower
 from simulation.players.acts import Act
 from simulation.players.driver import BoardPlayers, ByHand
-from simulation.players.laying import Bodies, gap_mm, named_by_cell, put, size_of, without
+from simulation.players.laying import Bodies, gap_mm, named_by_cell, place_bodies, size_of, without
 from simulation.render.dice import die_at
 from simulation.render.ground import table_z_mm
 from simulation.render.scene import Body, Rgb, SceneDie, ScenePiece
@@ -73,8 +73,8 @@ class ZamboniPlay(ByHand):
         """Every nest in its corner."""
         bodies: Bodies = {}
         for player, nest in state.left.items():
-            bodies = self._driven(bodies, player, nest) or bodies
-        return Act("set up", {**bodies, **self._rolled(1)}, "accepted", "zamboni.start")
+            bodies = self._drive_nest(bodies, player, nest) or bodies
+        return Act("set up", {**bodies, **self._rolled_die(1)}, "accepted", "zamboni.start")
 
     def laid(self, state: State) -> Bodies:
         """As `ByHand.laid`."""
@@ -94,7 +94,7 @@ class ZamboniPlay(ByHand):
             case Hit(target):
                 return Act(
                     "hit",
-                    self._stripped_of(state, bodies, target),
+                    self._take_layer(state, bodies, target),
                     "accepted",
                     HIT,
                     (str(Take(target)),),
@@ -111,7 +111,7 @@ class ZamboniPlay(ByHand):
                     return Act("shot", bodies, "heard", "", moves, {"player": who, "die": pips})
                 return Act(
                     "shot",
-                    {**bodies, **self._rolled(pips)},
+                    {**bodies, **self._rolled_die(pips)},
                     "heard",
                     "",
                     moves,
@@ -122,10 +122,10 @@ class ZamboniPlay(ByHand):
                     "roll", bodies, "heard", ROLL, (f"roll {pips}",), {"player": who, "die": pips}
                 )
             case _:
-                bodies = self._covered(bodies, state.dice) or bodies
+                bodies = self._cover_spaces(bodies, state.dice) or bodies
                 return Act(
                     "roll",
-                    {**bodies, **self._rolled(pips)},
+                    {**bodies, **self._rolled_die(pips)},
                     "heard",
                     ROLL,
                     (f"roll {pips}",),
@@ -134,11 +134,11 @@ class ZamboniPlay(ByHand):
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
-        every = [self._two_driven, self._stripped, self._armoured]
+        every = [self._drive_two, self._strip_nest, self._armour_nest]
         if state.dice and not isinstance(
             state.phase, RollOff
         ):  # while they are rolled for, cover dice may lie anywhere
-            every += [self._carried]
+            every += [self._carry_cover_die]
         if isinstance(state.phase, Moving):
             every += [self._wrong_drive, self._others_drive]
         if not isinstance(state.phase, Moving | Hit | Aiming):
@@ -160,7 +160,7 @@ class ZamboniPlay(ByHand):
     def completed(self, state: State, bodies: Bodies) -> Bodies:
         """As `ByHand.completed`: the cover dice when they come on the board."""
         lie = any(name.startswith("cover ") for name in bodies)
-        return bodies if lie else self._covered(bodies, state.dice) or bodies
+        return bodies if lie else self._cover_spaces(bodies, state.dice) or bodies
 
     def taken(self, bodies: Bodies, name: str) -> Bodies:
         """As `ByHand.taken`: the outermost piece of a nest, the rest stays nearly where it lay."""
@@ -170,7 +170,7 @@ class ZamboniPlay(ByHand):
         layers = next(
             count for count, size in LAYER_SIZES.items() if size == size_of(nest, self._setup).name
         )
-        return self._relaid(bodies, name, layers - 1) if layers > 1 else without(bodies, name)
+        return self._lay_again(bodies, name, layers - 1) if layers > 1 else without(bodies, name)
 
     def _drive(self, state: State, bodies: Bodies, points: int) -> tuple[Drive, Bodies]:
         """A legal drive for which there is room, preferably one that aims at somebody.
@@ -187,7 +187,7 @@ class ZamboniPlay(ByHand):
             )
         )
         for drive in drives:
-            if driven := self._driven(
+            if driven := self._drive_nest(
                 bodies,
                 state.to_move,
                 Zamboni(drive.space, drive.facing, here.layers),
@@ -198,7 +198,7 @@ class ZamboniPlay(ByHand):
         heading_deg = 90.0 - 45 * FACINGS.index(drive.facing)
         nest = self._nest(state.to_move, self._middle_mm(drive.space), heading_deg, layers)
         rest = without(bodies, state.to_move)
-        return drive, put(rest, {state.to_move: nest}, self._setup, stacks=False) or bodies
+        return drive, place_bodies(rest, {state.to_move: nest}, self._setup, stacks=False) or bodies
 
     def _wrong_drive(self, state: State, bodies: Bodies) -> Act | None:
         """The player whose turn it is drives where no roll of the kind leads."""
@@ -213,7 +213,7 @@ class ZamboniPlay(ByHand):
                 if (drive := Drive(space, facing)) not in legal
             ]
         )
-        driven = self._driven(
+        driven = self._drive_nest(
             bodies, state.to_move, Zamboni(drive.space, drive.facing, state.mover.layers)
         )
         tried = str(drive) if any(end.space == drive.space for end in legal) else str(drive.space)
@@ -223,12 +223,12 @@ class ZamboniPlay(ByHand):
         """Somebody else's nest is driven."""
         player = self._chance.choice([player for player in state.left if player != state.to_move])
         drive = Drive(self._chance.choice(_free(state)), self._chance.choice(FACINGS))
-        driven = self._driven(
+        driven = self._drive_nest(
             bodies, player, Zamboni(drive.space, drive.facing, state.left[player].layers)
         )
         return Act("other's drive", driven, "refused", MOVE, (str(drive),)) if driven else None
 
-    def _two_driven(self, state: State, bodies: Bodies) -> Act | None:
+    def _drive_two(self, state: State, bodies: Bodies) -> Act | None:
         """Two nests are driven at once."""
         driven: Bodies | None = bodies
         for player, space in zip(
@@ -236,14 +236,14 @@ class ZamboniPlay(ByHand):
             self._chance.sample(_free(state), 2),
             strict=True,
         ):
-            driven = driven and self._driven(
+            driven = driven and self._drive_nest(
                 driven,
                 player,
                 Zamboni(space, self._chance.choice(FACINGS), state.left[player].layers),
             )
         return Act("two drives", driven, "out_of_sync", SYNC) if driven else None
 
-    def _carried(self, state: State, bodies: Bodies) -> Act | None:
+    def _carry_cover_die(self, state: State, bodies: Bodies) -> Act | None:
         """A hand carries a cover die to where no drive pushes it."""
         pushed = {
             die
@@ -255,12 +255,12 @@ class ZamboniPlay(ByHand):
         if not free:
             return None
         gone = self._chance.choice(state.dice)
-        carried = self._covered(
+        carried = self._cover_spaces(
             bodies, tuple(self._chance.choice(free) if die == gone else die for die in state.dice)
         )
         return Act("cover die carried", carried, "out_of_sync", SYNC) if carried else None
 
-    def _stripped(self, state: State, bodies: Bodies) -> Act | None:
+    def _strip_nest(self, state: State, bodies: Bodies) -> Act | None:
         """A layer is taken off a nest that nobody hit."""
         target = state.phase.target if isinstance(state.phase, Hit) else None
         hurt = [
@@ -271,19 +271,19 @@ class ZamboniPlay(ByHand):
         player = self._chance.choice(hurt)
         return Act(
             "wrong piece taken",
-            self._stripped_of(state, bodies, player),
+            self._take_layer(state, bodies, player),
             "refused",
             HIT,
             (str(Take(player)),),
         )
 
-    def _armoured(self, state: State, bodies: Bodies) -> Act | None:
+    def _armour_nest(self, state: State, bodies: Bodies) -> Act | None:
         """A larger piece is put over a nest."""
         hurt = [player for player, nest in state.left.items() if nest.layers < max(LAYER_SIZES)]
         if not hurt:
             return None
         player = self._chance.choice(hurt)
-        layered = self._relaid(bodies, player, state.left[player].layers + 1)
+        layered = self._lay_again(bodies, player, state.left[player].layers + 1)
         solids = [
             body.solid for body in without(layered, player).values() if isinstance(body, ScenePiece)
         ]
@@ -307,7 +307,7 @@ class ZamboniPlay(ByHand):
             {"player": player, "die": self._chance.randint(1, 6)},
         )
 
-    def _rolled(self, pips: int) -> Bodies:
+    def _rolled_die(self, pips: int) -> Bodies:
         """The die somewhere in its corner, if there is one."""
         if self._corner is None:
             return {}
@@ -322,12 +322,12 @@ class ZamboniPlay(ByHand):
         )
         return {"die": SceneDie(middle, rotation, self._corner.edge_mm, self._rgb, self._ink)}
 
-    def _stripped_of(self, state: State, bodies: Bodies, player: str) -> Bodies:
+    def _take_layer(self, state: State, bodies: Bodies, player: str) -> Bodies:
         """The outermost piece is taken off; what is left is laid down nearly where it lay."""
         layers = state.left[player].layers - 1
-        return self._relaid(bodies, player, layers) if layers else without(bodies, player)
+        return self._lay_again(bodies, player, layers) if layers else without(bodies, player)
 
-    def _relaid(self, bodies: Bodies, player: str, layers: int) -> Bodies:
+    def _lay_again(self, bodies: Bodies, player: str, layers: int) -> Bodies:
         """The nest with so many layers nearly where it lies."""
         contact = bodies[player].vertices_mm[[1, 2, 4], :2]
         ahead = contact[2] - contact[:2].mean(axis=0)
@@ -344,7 +344,7 @@ class ZamboniPlay(ByHand):
             ),
         }
 
-    def _covered(self, bodies: Bodies, spaces: Sequence[Space]) -> Bodies | None:
+    def _cover_spaces(self, bodies: Bodies, spaces: Sequence[Space]) -> Bodies | None:
         """Cover dice in these spaces; those that lie there already stay as they lie.
 
         None where others are in the way.
@@ -385,7 +385,7 @@ class ZamboniPlay(ByHand):
         )
         return middle
 
-    def _driven(
+    def _drive_nest(
         self, bodies: Bodies, player: str, to: Zamboni, dice: Sequence[Space] | None = None
     ) -> Bodies | None:
         """The nest somewhere in its space, roughly facing its compass point; cover dice pushed.
@@ -420,7 +420,7 @@ class ZamboniPlay(ByHand):
             )
             if is_free(nest.solid, solids) and _clear_of_dice(nest, rest):
                 driven = {**rest, player: nest}
-                covered = driven if dice is None else self._covered(driven, dice)
+                covered = driven if dice is None else self._cover_spaces(driven, dice)
                 if covered is not None:
                     return covered
         return None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from simulation.render.rays import Grid, Plane
 from simulation.render.scene import Limb, Stage
-from simulation.render.shadows import from_axis, lamp_light
+from simulation.render.shadows import lamp_light, nearest_on_segment
 from table.observation import Camera
 from table.solids import Array
 
@@ -28,7 +28,7 @@ def limb_points(limb: Limb) -> Array:
     )
 
 
-def hidden_by(
+def occlusion_mask(
     limbs: Sequence[Limb], points_mm: Array, camera: Camera, spare_mm: float = 0.0
 ) -> NDArray[np.bool_]:
     """Which points (n, 3) are hidden from the camera by limbs.
@@ -41,7 +41,7 @@ def hidden_by(
     for limb in limbs:
         ends = np.array([limb.a_mm, limb.b_mm]) @ camera.rotation.T + camera.translation_mm
         (ax, ay), (bx, by) = ends[:, :2] / ends[:, 2:]
-        along, dx, dy = from_axis(x, y, (float(ax), float(ay)), (float(bx), float(by)))
+        along, dx, dy = nearest_on_segment(x, y, (float(ax), float(ay)), (float(bx), float(by)))
         radii = (np.array([limb.radius_a_mm, limb.radius_b_mm]) + spare_mm) / ends[:, 2]
         hidden |= np.hypot(dx, dy) < radii[0] + along * (radii[1] - radii[0])
     return hidden
@@ -64,7 +64,9 @@ def _draw_limb(out: Colours, nearest: Plane, limb: Limb, stage: Stage, part: Gri
     flat = ends[:, :2] / ends[:, 2:]
     radii = np.array([limb.radius_a_mm, limb.radius_b_mm]) / ends[:, 2]
     (ax, ay), (bx, by) = flat
-    along, dx, dy = from_axis(part.x, part.y, (float(ax), float(ay)), (float(bx), float(by)))
+    along, dx, dy = nearest_on_segment(
+        part.x, part.y, (float(ax), float(ay)), (float(bx), float(by))
+    )
     radius = np.float32(radii[0]) + along * np.float32(radii[1] - radii[0])
     across_x, across_y = dx / radius, dy / radius
     rise = np.sqrt(np.clip(1 - across_x * across_x - across_y * across_y, 0, 1))

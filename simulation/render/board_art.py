@@ -39,10 +39,10 @@ def hex_board(board: Hex, low_mm: float, rng: np.random.Generator) -> list[Slab]
     ground = _paint(rng)
     sheet = Sheet(float(2 * half[0]), float(2 * half[1]), ground, TEXEL_MM)
     fills = [
-        _like(ground, rng) if rng.random() < 0.75 else ground
+        _vary_shade(ground, rng) if rng.random() < 0.75 else ground
         for _ in range(1 if rng.random() < 0.65 else 3)
     ]
-    line, width = _ink_on(fills[0], rng), float(rng.uniform(0.4, 2.6))
+    line, width = _contrasting_ink(fills[0], rng), float(rng.uniform(0.4, 2.6))
     apart = float(rng.choice([0.0, rng.uniform(0.5, 4.0)]))
     turn = math.radians(30 if board.orientation == "pointy" else 0)
     corners = np.array(
@@ -108,8 +108,8 @@ class _CoasterStyle:
     def __init__(self, board: Coasters, rng: np.random.Generator) -> None:
         self.rng, self.board = rng, board
         light = rng.random() < 0.75
-        self.ground = _greyish(rng, 0.6, 0.85) if light else _greyish(rng, 0.02, 0.12)
-        self.ink = _greyish(rng, 0.01, 0.06) if light else _greyish(rng, 0.5, 0.8)
+        self.ground = _greyish_colour(rng, 0.6, 0.85) if light else _greyish_colour(rng, 0.02, 0.12)
+        self.ink = _greyish_colour(rng, 0.01, 0.06) if light else _greyish_colour(rng, 0.5, 0.8)
         self.pitch_mm = float(rng.uniform(0.91, 1.0)) * board.cell_mm
         self.space_mm = float(rng.uniform(0.68, 0.92)) * self.pitch_mm
         self.line_mm = float(rng.uniform(0.3, 1.3))
@@ -122,7 +122,10 @@ class _CoasterStyle:
     def coaster(self, colour: str, dotted: tuple[int, int]) -> Sheet:
         """One coaster of a colour; `dotted` (x, y), -1 or 1 each, is the corner with the dot."""
         sheet = Sheet(self.board.coaster_mm, self.board.coaster_mm, self.ground, TEXEL_MM)
-        tone, arrow = _shade_of(colour, self.rng), _ink_on(_shade_of(colour, self.rng), self.rng)
+        tone, arrow = (
+            _shade_of(colour, self.rng),
+            _contrasting_ink(_shade_of(colour, self.rng), self.rng),
+        )
         for column in (-1, 0, 1):
             for row in (-1, 0, 1):
                 middle = self.pitch_mm * np.array([column, row])
@@ -174,8 +177,8 @@ class TileStyle:
 
     def __init__(self, board: Tiles, suits: dict[str, str], rng: np.random.Generator) -> None:
         self.rng, self.board, self.suits = rng, board, suits
-        self.ground = _greyish(rng, 0.55, 0.85) if rng.random() < 0.5 else _warm(rng)
-        self.side = _times(self.ground, float(rng.uniform(0.25, 0.9)))
+        self.ground = _greyish_colour(rng, 0.55, 0.85) if rng.random() < 0.5 else _warm_colour(rng)
+        self.side = _scale_rgb(self.ground, float(rng.uniform(0.25, 0.9)))
         self.height_mm, self.pen_mm = float(rng.uniform(10, 28)), float(rng.uniform(1.6, 7.0))
         self.slant = float(rng.choice([0.0, 0.0, rng.uniform(0.05, 0.25)]))
         self.value_mm = (
@@ -194,13 +197,13 @@ class TileStyle:
         sheet = Sheet(self.board.tile_mm, self.board.tile_mm, self.ground, TEXEL_MM)
         rgb, half = _shade_of(self.suits[name[0]], self.rng), self.board.tile_mm / 2
         if self.cross:
-            sheet.line([(-half, 0.0), (half, 0.0)], 0.4, _times(self.ground, 0.5))
-            sheet.line([(0.0, -half), (0.0, half)], 0.4, _times(self.ground, 0.5))
+            sheet.line([(-half, 0.0), (half, 0.0)], 0.4, _scale_rgb(self.ground, 0.5))
+            sheet.line([(0.0, -half), (0.0, half)], 0.4, _scale_rgb(self.ground, 0.5))
         if self.frame_mm:
             sheet.line(
                 _square(half - 1.5),
                 self.frame_mm,
-                rgb if self.dots else _times(self.ground, 0.3),
+                rgb if self.dots else _scale_rgb(self.ground, 0.3),
                 closed=True,
             )
         sheet.glyph(name[1], self.value_mm, self.height_mm, self.pen_mm, rgb, self.slant)
@@ -270,7 +273,7 @@ def counter(
     )
 
 
-def ringed(diameter_mm: float, rgb: Rgb, rng: np.random.Generator) -> Sheet:
+def ringed_counter(diameter_mm: float, rgb: Rgb, rng: np.random.Generator) -> Sheet:
     """The face of a counter with rings pressed or printed into it."""
     sheet = Sheet(diameter_mm + 2, diameter_mm + 2, rgb, TEXEL_MM)
     turns = np.linspace(0, 2 * np.pi, 40, endpoint=False)
@@ -279,7 +282,7 @@ def ringed(diameter_mm: float, rgb: Rgb, rng: np.random.Generator) -> Sheet:
         sheet.line(
             ring,
             float(rng.uniform(0.3, 1.2)),
-            _times(rgb, float(rng.uniform(0.4, 0.9))),
+            _scale_rgb(rgb, float(rng.uniform(0.4, 0.9))),
             closed=True,
         )
     return sheet
@@ -300,14 +303,14 @@ def _rgb(values: Sequence[float] | Array) -> Rgb:
     return r, g, b
 
 
-def _times(rgb: Rgb, factor: float) -> Rgb:
+def _scale_rgb(rgb: Rgb, factor: float) -> Rgb:
     return _rgb([factor * value for value in rgb])
 
 
 def _paint(rng: np.random.Generator) -> Rgb:
     """Any colour that a board may have: half of them pale or dark greys, half of them coloured."""
     if rng.random() < 0.45:
-        return _greyish(rng, 0.015, 0.8)
+        return _greyish_colour(rng, 0.015, 0.8)
     hue, saturation = float(rng.random()), float(rng.uniform(0.2, 0.85))
     return _rgb(
         colorsys.hsv_to_rgb(
@@ -316,12 +319,12 @@ def _paint(rng: np.random.Generator) -> Rgb:
     )
 
 
-def _greyish(rng: np.random.Generator, low: float, high: float) -> Rgb:
+def _greyish_colour(rng: np.random.Generator, low: float, high: float) -> Rgb:
     level = float(np.exp(rng.uniform(math.log(low), math.log(high))))
     return _rgb(level * rng.uniform(0.92, 1.0, 3))
 
 
-def _warm(rng: np.random.Generator) -> Rgb:
+def _warm_colour(rng: np.random.Generator) -> Rgb:
     """A colour of wood or card."""
     level = float(rng.uniform(0.2, 0.75))
     return _rgb(
@@ -329,18 +332,18 @@ def _warm(rng: np.random.Generator) -> Rgb:
     )
 
 
-def _like(rgb: Rgb, rng: np.random.Generator) -> Rgb:
+def _vary_shade(rgb: Rgb, rng: np.random.Generator) -> Rgb:
     """The same hue, lighter or darker."""
-    return _times(rgb, float(np.exp(rng.uniform(-0.9, 0.9))))
+    return _scale_rgb(rgb, float(np.exp(rng.uniform(-0.9, 0.9))))
 
 
-def _ink_on(rgb: Rgb, rng: np.random.Generator) -> Rgb:
+def _contrasting_ink(rgb: Rgb, rng: np.random.Generator) -> Rgb:
     """An ink that can be told from the colour below."""
     level = sum(rgb) / 3
     if rng.random() < 0.3:
         hue = float(rng.random())
         return _rgb(colorsys.hsv_to_rgb(hue, 0.75, 0.08 if level > 0.25 else 0.75))
-    return _greyish(rng, 0.01, 0.06) if level > 0.18 else _greyish(rng, 0.35, 0.85)
+    return _greyish_colour(rng, 0.01, 0.06) if level > 0.18 else _greyish_colour(rng, 0.35, 0.85)
 
 
 def _shade_of(colour: str, rng: np.random.Generator) -> Rgb:

@@ -43,7 +43,7 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
     if stage.table_mm is not None:
         x0, y0, x1, y1 = stage.table_mm
         inside = grid.coverage(
-            grid.to_camera(_flat([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z_mm))
+            grid.to_camera(_at_height([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z_mm))
         )
         out = _mix(np.array(FLOOR, np.float32), out, inside)
     out *= irradiance(grid.on_plane(z_mm), z_mm, stage)
@@ -52,7 +52,7 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
             _draw_chessboard(out, setup.board, stage, setup, grid, rng)
         case Open():
             if stage.mat is not None:
-                _lay_mat(out, stage.mat, _flat(setup.board.outline(), 0.0), stage, grid, rng)
+                _lay_mat(out, stage.mat, _at_height(setup.board.outline(), 0.0), stage, grid, rng)
         case Hex():
             _lay_slabs(out, hex_board(setup.board, z_mm, rng), stage, z_mm, grid)
         case Coasters():
@@ -136,7 +136,7 @@ def _draw_chessboard(
 ) -> None:
     """Draw the board, a slab whose top is z = 0, with its frame and its shadow on the table."""
     corners = board.outline() + stage.frame_mm * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    slab = np.concatenate([_flat(corners, table_z_mm(setup)), _flat(corners, 0.0)])
+    slab = np.concatenate([_at_height(corners, table_z_mm(setup)), _at_height(corners, 0.0)])
     shadow_of(slab, stage, table_z_mm(setup)).cast(out, (0.0, 0.0, 0.0), grid)
     box = grid.around(slab, 3.0)
     if box is None:
@@ -146,7 +146,7 @@ def _draw_chessboard(
     frame: Colours = np.array(stage.frame_rgb, np.float32) * lit
     side = part.silhouette(part.to_camera(slab))
     out[box] = _mix(out[box], np.float32(0.55) * frame, side)
-    out[box] = _mix(out[box], frame, part.coverage(part.to_camera(_flat(corners, 0.0))))
+    out[box] = _mix(out[box], frame, part.coverage(part.to_camera(_at_height(corners, 0.0))))
     files, ranks = np.meshgrid(np.arange(board.files), np.arange(board.ranks))
     cells = np.array(stage.squares, np.float32)[(files + ranks) % 2]
     x, y = part.on_plane(0.0)
@@ -163,7 +163,7 @@ def _draw_chessboard(
     out[box] = _mix(
         out[box],
         (squares + gloss) * lit,
-        part.coverage(part.to_camera(_flat(board.outline(), 0.0))),
+        part.coverage(part.to_camera(_at_height(board.outline(), 0.0))),
     )
 
 
@@ -193,7 +193,7 @@ def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: G
     middle = corners.mean(axis=0)
     side_mm = float(np.hypot(*(corners[1] - corners[0])))
     z_mm = setup.fiducials.z_mm
-    card = _flat(middle + (corners - middle) * (1 + 2 * stage.card_margin_mm / side_mm), z_mm)
+    card = _at_height(middle + (corners - middle) * (1 + 2 * stage.card_margin_mm / side_mm), z_mm)
     box = grid.around(card, 3.0)
     if box is None:
         return
@@ -238,7 +238,7 @@ def _marker_bits(dictionary: str, marker_id: int) -> NDArray[np.bool_]:
     return bits
 
 
-def _flat(points_mm: Array | list[tuple[float, float]], z_mm: float) -> Array:
+def _at_height(points_mm: Array | list[tuple[float, float]], z_mm: float) -> Array:
     points = np.asarray(points_mm, float)
     return np.column_stack([points, np.full(len(points), z_mm)])
 

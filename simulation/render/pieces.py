@@ -35,7 +35,7 @@ BOUNCE: float = 0.15
 """Light from the table on a face that looks down, as a share of all light."""
 
 
-def passes(body: Body) -> Rgb:
+def transmission(body: Body) -> Rgb:
     """Light that comes through a body on to the table, as a share."""
     if not (isinstance(body, ScenePiece) and body.see_through):
         return (0.0, 0.0, 0.0)
@@ -195,7 +195,7 @@ class _Shell:
             return np.zeros_like(added, np.float32), added.astype(np.float32)
         sight = self.part.camera.eye_mm - middle
         facing = abs(float(sight @ normal)) / float(np.linalg.norm(sight))
-        more, light_from_elsewhere = self._bent(face)
+        more, light_from_elsewhere = self._bent_light(face)
         through = more * tint(self.piece) ** (1 / max(facing, 0.35)) * self.grains[..., None]
         strips = self.piece.rims * strips
         added = (back * (0.16 + 0.55 * strips + light_from_elsewhere)) * self.sparkle[
@@ -205,7 +205,7 @@ class _Shell:
             np.float32
         )
 
-    def _bent(self, face: tuple[int, ...]) -> tuple[float, float]:
+    def _bent_light(self, face: tuple[int, ...]) -> tuple[float, float]:
         """Extra transmission of a face (factor), and the light that it adds.
 
         The cause is light that is bent and mirrored within the plastic.

@@ -19,7 +19,7 @@ from simulation.render.arms import draw_limbs, limb_points
 from simulation.render.dice import draw_die
 from simulation.render.ground import Colours, draw_ground, table_z_mm
 from simulation.render.painter_order import draw_order
-from simulation.render.pieces import Surroundings, draw_piece, grain, passes
+from simulation.render.pieces import Surroundings, draw_piece, grain, transmission
 from simulation.render.rays import Box, Grid, make_grid
 from simulation.render.scene import Body, Limb, Scene, SceneDie, Sensor, Slab, Stage
 from simulation.render.shadows import Shadow, cast_limb_shadow, limb_shadow_mm, shadow_of
@@ -137,7 +137,7 @@ class Renderer:
     def photograph(self, light: Colours, sensor: Sensor, rng: np.random.Generator) -> Image:
         """A picture of light (h, w, 3) at the pixels of this camera, from any renderer."""
         grain = rng.standard_normal(light.shape, dtype=np.float32)
-        return self._developed(self._whole, lambda box: light[box], sensor).with_noise(grain)
+        return self._develop(self._whole, lambda box: light[box], sensor).with_noise(grain)
 
     def light(self, scene: Scene) -> Colours:
         """Light (h, w, 3) float32 before lens blur and sensor.
@@ -154,14 +154,14 @@ class Renderer:
             self._table_rgb = self._ground[::16, ::16].mean(axis=(0, 1)).astype(float)
             self._bare = self._ground.copy()
             self._stage, self._bodies, self._limbs, self._shadows = scene.stage, (), (), {}
-            self._still = self._developed(
+            self._still = self._develop(
                 self._whole, lambda box: self._bare[box], scene.stage.sensor
             )
             self._reached = None
         bodies: tuple[Body, ...] = (*scene.slabs, *scene.dice, *scene.pieces)
         if _differ(self._bodies, bodies):
             before, now = set(self._bodies), set(bodies)
-            boxes = _joined(
+            boxes = _merge_boxes(
                 [
                     box
                     for body in (*self._bodies, *bodies)
@@ -171,8 +171,8 @@ class Renderer:
             for box in boxes:
                 self._bare[box] = self._with_bodies(bodies, scene.stage, box)
             for box in boxes:
-                wide = self._widened(box)
-                again = self._developed(wide, lambda wider: self._bare[wider], scene.stage.sensor)
+                wide = self._widen(box)
+                again = self._develop(wide, lambda wider: self._bare[wider], scene.stage.sensor)
                 self._still.level[wide], self._still.sigma[wide] = again.level, again.sigma
             self._shadows = {
                 (body, z_mm): shadow
@@ -206,7 +206,7 @@ class Renderer:
         """Light in a box of the picture, limbs left out."""
         out, part = self._ground[box].copy(), self._grid.crop(box)
         for body in bodies:
-            self._ground_shadow(body).cast(out, passes(body), part, grain(body))
+            self._ground_shadow(body).cast(out, transmission(body), part, grain(body))
         around = Surroundings(self._ground, self._grid, 0.0, self._table_rgb)
         near = [body for body in bodies if part.around(body.vertices_mm, 3.0) is not None]
         for body in draw_order(near, self.camera.eye_mm):
@@ -219,7 +219,7 @@ class Renderer:
                     body,
                     stage,
                     part,
-                    [(self._shadow(other, body.top_mm), passes(other)) for other in above],
+                    [(self._shadow(other, body.top_mm), transmission(other)) for other in above],
                 )
             elif isinstance(body, SceneDie):
                 draw_die(out, body, stage, part)
@@ -239,7 +239,7 @@ class Renderer:
             if box is None
             else (
                 box,
-                self._developed(
+                self._develop(
                     box, lambda wide: self._lit_with_limbs(scene, wide), scene.stage.sensor
                 ),
             )
@@ -252,11 +252,9 @@ class Renderer:
             draw_limbs(light, scene.limbs, scene.stage, part)
         return light
 
-    def _developed(
-        self, box: Box, light_in: Callable[[Box], Colours], sensor: Sensor
-    ) -> _Developed:
+    def _develop(self, box: Box, light_in: Callable[[Box], Colours], sensor: Sensor) -> _Developed:
         """What the sensor reads in a box, from the light in a box a little wider than that."""
-        wide = self._widened(box)
+        wide = self._widen(box)
         light = light_in(wide)
         blurred = cv2.GaussianBlur(light, (0, 0), sensor.blur_px) if sensor.blur_px > 0 else light
         rows, columns = (
@@ -285,7 +283,7 @@ class Renderer:
             self._gains = sensor, gain.astype(np.float32)
         return self._gains[1]
 
-    def _widened(self, box: Box) -> Box:
+    def _widen(self, box: Box) -> Box:
         """A box with the surroundings that lens blur brings in, inside the picture."""
         (v0, v1), (u0, u1) = (
             (part.start - BLUR_REACH_PX, part.stop + BLUR_REACH_PX) for part in box
@@ -297,7 +295,7 @@ class Renderer:
         return rows, columns
 
 
-def _joined(boxes: list[Box]) -> list[Box]:
+def _merge_boxes(boxes: list[Box]) -> list[Box]:
     """Boxes that hold all of these and do not overlap."""
     joined: list[Box] = []
     for rows, columns in boxes:

@@ -139,10 +139,15 @@ def shadow_of(vertices_mm: Array, stage: Stage, z_mm: float) -> Shadow:
         np.asarray(lamp.at_mm) + lamp.radius_mm * np.column_stack([DISC, np.zeros(len(DISC))])
         for lamp in stage.lamps
     ]
-    groups = [np.array([_thrown(vertices_mm, point, z_mm) for point in rim]) for rim in rims]
+    groups = [
+        np.array([_project_from_lamp(vertices_mm, point, z_mm) for point in rim]) for rim in rims
+    ]
     groups.append(
         np.array(
-            [_thrown(vertices_mm, middle + 1e6 * np.array(direction), z_mm) for direction in SKY]
+            [
+                _project_from_lamp(vertices_mm, middle + 1e6 * np.array(direction), z_mm)
+                for direction in SKY
+            ]
         )
     )
     reach = np.concatenate([group.reshape(-1, 2) for group in groups])
@@ -222,7 +227,7 @@ class _LimbShadow:
     def clear(self, x: Plane, y: Plane) -> Plane:
         """Share 0..1 of the lamp that places on the plane see."""
         (ax, ay), (bx, by) = self.ends_mm
-        along, dx, dy = from_axis(x, y, (float(ax), float(ay)), (float(bx), float(by)))
+        along, dx, dy = nearest_on_segment(x, y, (float(ax), float(ay)), (float(bx), float(by)))
         radius = np.float32(self.radii_mm[0]) + along * np.float32(
             self.radii_mm[1] - self.radii_mm[0]
         )
@@ -231,7 +236,7 @@ class _LimbShadow:
         return clear
 
 
-def from_axis(
+def nearest_on_segment(
     x: Plane, y: Plane, a: tuple[float, float], b: tuple[float, float]
 ) -> tuple[Plane, Plane, Plane]:
     """Nearest point of the segment a-b to each place.
@@ -248,7 +253,7 @@ def from_axis(
     return share, px - share * along_x, py - share * along_y
 
 
-def _thrown(vertices_mm: Array, lamp_mm: Array, z_mm: float) -> Array:
+def _project_from_lamp(vertices_mm: Array, lamp_mm: Array, z_mm: float) -> Array:
     """Where one point of light throws the vertices of a body on the plane z, (n, 2)."""
     rise = (lamp_mm[2] - z_mm) / np.maximum(lamp_mm[2] - vertices_mm[:, 2], 1.0)
     thrown: Array = lamp_mm[:2] + (vertices_mm[:, :2] - lamp_mm[:2]) * rise[:, None]

@@ -27,7 +27,7 @@ from simulation.players.ice_boule import (
     simulated_table,
     true_layout,
 )
-from simulation.players.ice_boule_table import Tabletop, demo_place, demo_setup, demo_stage, inside
+from simulation.players.ice_boule_table import Tabletop, demo_place, demo_setup, demo_stage, nest_in
 from simulation.players.ice_boule_table import Throw as Thrown
 from simulation.players.laying import middle_mm, stands_on
 from simulation.render.renderer import Renderer
@@ -99,7 +99,7 @@ class Umpire:
     def _move(self, table):
         if self.state.target is None:
             return Target(SETUP.game.target) if table.target and len(table.pieces) == 1 else None
-        thrown = sum(self.state.thrown)
+        thrown = sum(self.state.after_throw)
         if table.target is None or len(table.pieces) != thrown + 2:
             return None
         newest, layout = table.pieces[-1], true_layout(table)
@@ -152,7 +152,7 @@ def test_pieces_at_rest_never_share_space_and_stand_on_something():
 
 def nests_in(piece, shell):
     """Does a piece lie in another one that fell over it?"""
-    return np.allclose(piece.solid.vertices_mm, inside(LARGE, shell.solid).vertices_mm)
+    return np.allclose(piece.solid.vertices_mm, nest_in(LARGE, shell.solid).vertices_mm)
 
 
 def test_a_stack_on_the_target_is_pushed_over_and_pieces_are_knocked_any_distance():
@@ -163,11 +163,11 @@ def test_a_stack_on_the_target_is_pushed_over_and_pieces_are_knocked_any_distanc
     start = Tabletop(SETUP).with_target(upright(LARGE, 300, 240, 10))
     aim, fell, went = (300.0, 240.0), set(), []
     for _ in range(40):
-        one = start.thrown("red", Thrown(aim, 40.0, "on target"), rng)
-        two = one.thrown("blue", Thrown(aim, 40.0, "on target"), rng)
+        one = start.after_throw("red", Thrown(aim, 40.0, "on target"), rng)
+        two = one.after_throw("blue", Thrown(aim, 40.0, "on target"), rng)
         assert [piece.colour for piece in two.stack] == ["red", "blue"]
         assert str(true_layout(two)) == "red on = blue on"
-        after = two.thrown("red", Thrown(aim, 40.0, "topple"), rng)
+        after = two.after_throw("red", Thrown(aim, 40.0, "topple"), rng)
         assert after.stack == ()
         target, *others = (
             after.target,
@@ -178,13 +178,13 @@ def test_a_stack_on_the_target_is_pushed_over_and_pieces_are_knocked_any_distanc
             "nests" if nests_in(target, piece) else "touches" if gaps[piece] < 0.05 else "free"
             for piece in others
         }
-        knocked = start.thrown("red", Thrown(aim, 40.0, "knock"), rng).target
+        knocked = start.after_throw("red", Thrown(aim, 40.0, "knock"), rng).target
         went.append(float(np.hypot(*(middle_mm(knocked.solid) - middle_mm(start.target.solid)))))
     assert fell == {"nests", "touches", "free"}
     assert min(went) < 10
     assert max(went) > 150
     assert any(
-        not start.in_play(start.thrown("red", Thrown(aim, 40.0, "knock"), rng).target)
+        not start.in_play(start.after_throw("red", Thrown(aim, 40.0, "knock"), rng).target)
         for _ in range(40)
     )
 
@@ -333,7 +333,7 @@ def test_knocks_touches_and_pieces_on_the_target_happen_and_are_lawful():
             table = Tabletop(
                 SETUP, (*table.pieces, table.piece("blue", lying(LARGE, 250, 180, 30)))
             )
-        after = table.thrown("red", Thrown((300.0, 240.0), 40.0, accident), rng)
+        after = table.after_throw("red", Thrown((300.0, 240.0), 40.0, accident), rng)
         newest = after.pieces[-1]
         gap = after.gaps_mm().get(newest)
         happened = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engines import GAMES
 from referee.sessions.commands import Declare, Hear, Undo
 from referee.sessions.events import InputRecorded, Undone, VerdictReached
-from simulation.players.laying import carries, is_over, middle_mm, share_space, stands, without
+from simulation.players.laying import is_over, middle_mm, names_of_stack, overlap, stands, without
 from simulation.render.scene import ScenePiece
 from table.cells import cell_middle_mm
 from table.clearance import clearance
@@ -65,7 +65,7 @@ def test_no_two_pieces_share_space_and_none_is_lost(game, touches):
     for name in [name for name, body in lying.items() if untouched.get(name) is not body]:
         one = lying[name]
         for other in without(lying, name).values():
-            assert nested(one, other) or not share_space(one, other)
+            assert nested(one, other) or not overlap(one, other)
             if isinstance(one, ScenePiece) and isinstance(other, ScenePiece):
                 assert nested(one, other) or clearance(one.solid, other.solid).mm > 0
 
@@ -97,7 +97,7 @@ def test_a_tile_slides_with_what_stands_on_it():
     under = next(
         name
         for name, body in players.bodies.items()
-        if name.startswith("tile") and pyramid in carries(players.bodies, name)
+        if name.startswith("tile") and pyramid in names_of_stack(players.bodies, name)
     )
     tile, stood = middle_mm(players.bodies[under]), middle_mm(players.bodies[pyramid])
     virtual.act("drop", under, 0.0, 0.0)  # the middle place is empty

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engines import zamboni_wars as engine
-from simulation.players.laying import middle_mm, moved, share_space
+from simulation.players.laying import middle_mm, move_body, overlap
 from simulation.players.zamboni_wars import ZamboniPlay
 from table.cells import cell_middle_mm
 from tests.support.virtual_tables import table_of
@@ -23,9 +23,9 @@ def test_a_zamboni_that_has_no_room_is_driven_as_near_as_can_be():
     play = ZamboniPlay(setup, np.random.default_rng(1))
     bodies = play.begin(state).bodies
     there = np.array(cell_middle_mm(setup.board, "c2"))
-    over = moved(bodies["red"], np.array([*(there - middle_mm(bodies["red"])), 0.0]))
+    over = move_body(bodies["red"], np.array([*(there - middle_mm(bodies["red"])), 0.0]))
     act = play.turn(state, {**bodies, "red": over})
     assert act.moves == ("c2 N",)
     green = act.bodies["green"]
     assert np.hypot(*(middle_mm(green) - there)) < 60
-    assert not share_space(green, over)
+    assert not overlap(green, over)

@@ -19,7 +19,7 @@ import pytest
 import engines
 from engines.rule_texts import words as clause_words
 from hardware.plugins import device_plugins
-from simulation.tables import found_players
+from simulation.tables import installed_players
 from table.game_words import game_words
 from table.games import found_games
 from table.languages import catalogue
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 CACHES = (
     clause_words,
     found_games,
-    found_players,
+    installed_players,
     game_words,
     catalogue,
     games_pages,

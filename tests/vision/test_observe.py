@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from simulation.generate.cases import random_case, resized, truth_document
-from simulation.generate.throws import Thrower, clear_of_cards
+from simulation.generate.throws import Thrower, is_clear_of_cards
 from simulation.render.ground import table_z_mm
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, look_at
@@ -310,7 +310,9 @@ def test_a_throw_that_rolled_far_off_the_chessboard_is_seen():
         np.array([low[0] + (high[0] - low[0]) * share, high[1] + 72.0])
         for share in (0.2, 0.35, 0.5, 0.65, 0.8)
     ]
-    spot = next(spot for spot in spots if clear_of_cards(case.setup, spot, thrower.size.slant_mm))
+    spot = next(
+        spot for spot in spots if is_clear_of_cards(case.setup, spot, thrower.size.slant_mm)
+    )
     solid = lying(thrower.size, *spot, 30.0, table_z_mm(case.setup))
     colour = case.setup.colours[0]
     picture = Renderer(case.setup, case.camera).picture(

@@ -11,7 +11,7 @@ from conformance.facts import *  # noqa: F403
 from engines import GAMES, facts_of
 from engines.statistics import Step
 from simulation.players.policies import RandomPlayer, playout
-from simulation.tables import found_players
+from simulation.tables import installed_players
 from table.boards import Open
 from table.games import all_table_facts, measuring, played_on, table_facts, usual_game
 
@@ -54,7 +54,7 @@ def test_one_game_measures_and_one_needs_no_board():
 
 
 def test_every_game_has_simulated_players():
-    assert found_players().keys() == GAMES.keys()
+    assert installed_players().keys() == GAMES.keys()
 
 
 def test_a_throw_that_nobody_measured_has_no_sigma():

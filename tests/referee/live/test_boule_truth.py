@@ -12,10 +12,10 @@ import pytest
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, Waiting
 from simulation.players.ice_boule import agrees, true_layout
-from simulation.players.ice_boule_table import Tabletop, Throw, demo_place, demo_setup, inside
+from simulation.players.ice_boule_table import Tabletop, Throw, demo_place, demo_setup, nest_in
 from simulation.players.laying import middle_mm
 from simulation.render.scene import Scene
-from simulation.true_reading import read_truly
+from simulation.true_reading import true_observation
 from table.solids import upright
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ class Fuzz:
 
     def seen(self):
         """All that lies there; with `hides`, without what a shell is over."""
-        seen = read_truly(Scene(None, self.table.pieces), SETUP, PLACE)
+        seen = true_observation(Scene(None, self.table.pieces), SETUP, PLACE)
         if not self.hides:
             return seen
         under = {
@@ -67,7 +67,7 @@ class Fuzz:
         stands = shell.on is not None and np.hypot(*(shell.base_mm - piece.base_mm)) < 0.5
         higher = shell.solid.vertices_mm[:, 2].min() > piece.solid.vertices_mm[:, 2].min()
         return (stands and higher) or np.allclose(
-            inside(SETUP.sizes[-1], shell.solid).vertices_mm, piece.solid.vertices_mm
+            nest_in(SETUP.sizes[-1], shell.solid).vertices_mm, piece.solid.vertices_mm
         )
 
     def end(self):

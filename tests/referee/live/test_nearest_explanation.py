@@ -26,7 +26,7 @@ from referee.sessions.start import opening
 from simulation.players.ice_boule_table import demo_place, demo_setup
 from simulation.render.scene import Scene, SceneDie, ScenePiece, Slab
 from simulation.tables import board_players, game_table
-from simulation.true_reading import read_truly
+from simulation.true_reading import true_observation
 from table.observation import Observation, SeenPiece
 from table.solids import lying, upright
 from vision.cameras.frame import Frame
@@ -96,7 +96,7 @@ class Film:
             tuple(body for body in bodies if isinstance(body, kind))
             for kind in (ScenePiece, Slab, SceneDie)
         )
-        return read_truly(Scene(None, pieces, (), slabs, dice), self.setup, self.place)
+        return true_observation(Scene(None, pieces, (), slabs, dice), self.setup, self.place)
 
     def table(self, *pieces):
         return Observation(0, 0, self.place, pieces)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from simulation.generate.rest_poses import leaning_on
+from simulation.generate.rest_poses import lean_against
 from table.clearance import clearance
 from table.observation import LEANED_ON_MM
 from table.pieces import load_piece_set
@@ -29,7 +29,7 @@ def fallen(size, support, away_mm, bearing_deg, aside_deg):
     edge = support.vertices_mm[:, :2].mean(axis=0) + away_mm * np.array(
         [np.cos(turn), np.sin(turn)]
     )
-    solid = leaning_on(size, edge, heading_deg, support)
+    solid = lean_against(size, edge, heading_deg, support)
     if solid is None:
         return None
     ahead = solid.vertices_mm[4] - solid.vertices_mm[1:3].mean(axis=0)
