@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from benchmarks.harness.benchmark import DOCS, ROOT, Benchmark
-from benchmarks.harness.pages import Results, read_results, rendered, write_results
+from benchmarks.harness.pages import Results, read_results, render_page, write_results
 from benchmarks.harness.provenance import Provenance, commit, fingerprint
 from benchmarks.harness.runner import CaseSelection, run_cases
 from table.errors import InputError
@@ -75,7 +75,7 @@ def write_page(benchmark: Benchmark, results: Results, out: Path | None) -> None
     page = (out or DOCS) / benchmark.page
     known = page if page.exists() else DOCS / benchmark.page
     before = known.read_text(encoding="utf-8") if known.exists() else ""
-    write_whole(page, rendered(benchmark, results, before).encode())
+    write_whole(page, render_page(benchmark, results, before).encode())
     click.echo(f"wrote {page}", err=True)
 
 

@@ -25,7 +25,7 @@ from vision.geometry.srgb import Light, linear
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Taken:
+class TakenPicture:
     """A picture (h, w, 3), the table and lens it shows, and where its camera truly is."""
 
     image: Image
@@ -42,7 +42,7 @@ class Taken:
         )
 
 
-def off_mm(camera: Camera, taken: Taken) -> float:
+def off_mm(camera: Camera, taken: TakenPicture) -> float:
     """Largest error, in mm, at which a found camera sees a corner of the play area."""
     outline = taken.setup.outline_mm()
     there = project(
@@ -53,7 +53,7 @@ def off_mm(camera: Camera, taken: Taken) -> float:
     )
 
 
-Change = Callable[[Taken, np.random.Generator], Taken]
+Change = Callable[[TakenPicture, np.random.Generator], TakenPicture]
 
 
 _STEPS = 16383
@@ -63,26 +63,26 @@ _ENCODE = np.rint(
 ).astype(np.uint8)
 
 
-def encoded(light: Light) -> Image:
+def encode_srgb(light: Light) -> Image:
     """Linear light 0..1 as sRGB levels (IEC 61966-2-1); clipped."""
     return np.asarray(
         np.take(_ENCODE, np.clip(_STEPS * light + 0.5, 0, _STEPS).astype(np.uint16)), np.uint8
     )
 
 
-def with_light(taken: Taken, change: Callable[[Light], Light]) -> Taken:
+def with_light(taken: TakenPicture, change: Callable[[Light], Light]) -> TakenPicture:
     """The picture with its linear light (h, w, 3) changed."""
-    return replace(taken, image=encoded(np.asarray(change(linear(taken.image)), np.float32)))
+    return replace(taken, image=encode_srgb(np.asarray(change(linear(taken.image)), np.float32)))
 
 
-def as_it_is(taken: Taken, _: np.random.Generator) -> Taken:
+def unchanged(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
     return taken
 
 
-def moved(length_px: float) -> Change:
+def motion_blur(length_px: float) -> Change:
     """The camera moves evenly along a line while the shutter is open, in any direction."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         kernel = _path_kernel(_line(length_px, float(rng.uniform(0, np.pi))))
         return with_light(
             taken, lambda light: np.asarray(cv2.filter2D(light, -1, kernel), np.float32)
@@ -91,10 +91,10 @@ def moved(length_px: float) -> Change:
     return change
 
 
-def shaken(length_px: float) -> Change:
+def shake_blur(length_px: float) -> Change:
     """The camera trembles along a crooked path of three parts, each as long."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         first = float(rng.uniform(0, 2 * np.pi))
         turns = first + np.concatenate([[0.0], np.cumsum(rng.uniform(-2.0, 2.0, 2))])
         ends = np.cumsum(
@@ -114,10 +114,10 @@ def shaken(length_px: float) -> Change:
     return change
 
 
-def rolled(degrees: float) -> Change:
+def roll_blur(degrees: float) -> Change:
     """The camera rolls about its axis by so much while the shutter is open."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         lens = taken.setup.camera
         centre = (lens.matrix[0][2], lens.matrix[1][2])
 
@@ -136,10 +136,10 @@ def rolled(degrees: float) -> Change:
     return change
 
 
-def defocused(radius_px: float) -> Change:
+def defocus(radius_px: float) -> Change:
     """Out of focus: light of a point spreads over a disc."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         reach = int(np.ceil(radius_px)) + 1
         fine = np.linspace(-reach - 0.5, reach + 0.5, 8 * (2 * reach + 1) + 1)
         fine = (fine[1:] + fine[:-1]) / 2
@@ -153,10 +153,10 @@ def defocused(radius_px: float) -> Change:
     return change
 
 
-def noisy(levels: float) -> Change:
+def add_noise(levels: float) -> Change:
     """Noise of so many levels, 1 sigma, independent in each pixel and colour."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         noise = levels * rng.standard_normal(taken.image.shape, dtype=np.float32)
         return replace(
             taken, image=np.asarray(np.clip(np.rint(taken.image + noise), 0, 255), np.uint8)
@@ -165,10 +165,10 @@ def noisy(levels: float) -> Change:
     return change
 
 
-def small(width_px: int) -> Change:
+def shrink(width_px: int) -> Change:
     """A picture of so many pixels across, with a lens that says so."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         setup = resized(taken.setup, width_px)
         size = setup.camera.width, setup.camera.height
         # Width and height are rounded: the picture is sampled where the lens has its pixels.
@@ -182,15 +182,15 @@ def small(width_px: int) -> Change:
             flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
             borderMode=cv2.BORDER_REPLICATE,
         )
-        return Taken(np.asarray(image, np.uint8), setup, taken.camera)
+        return TakenPicture(np.asarray(image, np.uint8), setup, taken.camera)
 
     return change
 
 
-def packed(quality: int) -> Change:
+def recompress(quality: int) -> Change:
     """Packed as JPEG once more."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         _, data = cv2.imencode(".jpg", swapped(taken.image), [cv2.IMWRITE_JPEG_QUALITY, quality])
         return replace(
             taken, image=swapped(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8))
@@ -199,13 +199,13 @@ def packed(quality: int) -> Change:
     return change
 
 
-def exposed(times: float, glow: float = 0.0) -> Change:
+def set_exposure(times: float, glow: float = 0.0) -> Change:
     """Exposure `times` as high, clipped; the share `glow` of light spreads around bright places.
 
     Less light has more noise.
     """
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         def expose(light: Light) -> Light:
             more = np.asarray(times * light, np.float32)
             if glow:
@@ -222,10 +222,10 @@ def exposed(times: float, glow: float = 0.0) -> Change:
     return change
 
 
-def glared(spots: int) -> Change:
+def add_glare(spots: int) -> Change:
     """Lamps mirrored in the cards: bright spots on the borders of so many fiducials."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         shine = np.zeros(taken.image.shape[:2], np.float32)
         v, u = np.mgrid[: shine.shape[0], : shine.shape[1]].astype(np.float32)
         for marker in _some_markers(taken, spots, rng):
@@ -240,10 +240,10 @@ def glared(spots: int) -> Change:
     return change
 
 
-def covered(by: str, markers: int) -> Change:
+def cover_markers(by: str, markers: int) -> Change:
     """Something lies over a part of so many fiducials: a hand, a sheet of paper or a piece."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         image = taken.image.copy()
         for marker in _some_markers(taken, markers, rng):
             quad = taken.corners_px(marker)
@@ -270,10 +270,10 @@ def covered(by: str, markers: int) -> Change:
     return change
 
 
-def smeared(share: float) -> Change:
+def smear_lens(share: float) -> Change:
     """Grease on the lens: in a part of the picture so much of the light is spread widely."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         height, width = taken.image.shape[:2]
         centre = rng.uniform(0, 1, 2) * [width, height]
         v, u = np.mgrid[:height, :width].astype(np.float32)
@@ -292,10 +292,10 @@ def smeared(share: float) -> Change:
     return change
 
 
-def shadowed(bars: int) -> Change:
+def add_shadows(bars: int) -> Change:
     """So many bars of shadow with soft edges across the table."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         height, width = taken.image.shape[:2]
         v, u = np.mgrid[:height, :width].astype(np.float32)
         angle, phase, soft = (
@@ -310,24 +310,24 @@ def shadowed(bars: int) -> Change:
     return change
 
 
-def turned(quarters: int) -> Change:
+def rotate(quarters: int) -> Change:
     """The camera is held turned by so many quarters, and its lens with it."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         for _quarter in range(quarters):
-            taken = _quarter_turned(taken)
+            taken = _rotate_quarter(taken)
         return taken
 
     return change
 
 
-def bent(share: float) -> Change:
+def bend_card(share: float) -> Change:
     """One side of a card stands up.
 
     In the picture it is displaced by `share` of the marker's side.
     """
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         marker = _some_markers(taken, 1, rng)[0]
         quad = taken.corners_px(marker, 1.5).astype(np.float32)
         side = float(np.linalg.norm(quad[1] - quad[0])) / 1.5
@@ -336,15 +336,15 @@ def bent(share: float) -> Change:
         lifted[[first, (first + 1) % 4]] += (
             share * side * np.array([np.cos(angle), np.sin(angle)], np.float32)
         )
-        return replace(taken, image=_pasted(taken.image, taken.image, quad, lifted))
+        return replace(taken, image=_paste(taken.image, taken.image, quad, lifted))
 
     return change
 
 
-def screened(scale: float, tilt: float = 0.06) -> Change:
+def show_on_screen(scale: float, tilt: float = 0.06) -> Change:
     """A telephone lies somewhere in view and shows the picture itself, so many times as large."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         height, width = taken.image.shape[:2]
         whole = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
         angle = float(rng.uniform(-np.pi, np.pi))
@@ -361,15 +361,15 @@ def screened(scale: float, tilt: float = 0.06) -> Change:
             image, np.rint(16 * frame).astype(np.int32), (12, 12, 14), cv2.LINE_AA, 4
         )
         source = cv2.GaussianBlur(taken.image, (0, 0), 0.4 / scale)
-        return replace(taken, image=_pasted(image, np.asarray(source, np.uint8), whole, screen))
+        return replace(taken, image=_paste(image, np.asarray(source, np.uint8), whole, screen))
 
     return change
 
 
-def together(*changes: Change) -> Change:
+def chain(*changes: Change) -> Change:
     """One change after the other."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         for one in changes:
             taken = one(taken, rng)
         return taken
@@ -378,41 +378,41 @@ def together(*changes: Change) -> Change:
 
 
 KINDS: dict[str, dict[str, Change]] = {
-    "as it is": {"": as_it_is},
-    "moved while exposed": {f"{px} px": moved(px) for px in (3, 5, 8, 12)},
-    "shaken": {f"{px} px": shaken(px) for px in (2, 4, 6)},
-    "rolled while exposed": {f"{deg}°": rolled(deg) for deg in (0.4, 1.0)},
-    "out of focus": {f"{px} px": defocused(px) for px in (2, 4, 6, 9)},
-    "noise": {f"{levels} levels": noisy(levels) for levels in (10, 25, 50)},
-    "small": {f"{px} px wide": small(px) for px in (820, 640, 480, 400)},
+    "as it is": {"": unchanged},
+    "moved while exposed": {f"{px} px": motion_blur(px) for px in (3, 5, 8, 12)},
+    "shaken": {f"{px} px": shake_blur(px) for px in (2, 4, 6)},
+    "rolled while exposed": {f"{deg}°": roll_blur(deg) for deg in (0.4, 1.0)},
+    "out of focus": {f"{px} px": defocus(px) for px in (2, 4, 6, 9)},
+    "noise": {f"{levels} levels": add_noise(levels) for levels in (10, 25, 50)},
+    "small": {f"{px} px wide": shrink(px) for px in (820, 640, 480, 400)},
     "small and moved": {
-        f"{px} px wide, {by} px": together(small(px), moved(by))
+        f"{px} px wide, {by} px": chain(shrink(px), motion_blur(by))
         for px, by in ((820, 3), (820, 5), (640, 3), (640, 5))
     },
     "small and out of focus": {
-        f"640 px wide, {px} px": together(small(640), defocused(px)) for px in (1.5, 3)
+        f"640 px wide, {px} px": chain(shrink(640), defocus(px)) for px in (1.5, 3)
     },
-    "JPEG": {f"quality {quality}": packed(quality) for quality in (50, 20, 8)},
-    "too bright": {"x 2": exposed(2.0, 0.1), "x 4": exposed(4.0, 0.2)},
-    "too dark": {"x 0.15": exposed(0.15), "x 0.05": exposed(0.05)},
-    "glare": {f"{spots} spots": glared(spots) for spots in (1, 2, 4)},
+    "JPEG": {f"quality {quality}": recompress(quality) for quality in (50, 20, 8)},
+    "too bright": {"x 2": set_exposure(2.0, 0.1), "x 4": set_exposure(4.0, 0.2)},
+    "too dark": {"x 0.15": set_exposure(0.15), "x 0.05": set_exposure(0.05)},
+    "glare": {f"{spots} spots": add_glare(spots) for spots in (1, 2, 4)},
     "covered in part": {
-        f"{by}, {count}": covered(by, count)
+        f"{by}, {count}": cover_markers(by, count)
         for by in ("hand", "paper", "piece")
         for count in (1, 2)
     },
-    "smeared lens": {f"{share:.0%}": smeared(share) for share in (0.4, 0.8)},
-    "bars of shadow": {f"{bars}": shadowed(bars) for bars in (3, 8)},
-    "turned": {f"{90 * quarters}°": turned(quarters) for quarters in (1, 2, 3)},
-    "bent card": {f"{share:.0%} of a side": bent(share) for share in (0.02, 0.05, 0.1)},
-    "on a screen too": {f"x {scale}": screened(scale) for scale in (0.3, 0.4, 0.5)},
+    "smeared lens": {f"{share:.0%}": smear_lens(share) for share in (0.4, 0.8)},
+    "bars of shadow": {f"{bars}": add_shadows(bars) for bars in (3, 8)},
+    "turned": {f"{90 * quarters}°": rotate(quarters) for quarters in (1, 2, 3)},
+    "bent card": {f"{share:.0%} of a side": bend_card(share) for share in (0.02, 0.05, 0.1)},
+    "on a screen too": {f"x {scale}": show_on_screen(scale) for scale in (0.3, 0.4, 0.5)},
     "several": {
-        "moved, noisy": together(moved(5), noisy(20)),
-        "small, dark, packed": together(small(820), exposed(0.2), packed(40)),
-        "moved, covered": together(covered("hand", 2), moved(6)),
-        "smeared, bright": together(smeared(0.6), exposed(2.0, 0.1)),
-        "screen, moved": together(screened(0.4), moved(4)),
-        "out of focus, shadow": together(shadowed(4), defocused(4)),
+        "moved, noisy": chain(motion_blur(5), add_noise(20)),
+        "small, dark, packed": chain(shrink(820), set_exposure(0.2), recompress(40)),
+        "moved, covered": chain(cover_markers("hand", 2), motion_blur(6)),
+        "smeared, bright": chain(smear_lens(0.6), set_exposure(2.0, 0.1)),
+        "screen, moved": chain(show_on_screen(0.4), motion_blur(4)),
+        "out of focus, shadow": chain(add_shadows(4), defocus(4)),
     },
 }
 """Changes by kind and strength."""
@@ -436,12 +436,12 @@ def _path_kernel(path: Array) -> NDArray[np.float32]:
     return np.asarray(kernel[::-1, ::-1] / kernel.sum(), np.float32)
 
 
-def _some_markers(taken: Taken, count: int, rng: np.random.Generator) -> list[Marker]:
+def _some_markers(taken: TakenPicture, count: int, rng: np.random.Generator) -> list[Marker]:
     markers = taken.setup.fiducials.markers
     return [markers[index] for index in rng.permutation(len(markers))[: min(count, len(markers))]]
 
 
-def _pasted(
+def _paste(
     image: Image, source: Image, quad: NDArray[np.floating], to: NDArray[np.floating]
 ) -> Image:
     """The part of a source inside `quad` (4, 2) drawn over the image inside `to`."""
@@ -454,7 +454,7 @@ def _pasted(
     return np.where(mask[..., None] > 0, np.asarray(drawn, np.uint8), image)
 
 
-def _quarter_turned(taken: Taken) -> Taken:
+def _rotate_quarter(taken: TakenPicture) -> TakenPicture:
     """The picture turned clockwise by 90°: pixel (u, v) goes to (height - 1 - v, u)."""
     lens, camera = taken.setup.camera, taken.camera
     (fx, _, cx), (_, fy, cy), last = lens.matrix
@@ -469,4 +469,4 @@ def _quarter_turned(taken: Taken) -> Taken:
         camera, rotation=turn @ camera.rotation, translation_mm=turn @ camera.translation_mm
     )
     image = np.asarray(cv2.rotate(taken.image, cv2.ROTATE_90_CLOCKWISE), np.uint8)
-    return Taken(image, msgspec.structs.replace(taken.setup, camera=other), there)
+    return TakenPicture(image, msgspec.structs.replace(taken.setup, camera=other), there)

@@ -79,7 +79,7 @@ def referee_films(game: str, films: Path) -> Counted:
     return Counted(game, counted["verdicts"], counted["met"], counted["false_calls"])
 
 
-def together(films: Sequence[Counted]) -> Counted:
+def merge_counts(films: Sequence[Counted]) -> Counted:
     """All of them as one."""
     names = ("verdicts", "met", "false_calls")
     return Counted("all", *(sum(getattr(film, name) for film in films) for name in names))
@@ -180,6 +180,6 @@ def film_of(game: str) -> Film:
     )
 
 
-def near(a: SeenPiece, b: SeenPiece, mm: float) -> bool:
+def is_near(a: SeenPiece, b: SeenPiece, mm: float) -> bool:
     """Are they of one colour, and so near?"""
     return a.colour == b.colour and bool(np.hypot(*(a.base_mm - b.base_mm)) < mm)

@@ -66,7 +66,7 @@ FACTORS = (3.0, 1 / 3)
 """What constants are multiplied with."""
 
 
-Drawn = TypeVar("Drawn")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _forget_project() -> None:
             del sys.modules[name]
 
 
-def noticed(mutant: Mutant, tests: Sequence[str], limit_s: int) -> bool:
+def is_detected(mutant: Mutant, tests: Sequence[str], limit_s: int) -> bool:
     """Do these tests, arguments of pytest, fail with this mutant?
 
     Raises RuntimeError where the test that fails does so without it.
@@ -235,13 +235,13 @@ def noticed(mutant: Mutant, tests: Sequence[str], limit_s: int) -> bool:
     failed = _first_failure(mutant, tests, limit_s)
     if failed is None:
         return False
-    if _fails_as_it_is((failed,) if failed else tuple(tests), limit_s):
+    if _fails_without_mutant((failed,) if failed else tuple(tests), limit_s):
         raise RuntimeError(f"expected a test that passes without a mutant: {failed}")
     return True
 
 
 @cache
-def _fails_as_it_is(tests: tuple[str, ...], limit_s: int) -> bool:
+def _fails_without_mutant(tests: tuple[str, ...], limit_s: int) -> bool:
     return _first_failure(None, tests, limit_s) is not None
 
 
@@ -287,7 +287,7 @@ def _run_tests(
     os._exit(int(failed) if failed != pytest.ExitCode.NO_TESTS_COLLECTED else 0)
 
 
-def drawn(found: list[Drawn], sample: int, seed: int) -> list[Drawn]:
+def draw_sample(found: list[Item], sample: int, seed: int) -> list[Item]:
     """So many by chance, in their order; all for 0."""
     count = min(sample, len(found)) if sample else len(found)
     return [found[at] for at in sorted(Random(seed).sample(range(len(found)), count))]

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from benchmarks.bad_pictures import (
     Change,
-    Taken,
-    defocused,
-    exposed,
-    moved,
-    packed,
-    shadowed,
-    smeared,
+    TakenPicture,
+    add_shadows,
+    defocus,
+    motion_blur,
+    recompress,
+    set_exposure,
+    smear_lens,
     with_light,
 )
 from table.solids import Array
@@ -66,7 +66,7 @@ class Body:
 class Table:
     """A photographed table, and the colours of its pieces."""
 
-    taken: Taken
+    taken: TakenPicture
 
     @property
     def own(self) -> str:
@@ -117,23 +117,23 @@ def _pips(side_mm: float) -> tuple[tuple[Array, tuple[float, float, float]], ...
     return tuple((disc(side_mm / 6, 16) + apart * np.array(place), INK) for place in places)
 
 
-def _coloured(colour: str) -> tuple[float, float, float]:
+def _linear_rgb(colour: str) -> tuple[float, float, float]:
     return PALETTE[colour]
 
 
 THINGS: dict[str, Painter] = {
     "dice": lambda _table, _rng: [Body(square(16), 16, PAPER, _pips(16))] * 3,
     "dice in a piece's colour": lambda table, _rng: (
-        [Body(square(16), 16, _coloured(table.own), tuple((m, PAPER) for m, _ in _pips(16)))] * 3
+        [Body(square(16), 16, _linear_rgb(table.own), tuple((m, PAPER) for m, _ in _pips(16)))] * 3
     ),
     "cubes in a piece's colour": lambda table, _rng: (
-        [Body(square(20), 20, _coloured(table.own))] * 3
+        [Body(square(20), 20, _linear_rgb(table.own))] * 3
     ),
     "small cubes in a piece's colour": lambda table, _rng: (
-        [Body(square(10), 10, _coloured(table.own))] * 4
+        [Body(square(10), 10, _linear_rgb(table.own))] * 4
     ),
     "cubes in another colour": lambda table, _rng: (
-        [Body(square(20), 20, _coloured(table.foreign))] * 3
+        [Body(square(20), 20, _linear_rgb(table.foreign))] * 3
     ),
     "wooden bricks": lambda _table, _rng: [Body(box(40, 15), 12, (0.45, 0.3, 0.15))] * 3,
     "coins": lambda _table, _rng: [
@@ -141,15 +141,17 @@ THINGS: dict[str, Painter] = {
         Body(disc(21), 2, BRASS),
         Body(disc(19), 2, (0.35, 0.16, 0.08)),
     ],
-    "caps in a piece's colour": lambda table, _rng: [Body(disc(30), 12, _coloured(table.own))] * 3,
+    "caps in a piece's colour": lambda table, _rng: (
+        [Body(disc(30), 12, _linear_rgb(table.own))] * 3
+    ),
     "printed triangles in a piece's colour": lambda table, _rng: (
-        [Body(triangle(25, 44), 0, _coloured(table.own))] * 3
+        [Body(triangle(25, 44), 0, _linear_rgb(table.own))] * 3
     ),
     "printed triangles in another colour": lambda table, _rng: (
-        [Body(triangle(25, 44), 0, _coloured(table.foreign))] * 3
+        [Body(triangle(25, 44), 0, _linear_rgb(table.foreign))] * 3
     ),
     "printed squares in a piece's colour": lambda table, _rng: (
-        [Body(square(25), 0, _coloured(table.own))] * 3
+        [Body(square(25), 0, _linear_rgb(table.own))] * 3
     ),
     "black print": lambda _table, _rng: [
         Body(box(30, 6), 0, INK),
@@ -157,11 +159,11 @@ THINGS: dict[str, Painter] = {
         Body(square(14), 0, INK),
     ],
     "cards": lambda table, _rng: [
-        Body(box(57, 88), 0.3, PAPER, ((triangle(12, 14), _coloured(table.own)),)),
+        Body(box(57, 88), 0.3, PAPER, ((triangle(12, 14), _linear_rgb(table.own)),)),
         Body(box(57, 88), 0.3, (0.25, 0.05, 0.07), ((box(45, 76), (0.55, 0.3, 0.3)),)),
     ],
     "a pen": lambda table, _rng: [
-        Body(box(130, 9), 8, _coloured(table.own), ((box(20, 3), STEEL),)),
+        Body(box(130, 9), 8, _linear_rgb(table.own), ((box(20, 3), STEEL),)),
         Body(box(140, 8), 7, INK),
     ],
     "a phone": lambda _table, _rng: [Body(box(70, 145), 8, (0.02, 0.02, 0.025))],
@@ -169,17 +171,17 @@ THINGS: dict[str, Painter] = {
         Body(disc(float(rng.uniform(2, 6)), 7), 1, (0.4, 0.25, 0.1)) for _ in range(25)
     ],
     "slips of coloured paper": lambda table, _rng: [
-        Body(box(45, 12), 0, _coloured(table.own)),
-        Body(box(30, 30), 0, _coloured(table.foreign)),
+        Body(box(45, 12), 0, _linear_rgb(table.own)),
+        Body(box(30, 30), 0, _linear_rgb(table.foreign)),
     ],
 }
 """Kinds of things."""
 
 
-def laid(things: Painter, bodies_mm: Sequence[Array]) -> Change:
+def lay_things(things: Painter, bodies_mm: Sequence[Array]) -> Change:
     """Things lie on the table, where nothing else is seen."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         light = linear(taken.image)
         white, busy = paper_light(taken, light), _busy(bodies_mm, taken)
         for thing in things(Table(taken), rng):
@@ -201,7 +203,7 @@ def replace_outline(body: Body, radians: float) -> Body:
     return replace(body, outline_mm=body.outline_mm @ turn, marks=marks)
 
 
-def paper_light(taken: Taken, light: Light) -> Array:
+def paper_light(taken: TakenPicture, light: Light) -> Array:
     """Linear light (3,) of the white of the corner cards."""
     whites = []
     for marker in taken.setup.fiducials.markers:
@@ -214,7 +216,7 @@ def paper_light(taken: Taken, light: Light) -> Array:
 
 
 def _free_place(
-    body: Body, busy: NDArray[np.bool_], taken: Taken, rng: np.random.Generator
+    body: Body, busy: NDArray[np.bool_], taken: TakenPicture, rng: np.random.Generator
 ) -> Array | None:
     """A place (2,) on the table where the body covers nothing `busy`; None if none is found."""
     outline = taken.setup.outline_mm()
@@ -226,7 +228,7 @@ def _free_place(
     return None
 
 
-def _draw(light: Light, body: Body, place: Array, white: Array, taken: Taken) -> None:
+def _draw(light: Light, body: Body, place: Array, white: Array, taken: TakenPicture) -> None:
     """Draw a body at a place into linear light (h, w, 3): its shadow, sides, top and marks."""
     foot = body.outline_mm + place
     if body.height_mm > 1:
@@ -251,7 +253,7 @@ def _draw(light: Light, body: Body, place: Array, white: Array, taken: Taken) ->
 
 
 def _paint(
-    light: Light, outline: Array, z_mm: float | None, colour: Array | None, taken: Taken
+    light: Light, outline: Array, z_mm: float | None, colour: Array | None, taken: TakenPicture
 ) -> None:
     """Fill an outline, (n, 3) or (n, 2) at a height, with a colour; with None it is shaded."""
     points = outline if z_mm is None else np.column_stack([outline, np.full(len(outline), z_mm)])
@@ -269,7 +271,7 @@ def _paint(
 def cloth(dark: float, stripes_mm: float, bodies_mm: Sequence[Array]) -> Change:
     """The ground between the pieces is a striped cloth; pieces and cards lie on it as before."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         light, outline = linear(taken.image), taken.setup.outline_mm()
         turn, middle = float(rng.uniform(0, np.pi)), outline.mean(axis=0)
         along, across = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
@@ -292,7 +294,7 @@ def cloth(dark: float, stripes_mm: float, bodies_mm: Sequence[Array]) -> Change:
     return change
 
 
-def _busy(bodies_mm: Sequence[Array], taken: Taken) -> NDArray[np.bool_]:
+def _busy(bodies_mm: Sequence[Array], taken: TakenPicture) -> NDArray[np.bool_]:
     """Pixels (h, w) of bodies, (n, 3) each, and of the corner cards."""
     cards = [
         np.column_stack([marker.around_mm(1.5), np.zeros(4)])
@@ -304,7 +306,7 @@ def _busy(bodies_mm: Sequence[Array], taken: Taken) -> NDArray[np.bool_]:
     return busy
 
 
-def _hull(points_mm: Array, taken: Taken) -> NDArray[np.bool_]:
+def _hull(points_mm: Array, taken: TakenPicture) -> NDArray[np.bool_]:
     """Pixels (h, w) of the hull of points (n, 3), a little widened."""
     mask = np.zeros(taken.image.shape[:2], np.uint8)
     pixels = project(points_mm, taken.camera, taken.setup.camera)
@@ -316,10 +318,10 @@ def _hull(points_mm: Array, taken: Taken) -> NDArray[np.bool_]:
     return np.asarray(mask > 0)
 
 
-def mixed(share: float) -> Change:
+def mix_channels(share: float) -> Change:
     """A camera without an infrared filter: so much of the light is the same in all channels."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         def mix(light: Light) -> Light:
             infrared = light.max(axis=2, keepdims=True) * 0.9
             return np.asarray((1 - share) * light + share * infrared, np.float32)
@@ -329,20 +331,20 @@ def mixed(share: float) -> Change:
     return change
 
 
-def tinted(red: float, green: float, blue: float) -> Change:
+def tint(red: float, green: float, blue: float) -> Change:
     """Another colour of light, or a wrong white balance."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         factors = np.array([red, green, blue], np.float32)
         return with_light(taken, lambda light: np.asarray(light * factors, np.float32))
 
     return change
 
 
-def veiled(share: float) -> Change:
+def veil(share: float) -> Change:
     """Stray light: so much of white lies over the whole picture."""
 
-    def change(taken: Taken, _: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         return with_light(
             taken, lambda light: np.asarray((1 - share) * light + share * 0.6, np.float32)
         )
@@ -350,10 +352,10 @@ def veiled(share: float) -> Change:
     return change
 
 
-def shiny(spots: int) -> Change:
+def add_highlights(spots: int) -> Change:
     """Lamps mirrored in the table: bright spots anywhere on it."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         outline = taken.setup.outline_mm()
         places = rng.uniform(outline.min(axis=0), outline.max(axis=0), (spots, 2))
         centres = project(
@@ -375,9 +377,9 @@ def shiny(spots: int) -> Change:
 def sleeve(bodies_mm: Sequence[Array]) -> Change:
     """An arm in a sleeve of a piece's colour reaches over the near edge, beside all pieces."""
 
-    def change(taken: Taken, rng: np.random.Generator) -> Taken:
+    def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         light, busy = linear(taken.image), _busy(bodies_mm, taken)
-        arm = Body(box(260, 70), 40, _coloured(Table(taken).own), ((box(12, 70), INK),))
+        arm = Body(box(260, 70), 40, _linear_rgb(Table(taken).own), ((box(12, 70), INK),))
         outline = taken.setup.outline_mm()
         low, high = outline.min(axis=0), outline.max(axis=0)
         for _ in range(TRIES):
@@ -392,23 +394,23 @@ def sleeve(bodies_mm: Sequence[Array]) -> Change:
 
 
 STRESSES: dict[str, Callable[[Sequence[Array]], Change]] = {
-    **{name: partial(laid, painter) for name, painter in THINGS.items()},
+    **{name: partial(lay_things, painter) for name, painter in THINGS.items()},
     "a sleeve in a piece's colour": sleeve,
     "a striped cloth": partial(cloth, 0.55, 12.0),
     "a cloth with broad stripes": partial(cloth, 0.7, 45.0),
-    "bars of hard shadow": lambda _: shadowed(6),
-    "lamps mirrored in the table": lambda _: shiny(3),
-    "a smeared lens": lambda _: smeared(0.6),
-    "stray light": lambda _: veiled(0.3),
-    "half of an infrared filter": lambda _: mixed(0.5),
-    "no infrared filter": lambda _: mixed(0.85),
-    "no colours": lambda _: mixed(1.0),
-    "warm bulbs": lambda _: tinted(1.1, 0.8, 0.45),
-    "blue light": lambda _: tinted(0.6, 0.85, 1.1),
-    "too bright, glowing": lambda _: exposed(2.5, 0.15),
-    "very dark": lambda _: exposed(0.12),
-    "moved by 4 px": lambda _: moved(4),
-    "out of focus by 3 px": lambda _: defocused(3),
-    "JPEG quality 25": lambda _: packed(25),
+    "bars of hard shadow": lambda _: add_shadows(6),
+    "lamps mirrored in the table": lambda _: add_highlights(3),
+    "a smeared lens": lambda _: smear_lens(0.6),
+    "stray light": lambda _: veil(0.3),
+    "half of an infrared filter": lambda _: mix_channels(0.5),
+    "no infrared filter": lambda _: mix_channels(0.85),
+    "no colours": lambda _: mix_channels(1.0),
+    "warm bulbs": lambda _: tint(1.1, 0.8, 0.45),
+    "blue light": lambda _: tint(0.6, 0.85, 1.1),
+    "too bright, glowing": lambda _: set_exposure(2.5, 0.15),
+    "very dark": lambda _: set_exposure(0.12),
+    "moved by 4 px": lambda _: motion_blur(4),
+    "out of focus by 3 px": lambda _: defocus(3),
+    "JPEG quality 25": lambda _: recompress(25),
 }
 """Changes by name; each is given the bodies (n, 3) in mm that lie on the table."""

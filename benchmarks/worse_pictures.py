@@ -9,24 +9,33 @@ import cv2
 import msgspec
 import numpy as np
 
-from benchmarks.bad_pictures import Change, Taken, defocused, moved, noisy, packed, small, turned
+from benchmarks.bad_pictures import (
+    Change,
+    TakenPicture,
+    add_noise,
+    defocus,
+    motion_blur,
+    recompress,
+    rotate,
+    shrink,
+)
 from table.observation import Camera
 from table.table_config import Lens, Setup
 from vision.cameras.frame import Image
 
-Seen = tuple[Image, Setup]
+SetupPicture = tuple[Image, Setup]
 
 
-def times(*factors: float) -> Callable[[Image, Setup], Seen]:
+def times(*factors: float) -> Callable[[Image, Setup], SetupPicture]:
     """Levels of red, green and blue multiplied, and clipped."""
 
-    def change(image: Image, setup: Setup) -> Seen:
+    def change(image: Image, setup: Setup) -> SetupPicture:
         return np.clip(np.rint(image * np.array(factors)), 0, 255).astype(np.uint8), setup
 
     return change
 
 
-def half(image: Image, setup: Setup) -> Seen:
+def halve(image: Image, setup: Setup) -> SetupPicture:
     """Half as wide and high, with a lens that says so."""
     lens = setup.camera
     width, height = lens.width // 2, lens.height // 2
@@ -41,7 +50,7 @@ def half(image: Image, setup: Setup) -> Seen:
     )
 
 
-def shaken(image: Image, setup: Setup) -> Seen:
+def shake(image: Image, setup: Setup) -> SetupPicture:
     """Moved by 3 pixels, askew, while the shutter was open."""
     kernel = np.array([[0.25, 0.1, 0.0], [0.1, 0.1, 0.1], [0.0, 0.1, 0.25]])
     return np.asarray(cv2.filter2D(image, -1, kernel / kernel.sum()), np.uint8), setup
@@ -51,12 +60,12 @@ def _with_lens(setup: Setup, lens: Lens) -> Setup:
     return msgspec.structs.replace(setup, camera=lens)
 
 
-def by(change: Change) -> Callable[[Image, Setup], Seen]:
+def from_change(change: Change) -> Callable[[Image, Setup], SetupPicture]:
     """A change of `benchmarks.bad_pictures`, the same for the same picture."""
 
-    def worse(image: Image, setup: Setup) -> Seen:
+    def worse(image: Image, setup: Setup) -> SetupPicture:
         changed = change(
-            Taken(image, setup, NOWHERE), np.random.default_rng(zlib.crc32(image.tobytes()))
+            TakenPicture(image, setup, NOWHERE), np.random.default_rng(zlib.crc32(image.tobytes()))
         )
         return changed.image, changed.setup
 
@@ -65,24 +74,24 @@ def by(change: Change) -> Callable[[Image, Setup], Seen]:
 
 NOWHERE = Camera(np.eye(3), np.zeros(3), np.zeros((6, 6)), 0.0, ())
 """Where the camera is does not matter for these."""
-WORSE: dict[str, Callable[[Image, Setup], Seen]] = {
+WORSE: dict[str, Callable[[Image, Setup], SetupPicture]] = {
     "as it is": times(1, 1, 1),
     "levels x 0.5": times(0.5, 0.5, 0.5),
     "levels x 1.5": times(1.5, 1.5, 1.5),
     "warm light": times(1.15, 1.0, 0.75),
     "cold light": times(0.8, 1.0, 1.15),
-    "JPEG quality 60": by(packed(60)),
-    "half size": half,
-    "shaken by 3 px": shaken,
-    "turned by 180°": by(turned(2)),
-    "moved by 5 px": by(moved(5)),
-    "out of focus by 4 px": by(defocused(4)),
-    "noise of 20 levels": by(noisy(20)),
-    "640 px wide": by(small(640)),
+    "JPEG quality 60": from_change(recompress(60)),
+    "half size": halve,
+    "shaken by 3 px": shake,
+    "turned by 180°": from_change(rotate(2)),
+    "moved by 5 px": from_change(motion_blur(5)),
+    "out of focus by 4 px": from_change(defocus(4)),
+    "noise of 20 levels": from_change(add_noise(20)),
+    "640 px wide": from_change(shrink(640)),
 }
 
 
-def trembling(image: Image, setup: Setup) -> Seen:
+def tremble(image: Image, setup: Setup) -> SetupPicture:
     """A camera moved by up to a quarter of a pixel, in a light up to 4 % brighter or darker.
 
     The change differs with every picture.
@@ -96,13 +105,13 @@ def trembling(image: Image, setup: Setup) -> Seen:
     return times(light, light, light)(np.asarray(there, np.uint8), setup)
 
 
-WORSE_FILMS: dict[str, Callable[[Image, Setup], Seen]] = {
+WORSE_FILMS: dict[str, Callable[[Image, Setup], SetupPicture]] = {
     "as they are": times(1, 1, 1),
     "levels x 0.6": times(0.6, 0.6, 0.6),
     "levels x 1.3": times(1.3, 1.3, 1.3),
     "warm light": WORSE["warm light"],
     "cold light": WORSE["cold light"],
-    "JPEG quality 60": by(packed(60)),
-    "shaken by 3 px": shaken,
-    "trembling and flickering": trembling,
+    "JPEG quality 60": from_change(recompress(60)),
+    "shaken by 3 px": shake,
+    "trembling and flickering": tremble,
 }

@@ -75,7 +75,7 @@ class FuzzedBoule(OnTable):
             after = engine.play(state, engine.parse_move(deed.truth.moves[0]))
             if engine.outcome(after) is not None:
                 break
-            state, table = after, self.settled(after, deed.table)
+            state, table = after, self.name_things(after, deed.table)
         return state, table
 
     def _likely(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
@@ -88,7 +88,7 @@ class FuzzedBoule(OnTable):
         on_it = self._on_target(state, table, chance) if chance.random() < 0.15 else None
         return on_it or self._throw(state, table, chance)
 
-    def settled(self, state: State, table: Table) -> Table:
+    def name_things(self, state: State, table: Table) -> Table:
         """Nothing is left beside the ground; the one piece of the target's colour is the target."""
         return Table(
             things={
@@ -115,7 +115,7 @@ class FuzzedBoule(OnTable):
 
         return facts(state) == facts(other)
 
-    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
+    def random_act(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below."""
         if chance.random() < (0.7 if state.undeclared else 0.1):
             return self._word(state, table, chance)
@@ -131,19 +131,19 @@ class FuzzedBoule(OnTable):
             "on the target": self._on_target,
             "throw that knocks": self._throw_that_knocks,
             "throw that knocks the target": self._throw_at_the_target,
-            "stack pushed over": self._pushed_over,
+            "stack pushed over": self._push_over,
             "target knocked out": self._target_out,
-            "thrown off the board": self._out,
+            "thrown off the board": self._throw_out,
             "off the board, and knocks": self._out_that_knocks,
             "thrown out of turn": self._out_of_turn,
             "two at once": self._two_at_once,
             "two players at once": self._two_players,
             "another size": self._another_size,
-            "piece carried": self._carried,
-            "knocked off": self._knocked_off,
-            "piece stolen": self._stolen,
-            "swapped": self._swapped,
-            "another colour": self._recoloured,
+            "piece carried": self._carry,
+            "knocked off": self._knock_off,
+            "piece stolen": self._steal,
+            "swapped": self._swap,
+            "another colour": self._recolour,
             "extra piece": self._extra,
             "nothing": lambda _state, table, _chance: FuzzedAct("", table, NOTHING),
         }
@@ -270,7 +270,7 @@ class FuzzedBoule(OnTable):
         return f"{colour} {self._thrown}"
 
     def _throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
-        return self._lands(state, table, self._next(state, table, chance))
+        return self._landing(state, table, self._next(state, table, chance))
 
     def _size(self, state: State, player: str) -> str:
         """What a player throws in this end."""
@@ -283,7 +283,7 @@ class FuzzedBoule(OnTable):
         player = str(state.next)
         return self._rest(player, table, chance, about_mm, self._size(state, player))
 
-    def _lands(
+    def _landing(
         self, state: State, table: Table, piece: Thing | None, size: str = ""
     ) -> FuzzedAct | None:
         if piece is None:
@@ -317,7 +317,7 @@ class FuzzedBoule(OnTable):
             if abs(
                 clearance(solid_of(piece, self._sizes), target).mm - wanted
             ) < 0.01 and self._free(table, piece):
-                return self._lands(state, table, piece)
+                return self._landing(state, table, piece)
         return None
 
     def _touching(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
@@ -333,7 +333,7 @@ class FuzzedBoule(OnTable):
                 piece.at_mm + clearance(solid_of(piece, self._sizes), target).mm * 0.999 * toward
             )
         gone = table.without(TARGET)
-        return self._lands(state, table, piece) if self._free(gone, piece) else None
+        return self._landing(state, table, piece) if self._free(gone, piece) else None
 
     def _on_target(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece comes to stand on the target, which stands, or on top of what stands there."""
@@ -345,9 +345,9 @@ class FuzzedBoule(OnTable):
             return None
         heading = chance.uniform(0, 90)
         one = Thing(str(state.next), size, "upright", below.x_mm, below.y_mm, heading, on=top)
-        return self._lands(state, table, one)
+        return self._landing(state, table, one)
 
-    def _pushed_over(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _push_over(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A stack is pushed over by the throw.
 
         Pieces come free of the target, or stay nested.
@@ -359,7 +359,7 @@ class FuzzedBoule(OnTable):
         moved = table.without(*stack)
         nested = chance.random() < 0.4
         if nested or chance.random() < 0.5:
-            fallen = self._pushed(moved, TARGET, chance, "lying" if nested else None)
+            fallen = self._push(moved, TARGET, chance, "lying" if nested else None)
             if fallen is None:
                 return None
             moved = fallen
@@ -388,7 +388,7 @@ class FuzzedBoule(OnTable):
         """The target is pushed, or knocked over; what stood on it falls beside it."""
         if any(one.on for one in table.things.values()):
             return None
-        moved = self._pushed(table, TARGET, chance)
+        moved = self._push(table, TARGET, chance)
         return moved and self._throw(state, moved, chance)
 
     def _target_out(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
@@ -402,7 +402,9 @@ class FuzzedBoule(OnTable):
             "", out.with_thing(self._new(piece.colour), piece), Truth("lawful", (str(Void()),))
         )
 
-    def _out(self, state: State, table: Table, chance: Random, moved: bool = False) -> FuzzedAct:
+    def _throw_out(
+        self, state: State, table: Table, chance: Random, moved: bool = False
+    ) -> FuzzedAct:
         out = {
             **table.off,
             "thrown": Thing(
@@ -417,35 +419,41 @@ class FuzzedBoule(OnTable):
 
     def _out_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         moved = self._knocks(table, chance)
-        return moved and self._out(state, moved, chance, moved=True)
+        return moved and self._throw_out(state, moved, chance, moved=True)
 
     def _out_of_turn(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         others = [player for player in state.players if player != state.next]
         return (
-            self._lands(state, table, self._of(state, chance.choice(others), table, chance))
+            self._landing(
+                state, table, self._piece_at_rest(state, chance.choice(others), table, chance)
+            )
             if others
             else None
         )
 
-    def _of(self, state: State, player: str, table: Table, chance: Random) -> Thing | None:
+    def _piece_at_rest(
+        self, state: State, player: str, table: Table, chance: Random
+    ) -> Thing | None:
         """A piece that a player throws, at rest."""
         return self._rest(player, table, chance, None, self._size(state, player))
 
     def _two_at_once(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
-        return self._two(state, table, chance, str(state.next))
+        return self._two_throws(state, table, chance, str(state.next))
 
     def _two_players(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         others = [player for player in state.players if player != state.next]
-        return self._two(state, table, chance, chance.choice(others)) if others else None
+        return self._two_throws(state, table, chance, chance.choice(others)) if others else None
 
-    def _two(self, state: State, table: Table, chance: Random, then: str) -> FuzzedAct | None:
+    def _two_throws(
+        self, state: State, table: Table, chance: Random, then: str
+    ) -> FuzzedAct | None:
         """Two throws in one look.
 
         They are lawful where the rules let the second follow the first, whichever that was.
         """
         pieces = []
         for colour in (str(state.next), then):
-            piece = self._of(state, colour, table, chance)
+            piece = self._piece_at_rest(state, colour, table, chance)
             if piece is None:
                 return None
             pieces.append((self._new(colour), piece))
@@ -468,15 +476,15 @@ class FuzzedBoule(OnTable):
         if chance.random() < 0.5:
             table = self._knocks(table, chance) or table
         piece = self._next(state, table, chance)
-        return piece and self._lands(state, table, piece, chance.choice(SIZES))
+        return piece and self._landing(state, table, piece, chance.choice(SIZES))
 
     # What hands do.
 
-    def _carried(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
-        moved = self._pushed(table, chance.choice(list(table.things)), chance)
+    def _carry(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+        moved = self._push(table, chance.choice(list(table.things)), chance)
         return moved and FuzzedAct("", moved, self.truth(state, moved), compared=True)
 
-    def _knocked_off(self, _state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _knock_off(self, _state: State, table: Table, chance: Random) -> FuzzedAct | None:
         below = {one.on for one in table.things.values()}
         names = [name for name in table.things if name not in (TARGET, *below)]
         if not names:
@@ -485,7 +493,7 @@ class FuzzedBoule(OnTable):
             "", table.knocked_off(chance.choice(names), self._beside(0, chance)), Truth("amiss")
         )
 
-    def _stolen(self, _state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _steal(self, _state: State, table: Table, chance: Random) -> FuzzedAct | None:
         names = [
             name
             for name in table.things
@@ -493,7 +501,7 @@ class FuzzedBoule(OnTable):
         ]
         return FuzzedAct("", table.without(chance.choice(names)), Truth("amiss"))
 
-    def _swapped(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _swap(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         names = [name for name, one in table.things.items() if name != TARGET and one.on is None]
         if len(names) < 2:
             return None
@@ -503,7 +511,7 @@ class FuzzedBoule(OnTable):
         swapped = swapped.with_thing(other, replace(a, colour=b.colour, size=b.size))
         return FuzzedAct("", swapped, self.truth(state, swapped))
 
-    def _recoloured(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _recolour(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         names = [name for name in table.things if name != TARGET]
         if not names or len(state.players) < 2:
             return None
@@ -609,10 +617,10 @@ class FuzzedBoule(OnTable):
             if chance.random() < 0.2:
                 table = table.knocked_off(name, self._beside(len(table.off), chance))
             else:
-                table = self._pushed(table, name, chance) or table
+                table = self._push(table, name, chance) or table
         return table
 
-    def _pushed(
+    def _push(
         self, table: Table, name: str, chance: Random, pose: Pose | None = None
     ) -> Table | None:
         if any(one.on == name for one in table.things.values()):

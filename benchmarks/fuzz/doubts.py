@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from benchmarks.fuzz.acts import FUZZED
-from benchmarks.fuzz.fuzzer import BLOCK, Fuzzed, FuzzedAct, Fuzzer, Position, in_words
+from benchmarks.fuzz.fuzzer import BLOCK, Fuzzed, FuzzedAct, Fuzzer, Position, verdict_line
 from engines.verdict import Accepted, Noted, Refused, Verdict
 from table.observation import SURE, Observation, SeenPiece
 from table.pieces import PieceSet
@@ -52,7 +52,7 @@ def doubted_acts(game: str, seed: int, number: int) -> Iterator[DoubtedAct]:
             for doubt, misread, seen in _readings(fuzzer.game, at, deed, chance):
                 verdict = fuzzer.game.engine.judge(at.state, seen, at.before, fuzzer.game.board)
                 outcome = _outcome(fuzzer, at, deed, verdict)
-                line = f"{where}: unsure {doubt}: {in_words(verdict)}"
+                line = f"{where}: unsure {doubt}: {verdict_line(verdict)}"
                 yield DoubtedAct(doubt, misread, outcome, line)
         at = then
 
@@ -147,7 +147,7 @@ def _outcome(fuzzer: Fuzzer, at: Position, deed: FuzzedAct, verdict: Verdict) ->
     if isinstance(verdict, Accepted | Noted) and verdict.moves:
         begins = truth.moves[: len(verdict.moves)] == verdict.moves
         right = begins or (
-            truth.kind == "lawful" and fuzzer.comes_to(at.state, verdict.moves, truth)
+            truth.kind == "lawful" and fuzzer.leads_to_truth(at.state, verdict.moves, truth)
         )
         if right:
             return "true"
@@ -156,7 +156,7 @@ def _outcome(fuzzer: Fuzzer, at: Position, deed: FuzzedAct, verdict: Verdict) ->
         )
     if isinstance(verdict, Refused):
         if truth.kind == "lawful":
-            stands = verdict.stands and fuzzer.comes_to(at.state, verdict.stands, truth)
+            stands = verdict.stands and fuzzer.leads_to_truth(at.state, verdict.stands, truth)
             return "true" if stands else "wrong"
         return "true" if fuzzer.names(truth, verdict) else "another reason"
     return "open"

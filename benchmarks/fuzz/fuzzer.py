@@ -115,7 +115,7 @@ class Fuzzed(Protocol):
     def begin(self, chance: Random) -> tuple[Any, Table]:
         """Somewhere in a game."""
 
-    def deed(self, state: Any, table: Table, chance: Random) -> FuzzedAct:
+    def random_act(self, state: Any, table: Table, chance: Random) -> FuzzedAct:
         """Any act."""
 
     def observed(self, table: Table) -> Observation:
@@ -124,7 +124,7 @@ class Fuzzed(Protocol):
     def truth(self, state: Any, table: Table) -> Truth:
         """What a table shows, by the rules alone."""
 
-    def settled(self, state: Any, table: Table) -> Table:
+    def name_things(self, state: Any, table: Table) -> Table:
         """The table with its things named by the state after an act that counts."""
 
     def follow(self, state: Any, table: Table, verdict: Verdict, old: Table, /) -> Table | None:
@@ -180,13 +180,13 @@ class Fuzzer:
     def act(self, at: Position) -> tuple[FuzzedAct, Result, Position]:
         """One act, what was judged of it, and where play goes on: anew if the game is over."""
         self.faults = []
-        deed = self.game.deed(at.state, at.table, self.chance)
-        result, after = self._judged(at, deed)
+        deed = self.game.random_act(at.state, at.table, self.chance)
+        result, after = self._judge_act(at, deed)
         if self.game.engine.outcome(after.state) is not None:
             after = self.begin()
         return deed, result, after
 
-    def _judged(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
+    def _judge_act(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
         """The act judged, and followed to where play goes on."""
         if self.chance.random() < FORGETS and not deed.compared and deed.heard is None:
             at = replace(at, before=None)
@@ -200,7 +200,7 @@ class Fuzzer:
         outcome = self._outcome(at, deed.truth, verdict)
         after = self._lead_on(at, deed, verdict, seen)
         lawful = deed.truth.kind == "lawful"
-        return self._result(deed, outcome, None if lawful else True, in_words(verdict)), after
+        return self._result(deed, outcome, None if lawful else True, verdict_line(verdict)), after
 
     def _result(
         self, deed: FuzzedAct, outcome: Judgement, followed: bool | None, message: str
@@ -215,7 +215,7 @@ class Fuzzer:
     ) -> tuple[Verdict, Observation, FuzzedAct]:
         """A hand is in between: nothing is ruled until it is gone."""
         if not isinstance(verdict, Waiting):
-            self.faults.append(f"wrong: ruled under a hand: {in_words(verdict)}")
+            self.faults.append(f"wrong: ruled under a hand: {verdict_line(verdict)}")
         deed = replace(deed, table=replace(deed.table, hand=False))
         return *self._judge(at, deed.table), deed
 
@@ -242,16 +242,16 @@ class Fuzzer:
         if outcome == "wrong":
             what = f"{truth.kind} {truth.moves or sorted(truth.codes)}"
             sure = " as sure" if isinstance(verdict, Accepted) else ""
-            self.faults.append(f"wrong: {what}, told{sure}: {in_words(verdict)}")
+            self.faults.append(f"wrong: {what}, told{sure}: {verdict_line(verdict)}")
         return outcome
 
     def _outcome_of_lawful(self, at: Position, truth: Truth, verdict: Verdict) -> Judgement:
         if isinstance(verdict, Accepted | Noted):
-            return "right" if self.comes_to(at.state, verdict.moves, truth) else "wrong"
+            return "right" if self.leads_to_truth(at.state, verdict.moves, truth) else "wrong"
         if isinstance(verdict, Refused):
             return (
                 "right"
-                if verdict.stands and self.comes_to(at.state, verdict.stands, truth)
+                if verdict.stands and self.leads_to_truth(at.state, verdict.stands, truth)
                 else "wrong"
             )
         if isinstance(verdict, Waiting) and verdict.code.endswith(".fallen"):
@@ -270,7 +270,7 @@ class Fuzzer:
         asked = isinstance(verdict, Ambiguous)
         return asked and any(not choice.moves for choice in verdict.choices)
 
-    def comes_to(self, state: Any, moves: tuple[str, ...], truth: Truth) -> bool:
+    def leads_to_truth(self, state: Any, moves: tuple[str, ...], truth: Truth) -> bool:
         """True if moves lead to where what truly happened leads."""
         after = played(self.game.engine, state, moves)
         ways = [truth.moves, *truth.otherwise]
@@ -280,7 +280,9 @@ class Fuzzer:
     def _true_choice(self, state: Any, truth: Truth, verdict: Verdict) -> Choice | None:
         question = _question(verdict)
         choices = question.choices if question else ()
-        true = (one for one in choices if one.moves and self.comes_to(state, one.moves, truth))
+        true = (
+            one for one in choices if one.moves and self.leads_to_truth(state, one.moves, truth)
+        )
         return next(true, None)
 
     def _lead_on(
@@ -289,15 +291,15 @@ class Fuzzer:
         if deed.truth.kind == "lawful":
             return self._counts(at, deed, verdict, seen)
         if deed.truth.kind == "nothing":
-            if not (_taken(verdict) or self._may_be_nothing(verdict)):
-                self.faults.append(f"dead end: as recorded, and not taken: {in_words(verdict)}")
-            table = self.game.settled(at.state, replace(deed.table, hand=False))
+            if not (_accepts_table(verdict) or self._may_be_nothing(verdict)):
+                self.faults.append(f"dead end: as recorded, and not taken: {verdict_line(verdict)}")
+            table = self.game.name_things(at.state, replace(deed.table, hand=False))
             return replace(at, table=table, before=seen)
         if deed.then is not None and self.chance.random() < COMPLETES:
             whole, seen = self._judge(at, deed.then.table)
             self._outcome(at, deed.then.truth, whole)
             return self._counts(at, deed.then, whole, seen)
-        return self._put_right(at, deed, verdict)
+        return self._correct_table(at, deed, verdict)
 
     def _counts(
         self, at: Position, deed: FuzzedAct, verdict: Verdict, seen: Observation
@@ -310,16 +312,16 @@ class Fuzzer:
             seen = question.table or seen
         elif not right:
             seen = at.before
-        table = self.game.settled(after, deed.table)
+        table = self.game.name_things(after, deed.table)
         then = Position(after, table, seen)
         again, _ = self._judge(then, table if isinstance(verdict, Refused) else deed.table)
-        if not _taken(again):
+        if not _accepts_table(again):
             self.faults.append(
-                f"dead end: after {deed.truth.moves} the table is not taken: {in_words(again)}"
+                f"dead end: after {deed.truth.moves} the table is not taken: {verdict_line(again)}"
             )
         return replace(then, before=self.game.observed(table))
 
-    def _put_right(self, at: Position, deed: FuzzedAct, verdict: Verdict) -> Position:
+    def _correct_table(self, at: Position, deed: FuzzedAct, verdict: Verdict) -> Position:
         """People do what they are told until the table is as it was, or what they do is lawful."""
         table = deed.table
         old = replace(at, before=self.game.observed(at.table))
@@ -329,23 +331,27 @@ class Fuzzer:
             next_table = self.game.follow(at.state, table, verdict, at.table)
             if next_table is None and isinstance(verdict, Ambiguous):
                 if not any(not one.moves and not one.confirms_record for one in verdict.choices):
-                    self.faults.append(f"dead end: no answer is true: {in_words(verdict)}")
+                    self.faults.append(f"dead end: no answer is true: {verdict_line(verdict)}")
                 next_table = at.table
             if next_table is None:
                 self.faults.append(
-                    f"dead end: not as recorded, and nothing to do: {in_words(verdict)}"
+                    f"dead end: not as recorded, and nothing to do: {verdict_line(verdict)}"
                 )
                 return old
             table, truth = next_table, self.game.truth(at.state, next_table)
             verdict, seen = self._judge(at, table)
             if truth.kind == "nothing":
-                if not (_taken(verdict) or self._may_be_nothing(verdict)):
-                    self.faults.append(f"dead end: as recorded, and not taken: {in_words(verdict)}")
+                if not (_accepts_table(verdict) or self._may_be_nothing(verdict)):
+                    self.faults.append(
+                        f"dead end: as recorded, and not taken: {verdict_line(verdict)}"
+                    )
                 return old
             self._outcome(at, truth, verdict)
             if truth.kind == "lawful":
                 return self._counts(at, replace(deed, table=table, truth=truth), verdict, seen)
-        self.faults.append(f"dead end: told to put it right again and again: {in_words(verdict)}")
+        self.faults.append(
+            f"dead end: told to put it right again and again: {verdict_line(verdict)}"
+        )
         return old
 
     def _word(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
@@ -363,17 +369,17 @@ class Fuzzer:
         )
         moves = deed.truth.moves
         if deed.truth.kind == "said":
-            outcome, moves = "right", self._counted(at, verdict)
+            outcome, moves = "right", self._silent_moves(at, verdict)
         else:
             outcome = self._outcome(at, deed.truth, verdict)
         after = at
         if moves:
             state = played(self.game.engine, at.state, moves)
-            table = self.game.settled(state, deed.table)
+            table = self.game.name_things(state, deed.table)
             after = Position(state, table, self.game.observed(table))
-        return self._result(deed, outcome, None, in_words(verdict)), after
+        return self._result(deed, outcome, None, verdict_line(verdict)), after
 
-    def _counted(self, at: Position, verdict: Verdict) -> tuple[str, ...]:
+    def _silent_moves(self, at: Position, verdict: Verdict) -> tuple[str, ...]:
         """The moves of a word that counts, where they change nothing on the table."""
         moves = verdict.moves if isinstance(verdict, Accepted | Noted) else ()
         if self.faults or not moves:
@@ -429,12 +435,12 @@ def _question(verdict: Verdict) -> Ambiguous | None:
     return verdict.asks if isinstance(verdict, Unsettled) else None
 
 
-def _taken(verdict: Verdict) -> bool:
+def _accepts_table(verdict: Verdict) -> bool:
     """Is a table taken as it is recorded?"""
     return isinstance(verdict, Waiting) or (isinstance(verdict, Accepted) and not verdict.moves)
 
 
-def in_words(verdict: Verdict) -> str:
+def verdict_line(verdict: Verdict) -> str:
     """A verdict in a line."""
     more = verdict.differences if isinstance(verdict, OutOfSync) else ()
     moves = getattr(verdict, "moves", None) or getattr(verdict, "tried", ())

@@ -49,9 +49,9 @@ class FuzzedIcebreaker(OnTable):
             if engine.outcome(after) is not None:
                 break
             state = after
-        return state, self._laid(state, chance)
+        return state, self._lay_out(state, chance)
 
-    def settled(self, _state: State, table: Table) -> Table:
+    def name_things(self, _state: State, table: Table) -> Table:
         """Named by the cells; a ship near the edge of its cell is put into the middle."""
         things = {}
         for one in table.things.values():
@@ -62,7 +62,7 @@ class FuzzedIcebreaker(OnTable):
         ice = {f"ice {self._cell(np.array(at))}": at for at in table.counters.values()}
         return Table(things=things, counters=ice)
 
-    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
+    def random_act(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """One of those below, if it can be done; what it truly was is told by the table alone."""
         effects: dict[str, Effect] = {
             "lawful": self._move,
@@ -72,26 +72,26 @@ class FuzzedIcebreaker(OnTable):
             "two at once": self._two_at_once,
             "three at once": self._three_at_once,
             "act half done": self._half,
-            "ice stolen": self._stolen,
-            "ice nudged": self._nudged,
+            "ice stolen": self._steal,
+            "ice nudged": self._nudge,
             "ice too many": self._too_much_ice,
             "move with more ice taken": self._greedy,
             "move that knocks": self._knocks,
-            "knocked": self._knocked,
-            "knocked off": self._knocked_off,
-            "toppled": self._toppled,
+            "knocked": self._knock_over,
+            "knocked off": self._knock_off,
+            "toppled": self._topple,
             "leaning": self._leaning,
-            "swapped": self._swapped,
-            "another colour": self._recoloured,
+            "swapped": self._swap,
+            "another colour": self._recolour,
             "extra piece": self._extra,
             "nothing": lambda _state, table, _chance: table,
-            "straightened": self._straightened,
+            "straightened": self._straighten,
         }
         effect, after = do_something(effects, state, table, chance, lawful=6)
         truth, then = self.truth(state, after), None
         if effect == "act half done" and truth.kind != "lawful":
             truth = replace(truth, kind="half" if truth.kind == "amiss" else truth.kind)
-        if truth.kind == "half" and (whole := self._whole(state, after)) is not None:
+        if truth.kind == "half" and (whole := self._finish_act(state, after)) is not None:
             then = FuzzedAct("finished", whole, self.truth(state, whole))
         return FuzzedAct(effect, after, truth, then=then)
 
@@ -144,14 +144,14 @@ class FuzzedIcebreaker(OnTable):
     # What people do.
 
     def _move(self, state: State, table: Table, chance: Random) -> Table:
-        return self._moved(table, chance.choice(list(engine.legal_moves(state))), chance)
+        return self._apply_move(table, chance.choice(list(engine.legal_moves(state))), chance)
 
     def _move_near_the_edge(self, state: State, table: Table, chance: Random) -> Table:
         """A legal move to a place within the doubt of a reading of the next cell."""
         move = chance.choice(list(engine.legal_moves(state)))
-        table = self._moved(table, move, chance)
+        table = self._apply_move(table, move, chance)
         name, there = f"ship {label(move.from_cell)}", label(move.to_cell)
-        others = sorted(self._middles, key=lambda cell: self._away(there, cell))[1:7]
+        others = sorted(self._middles, key=lambda cell: self._distance_cells(there, cell))[1:7]
         toward = self._middles[chance.choice(others)] - self._middles[there]
         half = self.board.cell_mm / 2
         toward = toward / np.hypot(*toward) * (half - chance.uniform(0.2, 3.0))
@@ -165,14 +165,16 @@ class FuzzedIcebreaker(OnTable):
             for cell in _free(state)
         ]
         near = [
-            move for move in tried if self._away(label(move.from_cell), label(move.to_cell)) < 2.1
+            move
+            for move in tried
+            if self._distance_cells(label(move.from_cell), label(move.to_cell)) < 2.1
         ]
         choice = near if near and chance.random() < 0.7 else tried
-        return self._moved(table, chance.choice(choice), chance, take=chance.random() < 0.8)
+        return self._apply_move(table, chance.choice(choice), chance, take=chance.random() < 0.8)
 
     def _others_ship(self, state: State, table: Table, chance: Random) -> Table:
         ship = chance.choice(list(members(state.ships[1 - (state.seat or 0)])))
-        return self._moved(table, Move(ship, chance.choice(_free(state))), chance)
+        return self._apply_move(table, Move(ship, chance.choice(_free(state))), chance)
 
     def _two_at_once(self, state: State, table: Table, chance: Random) -> Table | None:
         """Two moves, most of them legal one after the other."""
@@ -183,20 +185,20 @@ class FuzzedIcebreaker(OnTable):
                 move = chance.choice(list(engine.legal_moves(state)))
                 if f"ship {label(move.from_cell)}" not in table.things:
                     return None
-                table, state = self._moved(table, move, chance), engine.play(state, move)
-                table = self._named_so(table)
+                table, state = self._apply_move(table, move, chance), engine.play(state, move)
+                table = self._name_by_cell(table)
             else:
                 ship = chance.choice(list(table.things))
                 cell = chance.choice([label(cell) for cell in _free(state)])
                 if any(self._cell(one.at_mm) == cell for one in table.things.values()):
                     return None
-                table = self._named_so(self._carried(table, ship, cell, chance))
+                table = self._name_by_cell(self._carry(table, ship, cell, chance))
         return table
 
     def _three_at_once(self, state: State, table: Table, chance: Random) -> Table | None:
         cells = chance.sample([label(cell) for cell in _free(state)], 3)
         for name, cell in zip(chance.sample(list(table.things), 3), cells, strict=True):
-            table = self._carried(table, name, cell, chance).without(f"ice {cell}")
+            table = self._carry(table, name, cell, chance).without(f"ice {cell}")
         return table
 
     def _half(self, state: State, table: Table, chance: Random) -> Table:
@@ -206,50 +208,50 @@ class FuzzedIcebreaker(OnTable):
             case 0:
                 return table.without(f"ship {label(move.from_cell)}")
             case 1:
-                return self._moved(table, move, chance, take=False)
+                return self._apply_move(table, move, chance, take=False)
             case _:
                 return table.without(f"ice {label(move.to_cell)}")
 
-    def _stolen(self, _state: State, table: Table, chance: Random) -> Table | None:
-        seen = self._open(table)
+    def _steal(self, _state: State, table: Table, chance: Random) -> Table | None:
+        seen = self._visible_ice(table)
         count = chance.choice([1, 1, 2, 3])
         return table.without(*chance.sample(seen, count)) if len(seen) >= count else None
 
-    def _nudged(self, state: State, table: Table, chance: Random) -> Table | None:
-        return self._too_much_ice(state, self._stolen(state, table, chance) or table, chance)
+    def _nudge(self, state: State, table: Table, chance: Random) -> Table | None:
+        return self._too_much_ice(state, self._steal(state, table, chance) or table, chance)
 
     def _too_much_ice(self, state: State, table: Table, chance: Random) -> Table | None:
         bare = [label(cell) for cell in _free(state) if not state.ice >> cell & 1]
-        bare = [cell for cell in bare if self._clear(table, cell)]
-        return self._iced(table, chance.choice(bare), chance) if bare else None
+        bare = [cell for cell in bare if self._is_clear(table, cell)]
+        return self._put_ice(table, chance.choice(bare), chance) if bare else None
 
     def _greedy(self, state: State, table: Table, chance: Random) -> Table | None:
-        return self._stolen(state, self._move(state, table, chance), chance)
+        return self._steal(state, self._move(state, table, chance), chance)
 
     def _knocks(self, state: State, table: Table, chance: Random) -> Table | None:
         """A legal move whose hand pushes another ship, any way."""
-        moved = self._named_so(self._move(state, table, chance))
-        other = chance.choice([self._knocked, self._knocked_off, self._toppled])
+        moved = self._name_by_cell(self._move(state, table, chance))
+        other = chance.choice([self._knock_over, self._knock_off, self._topple])
         return other(state, moved, chance)
 
-    def _knocked(self, _state: State, table: Table, chance: Random) -> Table | None:
+    def _knock_over(self, _state: State, table: Table, chance: Random) -> Table | None:
         """A ship slides on, any distance, to where no ship stands."""
         name = chance.choice(list(table.things))
         cell = chance.choice(list(self._middles))
         taken = [self._cell(one.at_mm) for other, one in table.things.items() if other != name]
-        return None if cell in taken else self._carried(table, name, cell, chance)
+        return None if cell in taken else self._carry(table, name, cell, chance)
 
-    def _knocked_off(self, _state: State, table: Table, chance: Random) -> Table:
+    def _knock_off(self, _state: State, table: Table, chance: Random) -> Table:
         name = chance.choice(list(table.things))
         return table.knocked_off(name, self.board.outline().max(axis=0) + 40.0)
 
-    def _swapped(self, _state: State, table: Table, chance: Random) -> Table:
+    def _swap(self, _state: State, table: Table, chance: Random) -> Table:
         """Two ships are put back in each other's place."""
         one, other = chance.sample(list(table.things), 2)
         a, b = table.things[one], table.things[other]
         return table.with_thing(one, a.put(b.at_mm)).with_thing(other, b.put(a.at_mm))
 
-    def _recoloured(self, state: State, table: Table, chance: Random) -> Table:
+    def _recolour(self, state: State, table: Table, chance: Random) -> Table:
         name = chance.choice(list(table.things))
         (other,) = {*state.players} - {table.things[name].colour}
         return table.with_thing(name, replace(table.things[name], colour=other))
@@ -259,10 +261,10 @@ class FuzzedIcebreaker(OnTable):
         thing = self._ship(chance.choice(state.players), cell, chance)
         return table.with_thing("one too many", thing)
 
-    def _straightened(self, _state: State, table: Table, chance: Random) -> Table:
+    def _straighten(self, _state: State, table: Table, chance: Random) -> Table:
         """A ship is put straight in its cell."""
         name = chance.choice(list(table.things))
-        return self._carried(table, name, self._cell(table.things[name].at_mm), chance)
+        return self._carry(table, name, self._cell(table.things[name].at_mm), chance)
 
     # What people are told to do.
 
@@ -286,7 +288,7 @@ class FuzzedIcebreaker(OnTable):
             after = self._take_ship(after, colour, cell)
             after = self._put_ship(after, state, player.lower(), home, chance)
         if fallen := re.search(r"Stand the (\w+) ship upright where it belongs", text):
-            after = self._stood(after, fallen[1])
+            after = self._stand_up(after, fallen[1])
         after = self._ice_put_right(after, text, chance)
         return None if after is table else after
 
@@ -294,18 +296,18 @@ class FuzzedIcebreaker(OnTable):
         for put in re.findall(r"(?:Put back|Missing:)[^.]*?the icebergs? on ([^.]*)\.", text):
             for cell in re.findall(CELL, put):
                 if not any(self._cell(np.array(at)) == cell for at in table.counters.values()):
-                    table = self._iced(table, cell, chance)
+                    table = self._put_ice(table, cell, chance)
         for gone in re.findall(r"No iceberg belongs on ([^.]*)\.", text):
-            table = self._bare(table, re.findall(CELL, gone))
+            table = self._clear_cells(table, re.findall(CELL, gone))
         for cell in re.findall(rf"The ship is on {CELL}: take the iceberg there away", text):
-            table = self._bare(table, [cell])
+            table = self._clear_cells(table, [cell])
         for cell in re.findall(
             rf"The iceberg on {CELL} is gone: now move the ship.*put it back", text
         ):
-            table = self._iced(table, cell, chance)
+            table = self._put_ice(table, cell, chance)
         return table
 
-    def _bare(self, table: Table, cells: list[str]) -> Table:
+    def _clear_cells(self, table: Table, cells: list[str]) -> Table:
         names = [name for name, at in table.counters.items() if self._cell(np.array(at)) in cells]
         return table.without(*names) if names else table
 
@@ -333,7 +335,7 @@ class FuzzedIcebreaker(OnTable):
         ]
         return table.without(*names[:1]) if names else table
 
-    def _stood(self, table: Table, colour: str) -> Table:
+    def _stand_up(self, table: Table, colour: str) -> Table:
         """A fallen ship is stood up where it belongs, which is the cell it fell in."""
         for name, one in table.things.items():
             if one.pose != "upright" and one.colour == colour:
@@ -342,38 +344,38 @@ class FuzzedIcebreaker(OnTable):
 
     # Things.
 
-    def _whole(self, state: State, table: Table) -> Table | None:
+    def _finish_act(self, state: State, table: Table) -> Table | None:
         """A half done act finished: the iceberg under the ship is taken."""
         ships = {self._cell(one.at_mm) for one in table.things.values()}
-        bare = self._bare(table, list(ships))
+        bare = self._clear_cells(table, list(ships))
         return bare if self.truth(state, bare).kind == "lawful" else None
 
-    def _laid(self, state: State, chance: Random) -> Table:
+    def _lay_out(self, state: State, chance: Random) -> Table:
         table = Table()
         for player, cells in zip(state.players, state.ships, strict=True):
             for cell in map(label, members(cells)):
                 table = table.with_thing(f"ship {cell}", self._ship(player, cell, chance))
         for cell in map(label, members(state.ice)):
-            table = self._iced(table, cell, chance)
+            table = self._put_ice(table, cell, chance)
         return table
 
-    def _moved(self, table: Table, move: Move, chance: Random, take: bool = True) -> Table:
+    def _apply_move(self, table: Table, move: Move, chance: Random, take: bool = True) -> Table:
         there = label(move.to_cell)
-        table = self._carried(table, f"ship {label(move.from_cell)}", there, chance)
+        table = self._carry(table, f"ship {label(move.from_cell)}", there, chance)
         return table.without(f"ice {there}") if take else table
 
-    def _carried(self, table: Table, name: str, cell: str, chance: Random) -> Table:
+    def _carry(self, table: Table, name: str, cell: str, chance: Random) -> Table:
         return table.with_thing(name, table.things[name].put(self._spot(cell, chance)))
 
-    def _named_so(self, table: Table) -> Table:
-        named = self.settled(None, table)
+    def _name_by_cell(self, table: Table) -> Table:
+        named = self.name_things(None, table)
         return replace(table, things=named.things, counters=named.counters)
 
     def _ship(self, player: str, cell: str, chance: Random) -> Thing:
         x, y = self._spot(cell, chance)
         return Thing(player, "medium", "upright", float(x), float(y), chance.uniform(0, 90))
 
-    def _iced(self, table: Table, cell: str, chance: Random) -> Table:
+    def _put_ice(self, table: Table, cell: str, chance: Random) -> Table:
         x, y = self._spot(cell, chance)
         return replace(table, counters={**table.counters, f"ice {cell}": (float(x), float(y))})
 
@@ -381,15 +383,15 @@ class FuzzedIcebreaker(OnTable):
         turn, away = chance.uniform(0, 2 * np.pi), SLOPPY_MM * chance.random()
         return self._middles[cell] + away * np.array([np.cos(turn), np.sin(turn)])
 
-    def _away(self, one: str, other: str) -> float:
+    def _distance_cells(self, one: str, other: str) -> float:
         """In cells."""
         return float(np.hypot(*(self._middles[one] - self._middles[other]))) / self.board.cell_mm
 
-    def _open(self, table: Table) -> list[str]:
+    def _visible_ice(self, table: Table) -> list[str]:
         """Icebergs that no ship hides."""
-        return [name for name in table.counters if self._clear(table, name.removeprefix("ice "))]
+        return [name for name in table.counters if self._is_clear(table, name.removeprefix("ice "))]
 
-    def _clear(self, table: Table, cell: str) -> bool:
+    def _is_clear(self, table: Table, cell: str) -> bool:
         at, reach = self._middles[cell], OPEN_CELLS * self.board.cell_mm
         return all(np.hypot(*(one.at_mm - at)) > reach for one in table.things.values())
 

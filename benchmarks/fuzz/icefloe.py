@@ -93,7 +93,7 @@ class FuzzedIcefloe(OnTable):
                     break
                 state = engine.play(state, self._likely(state, chance))
             if engine.outcome(state) is None:
-                return state, self._laid(state, chance)
+                return state, self._lay_out(state, chance)
 
     @staticmethod
     def _likely(state: State, chance: Random) -> Move:
@@ -101,18 +101,18 @@ class FuzzedIcefloe(OnTable):
         weights = [HASTE if isinstance(move, Done) else 1 for move in moves]
         return chance.choices(moves, weights)[0]
 
-    def settled(self, state: State, table: Table) -> Table:
+    def name_things(self, state: State, table: Table) -> Table:
         """Only what is in play."""
-        names = {self._named(state, one): one for one in table.things.values()}
+        names = {self._name_of(state, one): one for one in table.things.values()}
         things = {name: names[name] for name in state.board.pyramids if name in names}
         things |= {
             name: one
-            for name, one in self._laid(state, Random(1)).things.items()
+            for name, one in self._lay_out(state, Random(1)).things.items()
             if name not in things
         }
         return Table(things=things, tiles=_tiles(state))
 
-    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
+    def random_act(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below; what it truly was is told by the table alone."""
         seen = state.phase in ("place", "move", "remove", "extra", "torch")
         if chance.random() < (0.12 if seen else 0.7):
@@ -127,18 +127,18 @@ class FuzzedIcefloe(OnTable):
             "two at once": self._two_at_once,
             "act half done": self._half,
             "move that knocks": self._knocks,
-            "knocked": self._knocked,
-            "knocked off": self._knocked_off,
-            "toppled": self._toppled,
+            "knocked": self._knock_over,
+            "knocked off": self._knock_off,
+            "toppled": self._topple,
             "leaning": self._leaning,
-            "swapped": self._swapped,
-            "another size": self._resized,
-            "another colour": self._recoloured,
+            "swapped": self._swap,
+            "another size": self._resize,
+            "another colour": self._recolour,
             "extra piece": self._extra,
             "tile too many": self._extra_tile,
             "tile pushed": self._tile_pushed,
             "nothing": lambda _state, table, _chance: table,
-            "straightened": self._straightened,
+            "straightened": self._straighten,
         }
         effect, after = do_something(effects, state, table, chance, lawful=8)
         compared = effect.partition(",")[0] in ("another size", "another colour")
@@ -157,7 +157,7 @@ class FuzzedIcefloe(OnTable):
             passes = passes if isinstance(move, Removal) and after.phase == "torch" else ()
             return FuzzedAct("told", table, Truth("lawful", (str(move), *passes)), heard)
         if chance.random() < 0.4:
-            return self._aside(state, table, chance)
+            return self._unexpected_word(state, table, chance)
         player = chance.choice(state.players)
         more: dict[str, Any] = chance.choice(
             [
@@ -173,7 +173,7 @@ class FuzzedIcefloe(OnTable):
         )
         return FuzzedAct("told at any time", table, Truth("said"), {"player": player, **more})
 
-    def _aside(self, state: State, table: Table, chance: Random) -> FuzzedAct:
+    def _unexpected_word(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """What the game does not wait for.
 
         Somebody broke a rule, a pyramid came back, or a tile is off.
@@ -209,7 +209,7 @@ class FuzzedIcefloe(OnTable):
             truth = Truth("forbidden", codes=codes)
             return FuzzedAct("told at another time", table, truth, {"player": player, **more})
         if isinstance(move, Removal):
-            table = self._sunk(table, gone.place, gone.pyramids)
+            table = self._sink(table, gone.place, gone.pyramids)
         return FuzzedAct(
             "told aside", table, Truth("lawful", (str(move),)), {"player": player, **more}
         )
@@ -236,7 +236,7 @@ class FuzzedIcefloe(OnTable):
         if state.phase == "place":
             yield from _placings(state, now)
             return
-        first = list(_visible(state))
+        first = list(_visible_acts(state))
         yield from first
         where, tiles, rest = now
         were, had, _ = _recorded(state)
@@ -247,7 +247,7 @@ class FuzzedIcefloe(OnTable):
             placed, afloat, _ = _recorded(after)
             done = sum(placed.get(name) == where.get(name) for name in moved)
             if done or afloat ^ tiles < had ^ tiles:
-                yield from (((*moves, *more), last) for more, last in _visible(after))
+                yield from (((*moves, *more), last) for more, last in _visible_acts(after))
 
     def _codes(self, state: State, now: tuple) -> tuple[frozenset[str], int]:
         """Violations by which what was done may be called, and how many things were done."""
@@ -283,7 +283,7 @@ class FuzzedIcefloe(OnTable):
         where: dict[str, str] = {}
         rest = []
         for one in table.things.values():
-            name = self._named(state, one)
+            name = self._name_of(state, one)
             place = self._stands_on(state, name, one)
             if not name or name in where or not place:
                 rest.append((one.colour, one.size, one.pose))
@@ -293,7 +293,7 @@ class FuzzedIcefloe(OnTable):
         return where, tiles, tuple(rest)
 
     @staticmethod
-    def _named(state: State, one: Thing) -> str:
+    def _name_of(state: State, one: Thing) -> str:
         name = one.size + PLAYS.get(one.colour, "")
         return name if one.colour in state.players and name in state.placing_order else ""
 
@@ -331,10 +331,10 @@ class FuzzedIcefloe(OnTable):
                     engine.play(state, move),
                 )
             return table
-        ways = list(_visible(state))
+        ways = list(_visible_acts(state))
         if not ways:
             return None
-        return self._as(state, chance.choice(ways)[1], table, chance)
+        return self._table_after(state, chance.choice(ways)[1], table, chance)
 
     def _near_the_edge(self, state: State, table: Table, chance: Random) -> Table | None:
         """A pyramid ends so near to the edge of its tile that a reading may err."""
@@ -350,13 +350,15 @@ class FuzzedIcefloe(OnTable):
         shift[chance.randrange(2)] = chance.choice([-1, 1]) * (
             self.board.cell_mm / 2 - chance.uniform(0.3, 3.0)
         )
-        return self._if_free(after, moved[0], one.put(middle + shift))
+        return self._place_if_free(after, moved[0], one.put(middle + shift))
 
     def _wrong_step(self, state: State, table: Table, chance: Random) -> Table | None:
         own = [name for name in state.board.pyramids if state.owner(name) == state.mover]
         names = own or list(state.board.pyramids)
         return (
-            self._put(table, state, chance.choice(names), chance.choice(_afloat(state)), chance)
+            self._put(
+                table, state, chance.choice(names), chance.choice(_afloat_tiles(state)), chance
+            )
             if names
             else None
         )
@@ -364,7 +366,9 @@ class FuzzedIcefloe(OnTable):
     def _others_pyramid(self, state: State, table: Table, chance: Random) -> Table | None:
         names = [name for name in state.board.pyramids if state.owner(name) != state.mover]
         return (
-            self._put(table, state, chance.choice(names), chance.choice(_afloat(state)), chance)
+            self._put(
+                table, state, chance.choice(names), chance.choice(_afloat_tiles(state)), chance
+            )
             if names
             else None
         )
@@ -374,21 +378,21 @@ class FuzzedIcefloe(OnTable):
         free = [place for place in PLACES if state.board.at(place) is None]
         near = [place for place in SLIDES[floe.place] if place in free]
         to = chance.choice(near if near and chance.random() < 0.7 else free)
-        return self._slid(state, table, floe.place, to)
+        return self._slide(state, table, floe.place, to)
 
     def _wrong_tile(self, state: State, table: Table, chance: Random) -> Table:
         floe = chance.choice(state.board.floes)
-        return self._sunk(table, floe.place, floe.pyramids)
+        return self._sink(table, floe.place, floe.pyramids)
 
     def _two_at_once(self, state: State, table: Table, chance: Random) -> Table | None:
         if state.phase == "place":
             return None
         for _ in range(2):
-            ways = list(_visible(state))
+            ways = list(_visible_acts(state))
             if not ways or chance.random() < 0.2:
                 return self._wrong_step(state, table, chance)
             _, after = chance.choice(ways)
-            table, state = self._as(state, after, table, chance), after
+            table, state = self._table_after(state, after, table, chance), after
         return table
 
     def _half(self, state: State, table: Table, chance: Random) -> Table | None:
@@ -398,7 +402,9 @@ class FuzzedIcefloe(OnTable):
             own = [name for name in state.board.pyramids if state.owner(name) == state.mover]
             return table.without(chance.choice(own or list(state.board.pyramids)))
         due = state.board.of(state.tile) if state.phase == "remove" else None
-        sinking = [(moves, after) for moves, after in _visible(state) if after.sunk != state.sunk]
+        sinking = [
+            (moves, after) for moves, after in _visible_acts(state) if after.sunk != state.sunk
+        ]
         if due is not None and kind == 1:
             return table.without(*due.pyramids) if due.pyramids else None
         if due is not None:
@@ -409,25 +415,29 @@ class FuzzedIcefloe(OnTable):
 
     def _knocks(self, state: State, table: Table, chance: Random) -> Table | None:
         moved = self._lawful(state, table, chance)
-        other = chance.choice([self._knocked, self._knocked_off, self._toppled, self._straightened])
+        other = chance.choice([self._knock_over, self._knock_off, self._topple, self._straighten])
         return moved and other(state, moved, chance)
 
-    def _knocked(self, state: State, table: Table, chance: Random) -> Table | None:
+    def _knock_over(self, state: State, table: Table, chance: Random) -> Table | None:
         """A pyramid is pushed any distance over tiles."""
         if not table.things:
             return None
         return self._put(
-            table, state, chance.choice(list(table.things)), chance.choice(_afloat(state)), chance
+            table,
+            state,
+            chance.choice(list(table.things)),
+            chance.choice(_afloat_tiles(state)),
+            chance,
         )
 
-    def _knocked_off(self, _state: State, table: Table, chance: Random) -> Table | None:
+    def _knock_off(self, _state: State, table: Table, chance: Random) -> Table | None:
         return (
             table.knocked_off(chance.choice(list(table.things)), np.array([300.0, 100.0]))
             if table.things
             else None
         )
 
-    def _swapped(self, _state: State, table: Table, chance: Random) -> Table | None:
+    def _swap(self, _state: State, table: Table, chance: Random) -> Table | None:
         if len(table.things) < 2:
             return None
         one, other = chance.sample(list(table.things), 2)
@@ -440,7 +450,7 @@ class FuzzedIcefloe(OnTable):
         )
         return swapped if self._all_free(swapped) else None
 
-    def _resized(self, _state: State, table: Table, chance: Random) -> Table | None:
+    def _resize(self, _state: State, table: Table, chance: Random) -> Table | None:
         """A pyramid is exchanged for another of its suit."""
         names = [name for name, one in table.things.items() if one.pose == "upright"]
         if not names:
@@ -451,9 +461,9 @@ class FuzzedIcefloe(OnTable):
         )  # two sizes side by side may be misread for each other
         sizes = [letter for k, letter in enumerate(LETTERS) if abs(k - had) > 1]
         one = replace(table.things[name], size=chance.choice(sizes))
-        return self._if_free(table, name, one)
+        return self._place_if_free(table, name, one)
 
-    def _recoloured(self, _state: State, table: Table, chance: Random) -> Table | None:
+    def _recolour(self, _state: State, table: Table, chance: Random) -> Table | None:
         standing = [name for name, one in table.things.items() if one.pose == "upright"]
         if not standing:  # of what does not stand no reading is held against anybody
             return None
@@ -465,7 +475,9 @@ class FuzzedIcefloe(OnTable):
     def _extra(self, state: State, table: Table, chance: Random) -> Table | None:
         name = chance.choice(state.placing_order)
         one = Thing(str(state.owner(name)), name[0], "upright", 0.0, 0.0)
-        return self._stood(table, "one too many", one, chance.choice(_afloat(state)), chance)
+        return self._stand_on_tile(
+            table, "one too many", one, chance.choice(_afloat_tiles(state)), chance
+        )
 
     def _extra_tile(self, state: State, table: Table, chance: Random) -> Table | None:
         free = [place for place in PLACES if state.board.at(place) is None]
@@ -481,7 +493,7 @@ class FuzzedIcefloe(OnTable):
         free = [place for place in PLACES if state.board.at(place) is None]
         return replace(table, tiles={**table.tiles, floe.place: False, chance.choice(free): True})
 
-    def _straightened(self, state: State, table: Table, chance: Random) -> Table | None:
+    def _straighten(self, state: State, table: Table, chance: Random) -> Table | None:
         if not table.things:
             return None
         name = chance.choice(list(table.things))
@@ -506,11 +518,11 @@ class FuzzedIcefloe(OnTable):
             strange = [
                 n
                 for n in there
-                if self._named(state, after.things[n]) not in state.board.under(name).pyramids
+                if self._name_of(state, after.things[n]) not in state.board.under(name).pyramids
             ]
             after = self._put_back(after.without(*strange[:1]), state, name, place, chance)
         for colour, size, place in re.findall(rf"A (\w+) (\w) stands on {PLACE}", text):
-            after = self._taken(after, colour, size, place)
+            after = self._accepts_table(after, colour, size, place)
         for name, place in [
             *re.findall(rf"{PYRAMID} stood on {PLACE} and is now on", text),
             *re.findall(rf"{PYRAMID} cannot be seen on {PLACE}", text),
@@ -522,12 +534,12 @@ class FuzzedIcefloe(OnTable):
             rf"{PYRAMID} has fallen over: stand it upright where it belongs", text
         ):
             floe = state.board.under(name)
-            lies = next(one for one in after.things.values() if self._named(state, one) == name)
+            lies = next(one for one in after.things.values() if self._name_of(state, one) == name)
             place = floe.place if floe else self._place(lies.at_mm)
             after = self._put_back(after, state, name, place, chance)
         after = self._tiles_put_right(state, after, text)
         if state.phase == "place":
-            after = self._placed_right(after, text, old)
+            after = self._undo_placing(after, text, old)
         return None if after is table else after
 
     def _tiles_put_right(self, state: State, table: Table, text: str) -> Table:
@@ -546,21 +558,21 @@ class FuzzedIcefloe(OnTable):
             )
         table = table if tiles == table.tiles else replace(table, tiles=tiles)
         for tile in re.findall(rf"take {TILE} off with everything on it", text):
-            table = self._off_with(state, table, tile)
+            table = self._remove_tile(state, table, tile)
         for tile in re.findall(rf"the torch bearer, removes {TILE}\.", text):
             floe = state.board.of(tile)
             if floe and not (
                 table.tiles[floe.place] and all(name in table.things for name in floe.pyramids)
             ):
-                table = self._off_with(state, table, tile)
+                table = self._remove_tile(state, table, tile)
         return table
 
-    def _off_with(self, state: State, table: Table, tile: str) -> Table:
+    def _remove_tile(self, state: State, table: Table, tile: str) -> Table:
         floe = state.board.of(tile)
         there = [name for name, one in table.things.items() if self._place(one.at_mm) == floe.place]
-        return self._sunk(table, floe.place, tuple(there))
+        return self._sink(table, floe.place, tuple(there))
 
-    def _placed_right(self, table: Table, text: str, old: Table) -> Table:
+    def _undo_placing(self, table: Table, text: str, old: Table) -> Table:
         """What is placed wrongly is taken back, all of it; people do not sort it out one by one."""
         words = (
             "Some placed pyramids",
@@ -573,11 +585,13 @@ class FuzzedIcefloe(OnTable):
         return old if any(word in text for word in words) else table
 
     def _put_back(self, table: Table, state: State, name: str, place: str, chance: Random) -> Table:
-        key = next((n for n, one in table.things.items() if self._named(state, one) == name), name)
+        key = next(
+            (n for n, one in table.things.items() if self._name_of(state, one) == name), name
+        )
         off = {n: o for n, o in table.off.items() if n != name}
         return self._put(replace(table, off=off).without(key), state, name, place, chance)
 
-    def _taken(self, table: Table, colour: str, size: str, place: str) -> Table:
+    def _accepts_table(self, table: Table, colour: str, size: str, place: str) -> Table:
         names = [
             n
             for n, one in table.things.items()
@@ -587,21 +601,21 @@ class FuzzedIcefloe(OnTable):
 
     # Things.
 
-    def _laid(self, state: State, chance: Random) -> Table:
+    def _lay_out(self, state: State, chance: Random) -> Table:
         table = Table(tiles=_tiles(state))
         for floe in state.board.floes:
             for name in floe.pyramids:
                 table = self._put(table, state, name, floe.place, chance)
         return table
 
-    def _as(self, state: State, after: State, table: Table, chance: Random) -> Table:
+    def _table_after(self, state: State, after: State, table: Table, chance: Random) -> Table:
         """The table changed from one state to another."""
         were, had, _ = _recorded(state)
         now, have, _ = _recorded(after)
         for place in had - have:
             floe = state.board.at(place)
             if after.board.of(floe.tile) is not None:
-                table = self._slid(state, table, place, after.board.of(floe.tile).place)
+                table = self._slide(state, table, place, after.board.of(floe.tile).place)
             else:
                 table = replace(table, tiles={**table.tiles, place: False})
         table = table.without(*(name for name in were if name not in now))
@@ -610,7 +624,7 @@ class FuzzedIcefloe(OnTable):
                 table = self._put(table, after, name, place, chance)
         return table
 
-    def _slid(self, state: State, table: Table, here: str, there: str) -> Table:
+    def _slide(self, state: State, table: Table, here: str, there: str) -> Table:
         step = self._middle(there) - self._middle(here)
         floe = state.board.at(here)
         for name in floe.pyramids:
@@ -621,14 +635,16 @@ class FuzzedIcefloe(OnTable):
         return replace(table, tiles={**table.tiles, here: False, there: True})
 
     @staticmethod
-    def _sunk(table: Table, place: str, pyramids: tuple[str, ...]) -> Table:
+    def _sink(table: Table, place: str, pyramids: tuple[str, ...]) -> Table:
         return replace(table.without(*pyramids), tiles={**table.tiles, place: False})
 
     def _put(self, table: Table, state: State, name: str, place: str, chance: Random) -> Table:
         one = table.things.get(name) or Thing(str(state.owner(name)), name[0], "upright", 0.0, 0.0)
-        return self._stood(table, name, replace(one, pose="upright"), place, chance)
+        return self._stand_on_tile(table, name, replace(one, pose="upright"), place, chance)
 
-    def _stood(self, table: Table, name: str, one: Thing, place: str, chance: Random) -> Table:
+    def _stand_on_tile(
+        self, table: Table, name: str, one: Thing, place: str, chance: Random
+    ) -> Table:
         """Somewhere on a tile, apart from all others; near its edge where there is no room else."""
         reach = max(2.0, self.board.tile_mm / 2 - 0.5 * self._sizes[one.size].base_mm)
         for attempt in range(TRIES):
@@ -637,11 +653,11 @@ class FuzzedIcefloe(OnTable):
                 [chance.uniform(-spread, spread), chance.uniform(-spread, spread)]
             )
             put = replace(one, x_mm=float(x), y_mm=float(y), heading_deg=chance.uniform(0, 90))
-            if (found := self._if_free(table, name, put)) is not None:
+            if (found := self._place_if_free(table, name, put)) is not None:
                 return found
         return table.with_thing(name, put)
 
-    def _if_free(self, table: Table, name: str, thing: Thing) -> Table | None:
+    def _place_if_free(self, table: Table, name: str, thing: Thing) -> Table | None:
         near = [
             o
             for n, o in table.things.items()
@@ -656,7 +672,7 @@ class FuzzedIcefloe(OnTable):
 
     def _all_free(self, table: Table) -> bool:
         return all(
-            self._if_free(table, name, one) is not None for name, one in table.things.items()
+            self._place_if_free(table, name, one) is not None for name, one in table.things.items()
         )
 
     def _middle(self, place: str) -> np.ndarray:
@@ -674,16 +690,16 @@ def _tiles(state: State) -> dict[str, bool]:
     return {place: place in there for place in PLACES}
 
 
-def _afloat(state: State) -> list[str]:
+def _afloat_tiles(state: State) -> list[str]:
     return [floe.place for floe in state.board.floes]
 
 
 def _moving(state: State) -> State:
     """The state in which somebody moves next, where nothing else has to be seen or said before."""
-    return _on(state)[1]
+    return _silent_acts(state)[1]
 
 
-def _on(state: State) -> Found:
+def _silent_acts(state: State) -> Found:
     """No empty tile goes, and the torch is handed on, without a word."""
     moves: tuple[str, ...] = ()
     if state.phase == "extra":
@@ -694,13 +710,13 @@ def _on(state: State) -> Found:
     return moves, state
 
 
-def _visible(state: State) -> Iterator[Found]:
+def _visible_acts(state: State) -> Iterator[Found]:
     """Acts that are seen, with what is done without a word before."""
     if state.phase in ("remove", "extra"):
         for move in engine.legal_moves(state):
             if isinstance(move, Removal) and move.tile:
                 yield (str(move),), engine.play(state, move)
-    words, moving = _on(state)
+    words, moving = _silent_acts(state)
     if moving.phase == "move":
         for move in engine.legal_moves(moving):
             if isinstance(move, Slide) or (

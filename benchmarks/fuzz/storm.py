@@ -80,10 +80,10 @@ class FuzzedStorm(OnTable):
                 after = engine.play(after, engine.parse_move(move))
             if engine.outcome(after) is not None:
                 break
-            state, table = after, self.settled(after, deed.table)
+            state, table = after, self.name_things(after, deed.table)
         return state, table
 
-    def settled(self, state: State, table: Table) -> Table:
+    def name_things(self, state: State, table: Table) -> Table:
         """The table with pieces named as in the record.
 
         Nothing lies beside the board any more, nor what was thrown in vain.
@@ -123,7 +123,7 @@ class FuzzedStorm(OnTable):
             left.remove(min(alike, key=lambda one: one.place != piece.place))
         return not left
 
-    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
+    def random_act(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below."""
         if chance.random() < 0.08:
             return self._word(state, table, chance)
@@ -151,7 +151,7 @@ class FuzzedStorm(OnTable):
         return {
             "lawful": self._throw,
             "throw that knocks": self._throw_that_knocks,
-            "thrown off the board": self._wasted,
+            "thrown off the board": self._wasted_throw,
             "off the board, and knocks": self._wasted_that_knocks,
             "throw near a line": self._near_a_line,
             "another size": self._another_size,
@@ -162,7 +162,7 @@ class FuzzedStorm(OnTable):
             "two at once": self._two_at_once,
             "two players at once": self._two_players,
             "board not cleared": self._not_cleared,
-            **self._amiss(),
+            **self._unlawful_effects(),
         }
 
     def _void(self) -> dict[str, Callable[[State, Table, Random], FuzzedAct | None]]:
@@ -178,16 +178,16 @@ class FuzzedStorm(OnTable):
             "wrong piece taken": self._wrong_shot,
             "two at once": self._two_taken,
             "shot that knocks": self._shot_that_knocks,
-            **self._amiss(),
+            **self._unlawful_effects(),
         }
 
-    def _amiss(self) -> dict[str, Callable[[State, Table, Random], FuzzedAct | None]]:
+    def _unlawful_effects(self) -> dict[str, Callable[[State, Table, Random], FuzzedAct | None]]:
         return {
-            "piece carried": self._carried,
-            "knocked off": self._knocked_off,
-            "piece stolen": self._stolen,
-            "swapped": self._swapped,
-            "another colour": self._recoloured,
+            "piece carried": self._carry,
+            "knocked off": self._knock_off,
+            "piece stolen": self._steal,
+            "swapped": self._swap,
+            "another colour": self._recolour,
             "extra piece": self._extra,
             "nothing": lambda _state, table, _chance: FuzzedAct("", table, NOTHING),
         }
@@ -246,9 +246,9 @@ class FuzzedStorm(OnTable):
     def _throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """The next player's piece comes to rest on the board, and moves nothing."""
         table = Table() if state.thrown == 0 or state.round_over else table
-        return self._thrown(state, table, (), chance)
+        return self._finish_throw(state, table, (), chance)
 
-    def _thrown(
+    def _finish_throw(
         self, state: State, table: Table, changes: tuple[Change, ...], chance: Random
     ) -> FuzzedAct | None:
         player = str(state.next)
@@ -269,7 +269,7 @@ class FuzzedStorm(OnTable):
 
     def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         table, changes = self._knocks(table, chance)
-        return self._thrown(state, table, changes, chance) if changes else None
+        return self._finish_throw(state, table, changes, chance) if changes else None
 
     def _near_a_line(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A throw that ends where it is, or nearly is, too close to call what it touches."""
@@ -310,7 +310,7 @@ class FuzzedStorm(OnTable):
     def _solids(self, table: Table) -> list[Solid]:
         return [solid_of(one, self._sizes) for one in table.things.values()]
 
-    def _wasted(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _wasted_throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         table = Table() if state.thrown == 0 or state.round_over else table
         return self._off(state, table, (), chance)
 
@@ -327,7 +327,7 @@ class FuzzedStorm(OnTable):
         return self._off(state, table, changes, chance) if changes else None
 
     def _leaning_throw(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
-        leaning = self._leant(str(state.next), table, chance)
+        leaning = self._leaning_piece(str(state.next), table, chance)
         if leaning is None:
             return None
         return FuzzedAct(
@@ -340,7 +340,7 @@ class FuzzedStorm(OnTable):
         self, state: State, table: Table, chance: Random
     ) -> FuzzedAct | None:
         table, changes = self._knocks(table, chance)
-        leaning = self._leant(str(state.next), table, chance) if changes else None
+        leaning = self._leaning_piece(str(state.next), table, chance) if changes else None
         if leaning is None:
             return None
         void = Void(str(state.next), changes)
@@ -401,7 +401,7 @@ class FuzzedStorm(OnTable):
                 for name, one in first.table.things.items()
             },
         )
-        second = self._thrown(after, named, (), chance)
+        second = self._finish_throw(after, named, (), chance)
         return second and replace(
             second, truth=replace(second.truth, moves=(*first.truth.moves, *second.truth.moves))
         )
@@ -460,21 +460,21 @@ class FuzzedStorm(OnTable):
 
     # What hands do.
 
-    def _carried(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _carry(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece is carried elsewhere."""
         names = list(table.things)
-        moved = self._pushed(table, chance.choice(names), chance) if names else None
+        moved = self._push(table, chance.choice(names), chance) if names else None
         return moved and FuzzedAct("", moved, self.truth(state, moved))
 
-    def _knocked_off(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
-        gone = self._stolen(state, table, chance)
+    def _knock_off(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+        gone = self._steal(state, table, chance)
         if gone is None:
             return None
         (name,) = table.things.keys() - gone.table.things.keys()
         beside = self._beside(table.things[name].colour, 0, chance)
         return replace(gone, table=replace(gone.table, off={name: beside}))
 
-    def _stolen(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _steal(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         """A piece is taken; while players fire that is a shot."""
         if state.next is None:
             return self._wrong_shot(state, table, chance)
@@ -485,7 +485,7 @@ class FuzzedStorm(OnTable):
         # The only piece there is: without the table before it may lie there unseen.
         return FuzzedAct("", taken, Truth("amiss"), compared=len(names) == 1)
 
-    def _swapped(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _swap(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         if len(table.things) < 2:
             return None
         one, other = chance.sample(list(table.things), 2)
@@ -495,7 +495,7 @@ class FuzzedStorm(OnTable):
         )
         return FuzzedAct("", swapped, self.truth(state, swapped))
 
-    def _recoloured(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
+    def _recolour(self, state: State, table: Table, chance: Random) -> FuzzedAct | None:
         if not table.things:
             return None
         name = chance.choice(list(table.things))
@@ -551,7 +551,7 @@ class FuzzedStorm(OnTable):
                 beside = self._beside(table.things[name].colour, len(table.off), chance)
                 table = replace(table.without(name), off={**table.off, name: beside})
                 changes.append(Change(name, None))
-            elif (pushed := self._pushed(table, name, chance)) is not None:
+            elif (pushed := self._push(table, name, chance)) is not None:
                 was = self._reads(table.things[name])
                 table = pushed
                 if (now := self._reads(pushed.things[name])) != was:
@@ -559,7 +559,7 @@ class FuzzedStorm(OnTable):
         order = {name: number for number, name in enumerate(names)}
         return table, tuple(sorted(changes, key=lambda change: order[change.name]))
 
-    def _pushed(self, table: Table, name: str, chance: Random) -> Table | None:
+    def _push(self, table: Table, name: str, chance: Random) -> Table | None:
         """A piece lies elsewhere, near or far."""
         one, rest = table.things[name], table.without(name)
         was, near = self._middle(one), chance.random() < 0.5
@@ -590,7 +590,7 @@ class FuzzedStorm(OnTable):
                 return one
         return None
 
-    def _leant(self, player: str, table: Table, chance: Random) -> Thing | None:
+    def _leaning_piece(self, player: str, table: Table, chance: Random) -> Thing | None:
         """A piece that leans on another, and is on the board as a whole."""
         solids = self._solids(table)
         if not solids:
@@ -603,14 +603,14 @@ class FuzzedStorm(OnTable):
             edge = support.vertices_mm[:, :2].mean(axis=0) - away * ahead
             solid = lean_against(self._size, edge, heading, support)
             others = [one for one in solids if one is not support]
-            if solid is not None and self._inside(solid) and is_free(solid, others, APART_MM):
+            if solid is not None and self._is_inside(solid) and is_free(solid, others, APART_MM):
                 base = solid.vertices_mm[1:3, :2].mean(axis=0)
                 return Thing(
                     player, SIZE, "leaning", float(base[0]), float(base[1]), heading, shape=solid
                 )
         return None
 
-    def _inside(self, solid: Solid) -> bool:
+    def _is_inside(self, solid: Solid) -> bool:
         plan = solid.vertices_mm[:, :2]
         return bool((plan > APART_MM).all() and (plan < 8 * self.board.square_mm - APART_MM).all())
 

@@ -70,9 +70,12 @@ class Table:
 
     def without(self, *names: str) -> Table:
         """Things, counters and dice of these names taken away."""
-        dice = None if self.dice is None else _left(self.dice, names)
+        dice = None if self.dice is None else _without_names(self.dice, names)
         return replace(
-            self, things=_left(self.things, names), counters=_left(self.counters, names), dice=dice
+            self,
+            things=_without_names(self.things, names),
+            counters=_without_names(self.counters, names),
+            dice=dice,
         )
 
     def knocked_off(self, name: str, at_mm: np.ndarray) -> Table:
@@ -81,7 +84,7 @@ class Table:
         return replace(self.without(name), off={**self.off, name: gone})
 
 
-def _left(all_of_them: Mapping, names: tuple[str, ...]) -> dict:
+def _without_names(all_of_them: Mapping, names: tuple[str, ...]) -> dict:
     return {name: one for name, one in all_of_them.items() if name not in names}
 
 
@@ -207,13 +210,13 @@ class OnTable:
         """As they stand."""
         return bool(state == other)
 
-    def _toppled(self, _state: Any, table: Table, chance: Random) -> Table | None:
-        return self._posed(table, self._fallen, chance)
+    def _topple(self, _state: Any, table: Table, chance: Random) -> Table | None:
+        return self._change_pose(table, self._fallen, chance)
 
     def _leaning(self, _state: Any, table: Table, chance: Random) -> Table | None:
-        return self._posed(table, "leaning", chance)
+        return self._change_pose(table, "leaning", chance)
 
-    def _posed(self, table: Table, pose: Pose, chance: Random) -> Table | None:
+    def _change_pose(self, table: Table, pose: Pose, chance: Random) -> Table | None:
         if not table.things:
             return None
         name = chance.choice(list(table.things))

@@ -64,7 +64,10 @@ class FuzzedZamboni(OnTable):
                 if engine.outcome(state) is not None:
                     break
                 state = engine.play(state, self._likely(state, chance))
-            if engine.outcome(state) is None and (table := self._laid(state, chance)) is not None:
+            if (
+                engine.outcome(state) is None
+                and (table := self._lay_out(state, chance)) is not None
+            ):
                 return state, table
 
     @staticmethod
@@ -77,14 +80,14 @@ class FuzzedZamboni(OnTable):
             return aimed[0] if aimed else tried[0]
         return chance.choice(moves)
 
-    def settled(self, state: State, table: Table) -> Table:
+    def name_things(self, state: State, table: Table) -> Table:
         """Only what is in play; a nest by its player."""
         things = {one.colour: one for one in table.things.values() if one.colour in state.left}
         if not state.cover_dice or len(table.dice or {}) == len(state.dice):
             return Table(things=things, dice=table.dice)
         return Table(things=things, dice=self._dice(state, Random(str(state))))
 
-    def deed(self, state: State, table: Table, chance: Random) -> FuzzedAct:
+    def random_act(self, state: State, table: Table, chance: Random) -> FuzzedAct:
         """A word, or one of those below; what it truly was is told by the table alone."""
         waits = isinstance(state.phase, RollOff | Rolling | Shooting | Aiming)
         if chance.random() < (0.6 if waits else 0.08):
@@ -96,21 +99,21 @@ class FuzzedZamboni(OnTable):
             "other's drive": self._others_drive,
             "two at once": self._two_at_once,
             "drive and wrong piece taken": self._drive_and_strip,
-            "wrong piece taken": self._stripped,
-            "piece put over": self._armoured,
+            "wrong piece taken": self._strip,
+            "piece put over": self._armour,
             "act half done": self._half,
             "drive that knocks": self._knocks,
-            "knocked": self._knocked,
-            "knocked off": self._knocked_off,
-            "toppled": self._toppled,
+            "knocked": self._knock_over,
+            "knocked off": self._knock_off,
+            "toppled": self._topple,
             "leaning": self._leaning,
-            "swapped": self._swapped,
-            "another colour": self._recoloured,
+            "swapped": self._swap,
+            "another colour": self._recolour,
             "extra piece": self._extra,
             "piece left on the board": self._left_on,
-            "cover die carried": self._carried,
+            "cover die carried": self._carry,
             "nothing": lambda _state, table, _chance: table,
-            "straightened": self._straightened,
+            "straightened": self._straighten,
         }
         effect, after = do_something(effects, state, table, chance, lawful=8)
         return FuzzedAct(effect, after, self.truth(state, after))
@@ -123,7 +126,7 @@ class FuzzedZamboni(OnTable):
         heard: dict[str, Any] = {"player": player, "die": pips}
         moves: tuple[str, ...] = ()
         if chance.random() < (0.4 if isinstance(state.phase, Moving) else 0.1):
-            return self._says_it_stays(state, table, player)
+            return self._word_without_move(state, table, player)
         match state.phase:
             case RollOff() | Rolling() if mine:
                 moves = (f"roll {pips}",)
@@ -150,7 +153,7 @@ class FuzzedZamboni(OnTable):
         return FuzzedAct("told at another time", table, Truth(kind, codes=_ANY_WORD), heard)
 
     @staticmethod
-    def _says_it_stays(state: State, table: Table, player: str) -> FuzzedAct:
+    def _word_without_move(state: State, table: Table, player: str) -> FuzzedAct:
         """A move that ends where it began: nobody can see that."""
         heard, drive = (
             {"player": player, "stays": True},
@@ -231,7 +234,7 @@ class FuzzedZamboni(OnTable):
         if not ways:
             return None
         _, after = chance.choice(ways)
-        return self._as(state, after, table, chance)
+        return self._table_after(state, after, table, chance)
 
     def _near_the_edge(self, state: State, table: Table, chance: Random) -> Table | None:
         """A legal drive that ends within the doubt of another space or facing."""
@@ -243,25 +246,25 @@ class FuzzedZamboni(OnTable):
             point = 90 - 45 * round((90 - one.heading_deg) / 45)
             heading = point + chance.choice([-1, 1]) * chance.uniform(15.5, 22.0)
             middle = self._middle(one)
-            return self._if_free(
+            return self._place_if_free(
                 after, state.to_move, self._nest(one.colour, middle, heading, one.size)
             )
         cell = self.board.cell_mm
         middle = (np.floor(self._middle(one) / cell) + 0.5) * cell
         shift = np.zeros(2)
         shift[chance.randrange(2)] = chance.choice([-1, 1]) * (cell / 2 - chance.uniform(0.1, 2.5))
-        return self._if_free(
+        return self._place_if_free(
             after, state.to_move, self._nest(one.colour, middle + shift, one.heading_deg, one.size)
         )
 
     def _wrong_drive(self, state: State, table: Table, chance: Random) -> Table | None:
-        return self._driven(table, state.to_move, state, chance)
+        return self._drive_nest(table, state.to_move, state, chance)
 
     def _others_drive(self, state: State, table: Table, chance: Random) -> Table | None:
         player = chance.choice([player for player in state.left if player != state.to_move])
-        return self._driven(table, player, state, chance)
+        return self._drive_nest(table, player, state, chance)
 
-    def _driven(self, table: Table, player: str, state: State, chance: Random) -> Table | None:
+    def _drive_nest(self, table: Table, player: str, state: State, chance: Random) -> Table | None:
         """A nest goes to any space, often beside its own, or only looks another way."""
         here = state.left[player]
         beside = [here.space.ahead(way) for way in FACINGS]
@@ -278,9 +281,9 @@ class FuzzedZamboni(OnTable):
         """Two acts that follow each other by the rules; else two nests go anywhere."""
         longer = [after for moves, after in _ways(state) if len(moves) > 1]
         if longer and chance.random() < 0.7:
-            return self._as(state, chance.choice(longer), table, chance)
+            return self._table_after(state, chance.choice(longer), table, chance)
         for player in chance.sample(list(state.left), 2):
-            driven = self._driven(table, player, state, chance)
+            driven = self._drive_nest(table, player, state, chance)
             if driven is None:
                 return None
             table = driven
@@ -288,20 +291,22 @@ class FuzzedZamboni(OnTable):
 
     def _drive_and_strip(self, state: State, table: Table, chance: Random) -> Table | None:
         driven = self._lawful(state, table, chance)
-        return driven and self._stripped(state, driven, chance)
+        return driven and self._strip(state, driven, chance)
 
-    def _stripped(self, state: State, table: Table, chance: Random) -> Table | None:
+    def _strip(self, state: State, table: Table, chance: Random) -> Table | None:
         """One or two layers are taken off somebody's nest."""
         player = chance.choice(list(state.left))
         layers = state.left[player].layers - chance.choice([1, 1, 1, 2])
         if player not in table.things or layers < 0:
             return None
-        return self._layered(table, player, layers, chance)
+        return self._with_layers(table, player, layers, chance)
 
-    def _armoured(self, state: State, table: Table, chance: Random) -> Table | None:
+    def _armour(self, state: State, table: Table, chance: Random) -> Table | None:
         player = chance.choice(list(state.left))
         layers = state.left[player].layers + 1
-        return self._layered(table, player, layers, chance) if layers <= max(LAYER_SIZES) else None
+        return (
+            self._with_layers(table, player, layers, chance) if layers <= max(LAYER_SIZES) else None
+        )
 
     def _half(self, state: State, table: Table, chance: Random) -> Table | None:
         """The nest is in a hand, or only the cover die is pushed, or only the nest drove."""
@@ -310,7 +315,7 @@ class FuzzedZamboni(OnTable):
         pushing = [after for moves, after in _ways(state) if after.dice != state.dice]
         if not pushing or chance.random() < 0.4:
             return table.without(state.to_move)
-        after = self._as(state, chance.choice(pushing), table, chance)
+        after = self._table_after(state, chance.choice(pushing), table, chance)
         if after is None:
             return None
         if chance.random() < 0.5:
@@ -319,10 +324,10 @@ class FuzzedZamboni(OnTable):
 
     def _knocks(self, state: State, table: Table, chance: Random) -> Table | None:
         driven = self._lawful(state, table, chance)
-        other = chance.choice([self._knocked, self._knocked_off, self._toppled, self._carried])
+        other = chance.choice([self._knock_over, self._knock_off, self._topple, self._carry])
         return driven and other(state, driven, chance)
 
-    def _knocked(self, _state: State, table: Table, chance: Random) -> Table | None:
+    def _knock_over(self, _state: State, table: Table, chance: Random) -> Table | None:
         """A nest is pushed any distance and turned any way."""
         name = chance.choice(list(table.things))
         one = table.things[name]
@@ -334,7 +339,7 @@ class FuzzedZamboni(OnTable):
             return None
         if self._space(middle) in {self._space(np.array(at)) for at in (table.dice or {}).values()}:
             return None
-        return self._if_free(table, name, self._nest(one.colour, middle, heading, one.size))
+        return self._place_if_free(table, name, self._nest(one.colour, middle, heading, one.size))
 
     def _unclear(self, middle: np.ndarray, heading: float) -> bool:
         """Is it within the doubt between two spaces, or two facings?"""
@@ -343,22 +348,22 @@ class FuzzedZamboni(OnTable):
         turned = abs((90 - heading) / 45 - round((90 - heading) / 45)) * 45
         return bool(away > cell / 2 - 2.5 or turned > 14)
 
-    def _knocked_off(self, _state: State, table: Table, chance: Random) -> Table:
+    def _knock_off(self, _state: State, table: Table, chance: Random) -> Table:
         return table.knocked_off(chance.choice(list(table.things)), np.array([260.0, 100.0]))
 
-    def _posed(self, table: Table, pose: str, chance: Random) -> Table:
+    def _change_pose(self, table: Table, pose: str, chance: Random) -> Table:
         name = chance.choice(list(table.things))
         one = table.things[name]
         return table.with_thing(name, one.put(self._middle(one), pose=pose))
 
-    def _swapped(self, state: State, table: Table, chance: Random) -> Table | None:
+    def _swap(self, state: State, table: Table, chance: Random) -> Table | None:
         one, other = chance.sample(list(state.left), 2)
         rest = table.without(one, other)
         a, b = state.left[one], state.left[other]
         first = self._put(rest, one, replace(b, layers=a.layers), chance)
         return first and self._put(first, other, replace(a, layers=b.layers), chance)
 
-    def _recoloured(self, _state: State, table: Table, chance: Random) -> Table:
+    def _recolour(self, _state: State, table: Table, chance: Random) -> Table:
         """A nest of another colour lies there instead."""
         name = chance.choice(list(table.things))
         colours = [one for one in ("yellow", "red", "blue", "green") if one != name]
@@ -384,12 +389,12 @@ class FuzzedZamboni(OnTable):
         space = chance.choice([space for space in SPACES if space not in taken])
         zamboni = Zamboni(space, chance.choice(FACINGS), layers or chance.choice(list(LAYER_SIZES)))
         for _ in range(TRIES):
-            nest = self._sloppy(colour, zamboni, chance)
-            if (spared := self._if_free(table, LEFT_OUT, nest)) is not None:
+            nest = self._sloppy_nest(colour, zamboni, chance)
+            if (spared := self._place_if_free(table, LEFT_OUT, nest)) is not None:
                 return spared
         return None
 
-    def _carried(self, state: State, table: Table, chance: Random) -> Table | None:
+    def _carry(self, state: State, table: Table, chance: Random) -> Table | None:
         if not state.dice or not table.dice:
             return None
         taken = {nest.space for nest in state.left.values()} | {*state.dice}
@@ -398,7 +403,7 @@ class FuzzedZamboni(OnTable):
             table, dice={**table.dice, chance.choice(list(table.dice)): self._die(space, chance)}
         )
 
-    def _straightened(self, state: State, table: Table, chance: Random) -> Table | None:
+    def _straighten(self, state: State, table: Table, chance: Random) -> Table | None:
         player = chance.choice(list(state.left))
         return self._put(table, player, state.left[player], chance)
 
@@ -414,7 +419,7 @@ class FuzzedZamboni(OnTable):
             after = self._put_back(after, player, state.left[player])
         if "die was not announced" in text:  # nobody rolled: what was taken is put back
             for player, nest in state.left.items():
-                after = self._layered(after, player, nest.layers, Random(0)) or after
+                after = self._with_layers(after, player, nest.layers, Random(0)) or after
         return None if after is table else after
 
     def _orders(self, state: State, text: str) -> Iterator[Callable[[Table], Table | None]]:
@@ -438,17 +443,17 @@ class FuzzedZamboni(OnTable):
             yield partial(self._put_back, player=player.lower(), zamboni=state.left[player.lower()])
         for player, size in re.findall(r"(\w+)'s outermost piece is \w+, but was (\w+)\.", text):
             yield partial(
-                self._layered, player=player.lower(), layers=LAYERS[size], chance=Random(0)
+                self._with_layers, player=player.lower(), layers=LAYERS[size], chance=Random(0)
             )
         for player in re.findall(r"A \w+ nest lies on \w+, where (\w+)'s belongs", text):
-            yield partial(self._exchanged, player=player, zamboni=state.left[player])
+            yield partial(self._exchange, player=player, zamboni=state.left[player])
         for size, colour, space in [
             *re.findall(rf"There is an extra (\w+) (\w+) piece on {SPACE}", text),
             *re.findall(rf"Take the (\w+) (\w+) piece on {SPACE} off the board", text),
         ]:
-            yield partial(self._taken, colour=colour, size=size, space=space)
+            yield partial(self._accepts_table, colour=colour, size=size, space=space)
         for player in re.findall(r"Lay (\w+)'s Zamboni flat", text):
-            yield partial(self._flat, state=state, player=player)
+            yield partial(self._lay_as_recorded, state=state, player=player)
         if "cover die" in text or "Not seen: the cover dice" in text:
             yield partial(self._dice_put_back, state=state)
 
@@ -458,16 +463,16 @@ class FuzzedZamboni(OnTable):
         rest = replace(table.without(name), off={n: o for n, o in table.off.items() if n != player})
         chance = Random(1)
         return self._put(rest, player, zamboni, chance) or rest.with_thing(
-            player, self._sloppy(player, zamboni, chance)
+            player, self._sloppy_nest(player, zamboni, chance)
         )
 
-    def _exchanged(self, table: Table, player: str, zamboni: Zamboni) -> Table | None:
+    def _exchange(self, table: Table, player: str, zamboni: Zamboni) -> Table | None:
         there = [
             n for n, one in table.things.items() if self._space(self._middle(one)) == zamboni.space
         ]
         return self._put_back(table.without(*there), player, zamboni)
 
-    def _taken(self, table: Table, colour: str, size: str, space: str) -> Table:
+    def _accepts_table(self, table: Table, colour: str, size: str, space: str) -> Table:
         names = [
             name
             for name, one in table.things.items()
@@ -475,7 +480,7 @@ class FuzzedZamboni(OnTable):
         ]
         return table.without(*names[-1:]) if names else table
 
-    def _flat(self, table: Table, state: State, player: str) -> Table | None:
+    def _lay_as_recorded(self, table: Table, state: State, player: str) -> Table | None:
         """Laid where it stands, looking as it should: as it is recorded."""
         name = next(
             (n for n, one in table.things.items() if one.colour == player and one.pose != "lying"),
@@ -506,7 +511,7 @@ class FuzzedZamboni(OnTable):
 
     # Things.
 
-    def _laid(self, state: State, chance: Random) -> Table | None:
+    def _lay_out(self, state: State, chance: Random) -> Table | None:
         table: Table | None = Table(dice=self._dice(state, chance) if state.cover_dice else None)
         for player, nest in state.left.items():
             table = table and self._put(table, player, nest, chance)
@@ -515,7 +520,9 @@ class FuzzedZamboni(OnTable):
     def _dice(self, state: State, chance: Random) -> dict[str, tuple[float, float]]:
         return {f"cover {n}": self._die(space, chance) for n, space in enumerate(state.dice)}
 
-    def _as(self, state: State, after: State, table: Table, chance: Random) -> Table | None:
+    def _table_after(
+        self, state: State, after: State, table: Table, chance: Random
+    ) -> Table | None:
         """The table changed from one state to another."""
         changed = table
         for player, nest in state.left.items():
@@ -528,10 +535,10 @@ class FuzzedZamboni(OnTable):
                     return None
                 changed = moved
             elif now.layers != nest.layers:
-                changed = self._layered(changed, player, now.layers, chance) or changed
+                changed = self._with_layers(changed, player, now.layers, chance) or changed
         return self._dice_put_back(changed, after) if after.dice != state.dice else changed
 
-    def _layered(self, table: Table, player: str, layers: int, chance: Random) -> Table | None:
+    def _with_layers(self, table: Table, player: str, layers: int, chance: Random) -> Table | None:
         """So many layers, nearly where it lies, and looking the same way."""
         if player not in table.things:
             return None
@@ -543,16 +550,16 @@ class FuzzedZamboni(OnTable):
         if round(heading / 45) != round(one.heading_deg / 45):
             heading = one.heading_deg
         nest = self._nest(one.colour, middle, heading, LAYER_SIZES[layers])
-        return self._if_free(table, player, nest)
+        return self._place_if_free(table, player, nest)
 
     def _put(self, table: Table, player: str, zamboni: Zamboni, chance: Random) -> Table | None:
         for _ in range(TRIES):
-            nest = self._sloppy(player, zamboni, chance)
-            if (put := self._if_free(table, player, nest)) is not None:
+            nest = self._sloppy_nest(player, zamboni, chance)
+            if (put := self._place_if_free(table, player, nest)) is not None:
                 return put
         return None
 
-    def _if_free(self, table: Table, name: str, nest: Thing) -> Table | None:
+    def _place_if_free(self, table: Table, name: str, nest: Thing) -> Table | None:
         others = [
             solid_of(one, self._sizes) for other, one in table.things.items() if other != name
         ]
@@ -560,7 +567,7 @@ class FuzzedZamboni(OnTable):
             table.with_thing(name, nest) if is_free(solid_of(nest, self._sizes), others) else None
         )
 
-    def _sloppy(self, player: str, zamboni: Zamboni, chance: Random) -> Thing:
+    def _sloppy_nest(self, player: str, zamboni: Zamboni, chance: Random) -> Thing:
         turn, away = chance.uniform(0, 2 * np.pi), SLOPPY_MM * chance.random()
         middle = self.board.cell_mm * (np.array(zamboni.space) + 0.5)
         middle = middle + away * np.array([np.cos(turn), np.sin(turn)])

@@ -23,31 +23,33 @@ FAULTS_AT_ONCE = (0, 0, 1, 1, 2, 3)
 Fault = Callable[[Observation, int, Setup], Observation]
 
 
-def _put(seen: Observation, k: int, **other: object) -> Observation:
+def _replace_fields(seen: Observation, k: int, **other: object) -> Observation:
     return replace(
         seen, pieces=(*seen.pieces[:k], replace(seen.pieces[k], **other), *seen.pieces[k + 1 :])
     )
 
 
-def hardly_read(seen: Observation, k: int, _setup: Setup) -> Observation:
-    return _put(seen, k, covariance=np.diag([15.0, 15.0, 20.0]) ** 2, size_probability=0.6)
+def doubtful_place(seen: Observation, k: int, _setup: Setup) -> Observation:
+    return _replace_fields(
+        seen, k, covariance=np.diag([15.0, 15.0, 20.0]) ** 2, size_probability=0.6
+    )
 
 
-def of_a_doubtful_colour(seen: Observation, k: int, _setup: Setup) -> Observation:
-    return _put(seen, k, colour_probability=0.6)
+def doubtful_colour(seen: Observation, k: int, _setup: Setup) -> Observation:
+    return _replace_fields(seen, k, colour_probability=0.6)
 
 
 def leaning(seen: Observation, k: int, _setup: Setup) -> Observation:
-    return _put(seen, k, pose="leaning", pose_probability=0.7)
+    return _replace_fields(seen, k, pose="leaning", pose_probability=0.7)
 
 
-def off_the_board(seen: Observation, k: int, setup: Setup) -> Observation:
+def outside_board(seen: Observation, k: int, setup: Setup) -> Observation:
     return replace(
         FAULTS["not seen at all"](seen, k, setup), off_board=(*seen.off_board, seen.pieces[k])
     )
 
 
-def another_thing_lost(seen: Observation, k: int, _setup: Setup) -> Observation:
+def missing_thing(seen: Observation, k: int, _setup: Setup) -> Observation:
     """A counter, a cover die or a tile that is there is not seen."""
     tiles = [place for place, there in (seen.tiles or {}).items() if there]
     return replace(
@@ -58,7 +60,7 @@ def another_thing_lost(seen: Observation, k: int, _setup: Setup) -> Observation:
     )
 
 
-def another_thing_found(seen: Observation, k: int, setup: Setup) -> Observation:
+def phantom_thing(seen: Observation, k: int, setup: Setup) -> Observation:
     """A counter, a cover die or a tile is seen where none is."""
     x, y = (float(mm) for mm in seen.pieces[k].base_mm + 20.0)
     kind = setup.game.counters
@@ -80,14 +82,7 @@ def another_thing_found(seen: Observation, k: int, setup: Setup) -> Observation:
 
 ALL: tuple[Fault, ...] = (
     *FAULTS.values(),
-    *(
-        hardly_read,
-        of_a_doubtful_colour,
-        leaning,
-        off_the_board,
-        another_thing_lost,
-        another_thing_found,
-    ),
+    *(doubtful_place, doubtful_colour, leaning, outside_board, missing_thing, phantom_thing),
 )
 
 

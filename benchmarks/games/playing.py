@@ -175,7 +175,7 @@ def play(
     table = None if game == "ice_boule" else game_table(game, seed, width_px, before)
     setup, place = (demo_setup(), demo_place()) if table is None else (table.setup, table.place)
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = _started(game, setup, {} if table is None else table.rulings)
+        started = _start_event(game, setup, {} if table is None else table.rulings)
         with closing(Session.begin(log, started)) as session:
             players = (
                 BoulePlayers(session, setup, seed)
@@ -209,7 +209,7 @@ def play(
     )
 
 
-def _started(game: str, setup: Setup, rulings: dict[str, str]) -> SessionStarted:
+def _start_event(game: str, setup: Setup, rulings: dict[str, str]) -> SessionStarted:
     now = datetime.datetime.now(datetime.UTC)
     return opening(game, setup.game.colours, rulings, setup, "simulated", now, simulated=True)
 
@@ -219,7 +219,7 @@ def _referee(
 ) -> str:
     """Referee the game to its end; returns the error that ended it, empty if none did."""
     referee = Referee(beside, setup, eyes.observe, session, empty, dice=eyes.dice)
-    beside.panel = lambda: _more_than_the_turn(referee.latest.message, session)
+    beside.panel = lambda: _message_beyond_turn(referee.latest.message, session)
     try:
         referee.run()
     except Exception as error:
@@ -260,7 +260,7 @@ class _Acts:
             self.over
             or seen == self._acts
             or idle
-            or stuck([one.verdict for one in self._players.done])
+            or is_stuck([one.verdict for one in self._players.done])
         ):
             return None
         self.frames += 1
@@ -274,7 +274,7 @@ class _Acts:
         self._camera.close()
 
 
-def stuck(verdicts: Sequence[str]) -> bool:
+def is_stuck(verdicts: Sequence[str]) -> bool:
     """Does nothing that is done come right any more?"""
     return len(verdicts) >= STUCK and not {"right", "asked"} & {*verdicts[-STUCK:]}
 
@@ -316,7 +316,7 @@ class _Throws:
             self.over
             or len(self.deeds) == self._throws
             or idle
-            or stuck([one.verdict for one in self.deeds])
+            or is_stuck([one.verdict for one in self.deeds])
         ):
             return None
         self.frames += 1
@@ -336,7 +336,7 @@ class _Throws:
             if isinstance(event, QuestionAsked):
                 self._asked.append(event)
             elif isinstance(event, VerdictReached | Answered | Declared):
-                self._ruled(event)
+                self._record_ruling(event)
         for _ in range(self._players.taken_back - self._taken_back):
             if self._unread:
                 self._unread = False
@@ -347,7 +347,7 @@ class _Throws:
         self._taken_back = self._players.taken_back
         self._acted = self.frames if len(self.deeds) > known else self._acted
 
-    def _ruled(self, event: VerdictReached | Answered | Declared) -> None:
+    def _record_ruling(self, event: VerdictReached | Answered | Declared) -> None:
         message = (getattr(event, "message", ""),)
         if isinstance(event, VerdictReached) and event.verdict == "waiting":
             return
@@ -380,7 +380,12 @@ class _Throws:
         verdict = ("asked" if self._asked else "right") if right else "wrong"
         self.deeds.append(
             RefereedAct(
-                name, True, event.moves, verdict, message, needed=_useful("ice_boule", self._asked)
+                name,
+                True,
+                event.moves,
+                verdict,
+                message,
+                needed=_is_useful("ice_boule", self._asked),
             )
         )
         self._asked = []
@@ -389,7 +394,7 @@ class _Throws:
             self._scores[state.players.index(leader)] += truth.points(leader)
 
 
-def needed(game: str, asked: QuestionAsked) -> bool:
+def is_needed(game: str, asked: QuestionAsked) -> bool:
     """Whether it changes anything now which of the answers is true.
 
     In Ice Boule: who leads, who throws next, the score, or who wins.
@@ -400,27 +405,27 @@ def needed(game: str, asked: QuestionAsked) -> bool:
     except InputError:
         return True  # what is secret is left out of the record
     try:
-        return len({_what_follows(engine, state, choice.moves) for choice in asked.choices}) > 1
+        return len({_outcome(engine, state, choice.moves) for choice in asked.choices}) > 1
     except IllegalMove:
         return (
             True  # it hangs on the throw that was ruled last, which a state in words does not keep
         )
 
 
-def _what_follows(engine: Rules, state: Any, moves: Sequence[str]) -> str:
+def _outcome(engine: Rules, state: Any, moves: Sequence[str]) -> str:
     for move in moves:
         state = engine.play(state, engine.parse_move(move))
     document = engine.state_document(state)
     return repr([document[key] for key in COUNTS.get(engine.NAME, ("state",))])
 
 
-def _useful(game: str, asked: Sequence[QuestionAsked]) -> bool:
-    return not asked or any(needed(game, event) for event in asked)
+def _is_useful(game: str, asked: Sequence[QuestionAsked]) -> bool:
+    return not asked or any(is_needed(game, event) for event in asked)
 
 
 def _deed(game: str, done: JudgedAct, panel: str) -> RefereedAct:
     message = tuple(getattr(event, "message", "") for event in done.events)
-    useful = _useful(game, [event for event in done.events if isinstance(event, QuestionAsked)])
+    useful = _is_useful(game, [event for event in done.events if isinstance(event, QuestionAsked)])
     return RefereedAct(
         done.act.name,
         done.act.lawful,
@@ -432,6 +437,6 @@ def _deed(game: str, done: JudgedAct, panel: str) -> RefereedAct:
     )
 
 
-def _more_than_the_turn(message: str, session: Session) -> str:
+def _message_beyond_turn(message: str, session: Session) -> str:
     ledger = session.ledger
     return "" if message == ledger.engine.state_document(ledger.state)["turn"] else message

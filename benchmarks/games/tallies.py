@@ -64,25 +64,25 @@ def tally(game: str, found: Sequence[Game]) -> Tally:
     )
 
 
-def unneeded(found: Sequence[Game]) -> int:
+def count_unneeded(found: Sequence[Game]) -> int:
     """What was lawful and asked about, though no answer changed anything."""
     return sum(
-        deed.lawful and deed.verdict == "asked" and not typed_in(deed) and not deed.needed
+        deed.lawful and deed.verdict == "asked" and not is_typed_in(deed) and not deed.needed
         for one in found
         for deed in one.deeds
     )
 
 
-def typed_in(deed: RefereedAct) -> bool:
+def is_typed_in(deed: RefereedAct) -> bool:
     """Is it a die that was typed in, and ruled on as that?"""
     return deed.name in ROLLS and deed.verdict == "asked"
 
 
-def otherwise(found: Iterable[Game]) -> list[str]:
+def unexpected_lines(found: Iterable[Game]) -> list[str]:
     """A line for everything that was not as expected."""
     lines = []
     for one in found:
-        typed = [deed for deed in one.deeds if typed_in(deed)]
+        typed = [deed for deed in one.deeds if is_typed_in(deed)]
         if typed:
             lines.append(
                 f"{one.game} {one.seed}: {len(typed)} of"

@@ -48,7 +48,7 @@ def read_results(path: Path, benchmark: Benchmark) -> Results:
     return Results(**{key: msgspec.json.decode(raw[key], type=kind) for key, kind in kinds.items()})
 
 
-def rendered(benchmark: Benchmark, results: Results, before: str) -> str:
+def render_page(benchmark: Benchmark, results: Results, before: str) -> str:
     """The page as it was `before`, with these results."""
     template = _environment().get_template(f"{benchmark.name}.md")
     text = template.render(
@@ -57,7 +57,7 @@ def rendered(benchmark: Benchmark, results: Results, before: str) -> str:
         provenance=results.provenance,
         by_hand=by_hand(before),
     )
-    return between(before, benchmark.name, text) if benchmark.section else text
+    return replace_between(before, benchmark.name, text) if benchmark.section else text
 
 
 def by_hand(page: str) -> str:
@@ -66,7 +66,7 @@ def by_hand(page: str) -> str:
     return begin + page.partition(begin)[2].partition(end)[0] + end
 
 
-def between(page: str, name: str, text: str) -> str:
+def replace_between(page: str, name: str, text: str) -> str:
     """Replace the text between the marks of a benchmark in a page.
 
     The marks are put at its end if it has none.

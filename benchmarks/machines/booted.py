@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.machines.debian import PLAIN, called
+from benchmarks.machines.debian import PLAIN, run_command
 
 PACKAGES = "systemd systemd-sysv dbus"
 BOOT = """
@@ -70,7 +70,7 @@ class Booted:
 
     def says(self, command: str) -> str:
         """What a shell command prints there; RuntimeError if it fails."""
-        return called(self._inside(command))
+        return run_command(self._inside(command))
 
     def _inside(self, command: str) -> list[str]:
         enter = ["nsenter", "-t", str(self._first()), "-m", "-p", "-u", "-i", "-C", "-r", "-w"]

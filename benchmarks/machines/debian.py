@@ -45,14 +45,14 @@ def debian(root: Path, release: str, architecture: str) -> None:
         shutil.rmtree(root, ignore_errors=True)
         root.parent.mkdir(parents=True, exist_ok=True)
         kind = [f"--arch={architecture}", "--variant=minbase", f"--include={PACKAGES}"]
-        called(["debootstrap", *kind, release, str(root), MIRROR])
+        run_command(["debootstrap", *kind, release, str(root), MIRROR])
         whole.touch()
     for name in COPIED:
         if Path("/", name).exists():
             shutil.copy(Path("/", name), root / name)
 
 
-def inside(root: Path, command: str) -> list[str]:
+def chroot_command(root: Path, command: str) -> list[str]:
     """The command line that runs a shell command in the checkout of a system.
 
     The kernel's folders are mounted for it alone, so that nothing stays mounted after it.
@@ -71,7 +71,7 @@ def inside(root: Path, command: str) -> list[str]:
     return ["env", "-i", *words, "unshare", "--mount", "sh", "-c", *enter]
 
 
-def called(command: list[str]) -> str:
+def run_command(command: list[str]) -> str:
     """What a command prints; where it fails, RuntimeError with the last lines."""
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from benchmarks.bad_pictures import KINDS, Taken, off_mm
+from benchmarks.bad_pictures import KINDS, TakenPicture, off_mm
 from benchmarks.harness import BENCH, Benchmark, NoOptions, Pairs, median, needs
 from simulation.generate.cases import random_case
 from simulation.generate.tables import KINDS as GAMES
@@ -50,29 +50,29 @@ class PictureResult(msgspec.Struct, frozen=True):
         return self.off_mm is not None and self.sigma_mm <= SURE_MM
 
 
-def photograph(folder: Path) -> Taken:
+def photograph(folder: Path) -> TakenPicture:
     """A photograph with the place of its camera, from its truth."""
     setup = load_table(folder / "table.json")
     pose = json.loads((folder / "truth.json").read_text(encoding="utf-8"))["camera_pose"]
     rotation, eye = np.array(pose["R"]), np.array(pose["eye_mm"])
-    return Taken(
+    return TakenPicture(
         read_image(folder / "image.jpg", setup).image,
         setup,
         Camera(rotation, -rotation @ eye, np.zeros((6, 6)), 0.0, ()),
     )
 
 
-def drawn(index: int) -> Taken:
+def drawn_table(index: int) -> TakenPicture:
     """A drawn table."""
     case = random_case(GAMES[index % len(GAMES)], DRAWN_SEED + index)
-    return Taken(
+    return TakenPicture(
         Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(index)),
         case.setup,
         case.camera,
     )
 
 
-def placed(taken: Taken) -> PictureResult:
+def locate_picture(taken: TakenPicture) -> PictureResult:
     """What is said of a picture, held against the truth."""
     camera = locate(taken.image, taken.setup)
     if not isinstance(camera, Camera):
@@ -126,13 +126,13 @@ def cases(_options: NoOptions) -> Iterator[str]:
 
 def run(source: str) -> dict[str, list[PictureResult]]:
     """What is said of one table, made worse in all ways, by kind."""
-    taken = drawn(int(source)) if source.isdigit() else photograph(BENCH / source)
+    taken = drawn_table(int(source)) if source.isdigit() else photograph(BENCH / source)
     name = source.rpartition("/")[2]
     by_kind: dict[str, list[PictureResult]] = {}
     for kind, strengths in KINDS.items():
         for strength, change in strengths.items():
             rng = np.random.default_rng(zlib.crc32(f"{name} {kind} {strength}".encode()))
-            by_kind.setdefault(kind, []).append(placed(change(taken, rng)))
+            by_kind.setdefault(kind, []).append(locate_picture(change(taken, rng)))
     return by_kind
 
 

@@ -219,10 +219,12 @@ def read(image: Image, setup: Setup, truth: tuple[ScenePiece, ...]) -> list[tupl
 def summarise(_options: Options, pairs: Pairs) -> dict[str, ColourResult]:
     """By dyes."""
     names = dict.fromkeys(dyes for (dyes, _), _ in pairs)
-    return {name: together([one for (dyes, _), one in pairs if dyes == name]) for name in names}
+    return {
+        name: merge_results([one for (dyes, _), one in pairs if dyes == name]) for name in names
+    }
 
 
-def together(found: list[ColourResult]) -> ColourResult:
+def merge_results(found: list[ColourResult]) -> ColourResult:
     """Several tables as one."""
     numbers = {
         name: sum(getattr(one, name) for one in found)

@@ -118,7 +118,7 @@ def corner_beside(setup: Setup, rng: np.random.Generator) -> DiceCorner:
     return DiceCorner(outline_mm=outline, edge_mm=float(rng.choice(EDGES_MM)))
 
 
-def rolled(
+def roll_in_corner(
     kind: str, corner: DiceCorner, z_mm: float, rng: np.random.Generator
 ) -> tuple[tuple[SceneDie, ...], int]:
     """Dice in the corner, and what the first one shows."""
@@ -162,7 +162,7 @@ def read_table(seed: int, count: int) -> Rolls:
     amiss, seconds = [], []
     for index in range(count):
         kind = str(rng.choice([*KINDS], p=[*KINDS.values()]))
-        dice, top = rolled(kind, corner, table_z_mm(setup), rng)
+        dice, top = roll_in_corner(kind, corner, table_z_mm(setup), rng)
         image = renderer.picture(Scene(table.stage, dice=dice), rng)
         camera = locate(image, setup)
         if not isinstance(camera, Camera):

@@ -30,7 +30,7 @@ that.
 """
 
 
-def titled(name: str, players: str, rulings: dict[str, str]) -> str:
+def row_title(name: str, players: str, rulings: dict[str, str]) -> str:
     """How a row is called."""
     options = "".join(f", {option}={value}" for option, value in rulings.items())
     return f"{name.replace('_', ' ')}, {len(players.split())} players{options}"
@@ -83,7 +83,7 @@ class Start(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        return titled(self.game, self.players, self.rulings)
+        return row_title(self.game, self.players, self.rulings)
 
     @property
     def state(self) -> Any:

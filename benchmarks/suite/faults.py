@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.films import GAMES, SAME_MM, STILL_MM, Film, Reading, film_of, near
+from benchmarks.films import GAMES, SAME_MM, STILL_MM, Film, Reading, film_of, is_near
 from benchmarks.games.piece_faults import FAULTS, Fault
 from benchmarks.harness import Benchmark, NoOptions, Pairs
 from benchmarks.photographs import load_scorer
@@ -66,7 +66,7 @@ def costs(scorer: Any, film: Film, fault: Fault, rng: random.Random) -> Cost:
         came = [
             piece
             for piece in last.pieces
-            if not any(near(piece, other, STILL_MM) for other in before)
+            if not any(is_near(piece, other, STILL_MM) for other in before)
         ]
         lay = [piece for piece in last.pieces if not any(piece is other for other in came)]
         before = last.pieces
@@ -103,7 +103,7 @@ def _without_mm(verdict: dict[str, Any]) -> list[str]:
 def _hurt(seen: Reading, piece: SeenPiece, fault: Fault, setup: Setup) -> Reading:
     if not isinstance(seen, Observation):
         return seen
-    k = next((k for k, one in enumerate(seen.pieces) if near(one, piece, SAME_MM)), None)
+    k = next((k for k, one in enumerate(seen.pieces) if is_near(one, piece, SAME_MM)), None)
     return seen if k is None else fault(seen, k, setup)
 
 

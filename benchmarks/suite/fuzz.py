@@ -105,14 +105,14 @@ def count(tally: Tally, act: Act) -> None:
 def summarise(_options: Options, pairs: Pairs) -> Summary:
     games, more = {}, {}
     for game in dict.fromkeys(case.game for case, _ in pairs):
-        whole = together([one for case, one in pairs if case.game == game])
+        whole = merge_tallies([one for case, one in pairs if case.game == game])
         more[game] = max(0, len(whole.faults) - MOST_LINES)
         whole.faults = whole.faults[:MOST_LINES]
         games[game] = whole
     return Summary(games, more)
 
 
-def together(tallies: list[Tally]) -> Tally:
+def merge_tallies(tallies: list[Tally]) -> Tally:
     """Several tallies as one."""
     effects: dict[str, Effect] = {}
     for tally in tallies:

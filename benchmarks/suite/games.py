@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 
 from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, play
-from benchmarks.games.tallies import Tally, otherwise, tallies, unneeded
+from benchmarks.games.tallies import Tally, count_unneeded, tallies, unexpected_lines
 from benchmarks.harness import Benchmark, Pairs
 from simulation.players.driver import MISTAKES
 from simulation.tables import WIDTH_PX, installed_players
@@ -76,7 +76,7 @@ def summarise(_options: Options, pairs: Pairs) -> Summary:
         sum(bool(deed.panel) for deed in silent),
         without_unneeded(played),
         tallies(played),
-        tuple(otherwise(played)),
+        tuple(unexpected_lines(played)),
     )
 
 
@@ -85,7 +85,7 @@ def without_unneeded(played: list[Game]) -> dict[str, float]:
     for game in dict.fromkeys(one.game for one in played):
         found = [one for one in played if one.game == game]
         lawful = [deed for one in found for deed in one.deeds if deed.lawful]
-        good = sum(deed.verdict in ("right", "asked") for deed in lawful) - unneeded(found)
+        good = sum(deed.verdict in ("right", "asked") for deed in lawful) - count_unneeded(found)
         shares[game] = good / len(lawful) if lawful else 1.0
     return shares
 

@@ -190,7 +190,9 @@ def stream(seconds: float) -> tuple[float, list[int]]:
 
 
 @contextmanager
-def beside(session: Session, referee: Referee, folder: Path, **device: bool) -> Iterator[None]:
+def running_companion(
+    session: Session, referee: Referee, folder: Path, **device: bool
+) -> Iterator[None]:
     """A companion with a strip; without any words, none."""
     if not device:
         yield
@@ -268,7 +270,7 @@ def loop_ms(**device: bool) -> np.ndarray:
         )
         film = Film(session)
         referee = Referee(film, SETUP, film.observe, session)
-        stack.enter_context(beside(session, referee, folder, **device))
+        stack.enter_context(running_companion(session, referee, folder, **device))
         referee.run()
         assert len(session.records()) == len(THROWS), (
             "the start of the session, and every throw ruled"
@@ -276,7 +278,7 @@ def loop_ms(**device: bool) -> np.ndarray:
     return np.array(film.turns)
 
 
-def held_ms() -> np.ndarray:
+def blocking_ms() -> np.ndarray:
     """Processor times (n,) of single runs of everything beside the loop.
 
     Scenes of whole games, frames of them, and looking for a port. Python lets one thread run at a
@@ -308,13 +310,13 @@ def held_ms() -> np.ndarray:
                     verdict="accepted", code="any", message="", moves=(str(move),)
                 ),
             )
-            scene, scene_ms = timed(
+            scene, scene_ms = measure_ms(
                 cue_of, ledger, "waiting", news, board, engine.state_document(state)
             )
-            times += [scene_ms, timed(lambda now: adalight(strip.frame(now, 0.0)), scene)[1]]
+            times += [scene_ms, measure_ms(lambda now: adalight(strip.frame(now, 0.0)), scene)[1]]
             if turn == 200:
                 break
-    return np.array([*times, *(timed(_look_for_port)[1] for _ in range(50))])
+    return np.array([*times, *(measure_ms(_look_for_port)[1] for _ in range(50))])
 
 
 def _look_for_port() -> None:
@@ -323,7 +325,7 @@ def _look_for_port() -> None:
         open_port(str(ROOT / "not-there"), BAUD, "hardware.lamps.device")
 
 
-def timed(work: Callable[..., Any], *given: object) -> tuple[Any, float]:
+def measure_ms(work: Callable[..., Any], *given: object) -> tuple[Any, float]:
     """What a function gives back, and its processor time in ms."""
     begun = time.thread_time()
     return work(*given), 1000 * (time.thread_time() - begun)
@@ -421,7 +423,7 @@ def cases(options: Options) -> Iterator[Frames | Wire | Pair]:
 
 def run(case: Frames | Wire | Pair) -> Built | Arrived | Turns:
     if isinstance(case, Frames):
-        held = np.percentile(np.min([held_ms() for _ in range(3)], axis=0), (50, 99, 100))
+        held = np.percentile(np.min([blocking_ms() for _ in range(3)], axis=0), (50, 99, 100))
         frame = np.percentile(frame_ms(case.repeats), (50, 99))
         return Built(tuple(frame.tolist()), tuple(held.tolist()))
     if isinstance(case, Wire):

@@ -15,7 +15,7 @@ import msgspec
 
 from benchmarks.games.misreading import ALL
 from benchmarks.games.playing import GAMES, PERIOD_MS, STUCK, Game, RefereedAct, play, seeing_faults
-from benchmarks.games.tallies import typed_in, unneeded
+from benchmarks.games.tallies import count_unneeded, is_typed_in
 from benchmarks.harness import Benchmark, Pairs
 from simulation.players.driver import MISTAKES
 
@@ -67,13 +67,13 @@ def run(case: tuple[str, str, int]) -> Game:
     return play(game, seed, width_px=WIDTH_PX, seeing=seeing)
 
 
-def counted(found: Sequence[Game], lawful: bool) -> Counter[str]:
+def count_verdicts(found: Sequence[Game], lawful: bool) -> Counter[str]:
     """Verdicts on what was lawful or was not, without dice that were typed in."""
     return Counter(
         deed.verdict
         for one in found
         for deed in one.deeds
-        if deed.lawful == lawful and not typed_in(deed)
+        if deed.lawful == lawful and not is_typed_in(deed)
     )
 
 
@@ -82,15 +82,15 @@ def row(game: str, found: Sequence[Game]) -> Row:
         game,
         len(found),
         sum(one.over for one in found),
-        dict(counted(found, True)),
-        dict(counted(found, False)),
+        dict(count_verdicts(found, True)),
+        dict(count_verdicts(found, False)),
         sum(bool(one.failed) for one in found),
-        unneeded(found),
+        count_unneeded(found),
         sum(one.over and one.scores != one.recorded for one in found),
     )
 
 
-def otherwise(played: Sequence[Game]) -> Iterator[str]:
+def unexpected_lines(played: Sequence[Game]) -> Iterator[str]:
     """A line for every misjudged act, every kind of act that was asked about, and every error.
 
     Only games without misreadings count. What is asked in Ice Boule, and dice that are typed, are
@@ -102,7 +102,7 @@ def otherwise(played: Sequence[Game]) -> Iterator[str]:
             yield f"{one.game} {one.seed}: ended with {one.failed}"
         for deed in one.deeds:
             if deed.verdict == "right" or (
-                deed.verdict == "asked" and (one.game == "ice_boule" or typed_in(deed))
+                deed.verdict == "asked" and (one.game == "ice_boule" or is_typed_in(deed))
             ):
                 continue
             if deed.verdict == "asked":
@@ -128,12 +128,12 @@ def summarise(_options: Options, pairs: Pairs) -> Summary:
     return Summary(
         mistakes=MISTAKES,
         period_s=PERIOD_MS / 1000,
-        typed=sum(typed_in(deed) for _, one in pairs for deed in one.deeds),
+        typed=sum(is_typed_in(deed) for _, one in pairs for deed in one.deeds),
         kinds=len(ALL),
         stuck=STUCK,
         true=rows["true"],
         bad=rows["bad"],
-        otherwise=tuple(otherwise([one for found in games["true"] for one in found])),
+        otherwise=tuple(unexpected_lines([one for found in games["true"] for one in found])),
     )
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from benchmarks.harness import Benchmark, Pairs
 from benchmarks.harness.benchmark import ROOT
-from benchmarks.machines.debian import HOME, called, debian, inside
+from benchmarks.machines.debian import HOME, chroot_command, debian, run_command
 
 RELEASE = "trixie"
 ARCHITECTURES = ("amd64", "arm64")
@@ -67,21 +67,23 @@ def cases(options: Options) -> Iterable[Case]:
 
 
 def run(case: Case) -> MachineResult:
-    own = called(["dpkg", "--print-architecture"]).strip()
+    own = run_command(["dpkg", "--print-architecture"]).strip()
     root = ROOT / "build" / "machines" / f"{RELEASE}-{case.architecture}"
     debian(root, RELEASE, case.architecture)
     shutil.rmtree(root / HOME, ignore_errors=True)
-    called(["git", "clone", "--quiet", str(ROOT), str(root / HOME)])
-    called(inside(root, f"apt-get install -qy --no-install-recommends {SYSTEM_PACKAGES}"))
-    _, install_s = _timed(root, "make PI=1")
-    version = called(inside(root, f".venv/bin/python -c '{IMPORTS}'")).split()[0]
-    said, measure_s = _timed(root, ".venv/bin/rinkside measure --sample --json")
-    here = called([str(ROOT / ".venv/bin/rinkside"), "measure", "--sample", "--json"])
-    gaps, apart_mm = _compared(json.loads(said), json.loads(here))
+    run_command(["git", "clone", "--quiet", str(ROOT), str(root / HOME)])
+    run_command(
+        chroot_command(root, f"apt-get install -qy --no-install-recommends {SYSTEM_PACKAGES}")
+    )
+    _, install_s = _time_command(root, "make PI=1")
+    version = run_command(chroot_command(root, f".venv/bin/python -c '{IMPORTS}'")).split()[0]
+    said, measure_s = _time_command(root, ".venv/bin/rinkside measure --sample --json")
+    here = run_command([str(ROOT / ".venv/bin/rinkside"), "measure", "--sample", "--json"])
+    gaps, apart_mm = _compare_gaps(json.loads(said), json.loads(here))
     ruling_s = _first_ruling_s(root)
     tests = ""
     if case.tests and case.architecture == own:
-        tests = called(inside(root, "make test")).strip().splitlines()[-1].strip("= ")
+        tests = run_command(chroot_command(root, "make test")).strip().splitlines()[-1].strip("= ")
     return MachineResult(
         architecture=case.architecture,
         emulated=case.architecture != own,
@@ -95,14 +97,14 @@ def run(case: Case) -> MachineResult:
     )
 
 
-def _timed(root: Path, command: str) -> tuple[str, float]:
+def _time_command(root: Path, command: str) -> tuple[str, float]:
     """What a command prints there, and how many seconds it takes."""
     began = time.monotonic()
-    said = called(inside(root, command))
+    said = run_command(chroot_command(root, command))
     return said, time.monotonic() - began
 
 
-def _compared(there: dict[str, Any], here: dict[str, Any]) -> tuple[int, float]:
+def _compare_gaps(there: dict[str, Any], here: dict[str, Any]) -> tuple[int, float]:
     """Number of gaps, and the largest difference in mm of gaps and places."""
     pairs = list(zip(there["gaps"], here["gaps"], strict=True))
     apart = [
@@ -120,7 +122,7 @@ def _first_ruling_s(root: Path) -> float:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     began = time.monotonic()
-    command = inside(root, f"exec make demo ARGS='--port {port}'")
+    command = chroot_command(root, f"exec make demo ARGS='--port {port}'")
     demo = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )

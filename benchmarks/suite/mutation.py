@@ -17,7 +17,7 @@ import msgspec
 
 from benchmarks.harness import ROOT, Benchmark, Pairs
 from benchmarks.harness.provenance import commit
-from benchmarks.mutants import drawn, load_before, mutants, nearest, noticed
+from benchmarks.mutants import draw_sample, is_detected, load_before, mutants, nearest
 
 ROOMS = {
     "hardware": ("table",),
@@ -71,7 +71,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 def cases(options: Options) -> Iterator[Case]:
     for room in options.rooms.split(","):
-        yield from drawn(_cases(room, options.limit_s), options.sample, options.seed)
+        yield from draw_sample(_cases(room, options.limit_s), options.sample, options.seed)
 
 
 def _cases(room: str, limit_s: int) -> list[Case]:
@@ -96,7 +96,7 @@ def run(case: Case) -> MutantResult:
     load_before(ROOMS[case.room])
     found = mutants(ROOT / case.path, constants=True)
     mutant = next(itertools.islice(found, case.number, None))
-    by = (lot for lot, tests in lots(case).items() if noticed(mutant, tests, case.limit_s))
+    by = (lot for lot, tests in lots(case).items() if is_detected(mutant, tests, case.limit_s))
     return MutantResult(str(mutant), next(by, None))
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 
 from benchmarks.harness import ROOT, Benchmark, Pairs
-from benchmarks.mutants import drawn, load_before, mutants, noticed
+from benchmarks.mutants import draw_sample, is_detected, load_before, mutants
 
 GAMES = ("zamboni_wars", "icebreaker", "ice_storm", "ice_boule", "icefloe")
 
@@ -51,7 +51,7 @@ def cases(options: Options) -> Iterator[Case]:
             for path in sorted((ROOT / "engines" / game).rglob("*.py"))
             for number, _ in enumerate(mutants(path, constants=False))
         ]
-        yield from drawn(found, options.sample, options.seed)
+        yield from draw_sample(found, options.sample, options.seed)
 
 
 def run(case: Case) -> MutantResult:
@@ -60,7 +60,7 @@ def run(case: Case) -> MutantResult:
     found = mutants(ROOT / case.path, constants=False)
     mutant = next(itertools.islice(found, case.number, None))
     how = [*(f"tests/engines/{test}" for test in tests), "-k", case.part]
-    return MutantResult(str(mutant), noticed(mutant, how, case.limit_s))
+    return MutantResult(str(mutant), is_detected(mutant, how, case.limit_s))
 
 
 def summarise(_options: Options, pairs: Pairs) -> Summary:

@@ -75,7 +75,7 @@ class Summary(msgspec.Struct, frozen=True):
     read_right: int
 
 
-def made_up_set(seed: int) -> PieceSet:
+def random_set(seed: int) -> PieceSet:
     """Three sizes about those that are sold, the smallest first."""
     rng = np.random.default_rng([seed, 8])
     scale, ratio = np.exp(rng.normal(0, [SCALE_SIGMA, RATIO_SIGMA]))
@@ -89,7 +89,7 @@ def made_up_set(seed: int) -> PieceSet:
     )
 
 
-def laid_out(
+def lay_out_pieces(
     setup: Setup, own: PieceSet, lies: bool, rng: np.random.Generator
 ) -> tuple[ScenePiece, ...]:
     """One piece of each size and colour, in rows on the board, in any order and heading."""
@@ -118,7 +118,7 @@ def cases(options: Options) -> Iterator[int]:
 
 def run(seed: int) -> Measured:
     """Measure a set as `rinkside calibrate pieces` does."""
-    table, own, rng = make_table(seed, 0.0), made_up_set(seed), np.random.default_rng(seed)
+    table, own, rng = make_table(seed, 0.0), random_set(seed), np.random.default_rng(seed)
     dyes = {
         colour: rgb(
             np.clip(np.array(ALBEDO[colour]) * np.exp(rng.normal(0, DYE_SIGMA, 3)), 0.01, 0.9)
@@ -136,7 +136,7 @@ def run(seed: int) -> Measured:
     images, named = [], []
     try:
         for shown in get_args(Shown):
-            pieces = laid_out(setup, own, shown == "lying", rng)
+            pieces = lay_out_pieces(setup, own, shown == "lying", rng)
             scene = Scene(table.stage, tuple(replace(one, dye=dyes[one.colour]) for one in pieces))
             images.append(renderer.picture(scene, rng))
             named += named_pieces(read_own_pieces(images[-1], setup, shown), setup, NAMES)

@@ -150,11 +150,11 @@ def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
         tuple(rows[how] for how in (GIVEN, OWN, UNNAMED) if how in rows),
         refused,
         (own[0] / given[0], own[1] / given[1]),
-        tuple(_compared(how, results[how], results[OWN], rows[how]) for how in COPIES),
+        tuple(_compare_copy(how, results[how], results[OWN], rows[how]) for how in COPIES),
     )
 
 
-def _compared(how: str, of: dict[str, Result], plain: dict[str, Result], row: Scores) -> Copy:
+def _compare_copy(how: str, of: dict[str, Result], plain: dict[str, Result], row: Scores) -> Copy:
     same = [
         abs(gap.gap_mm - twin.gap_mm) <= Z95 * max(gap.sigma_mm, twin.sigma_mm)
         for name, one in of.items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchmarks.films import GAMES, Counted, referee_films, together
+from benchmarks.films import GAMES, Counted, merge_counts, referee_films
 from benchmarks.harness import BENCH, Benchmark, NoOptions, Pairs
 
 
@@ -23,7 +23,7 @@ def run(game: str) -> Counted:
 def summarise(_options: NoOptions, pairs: Pairs) -> tuple[Counted, ...]:
     """Each, and all together."""
     films = [counted for _, counted in pairs]
-    return (*films, together(films))
+    return (*films, merge_counts(films))
 
 
 BENCHMARK = Benchmark("SEQUENCES.md", cases, run, summarise)

@@ -19,7 +19,7 @@ import msgspec
 from benchmarks.harness import Benchmark, NoOptions, Pairs
 from benchmarks.harness.benchmark import ROOT
 from benchmarks.machines.booted import PACKAGES, Booted, until
-from benchmarks.machines.debian import HOME, called, debian, inside
+from benchmarks.machines.debian import HOME, chroot_command, debian, run_command
 from benchmarks.suite.machines import RELEASE
 from cli.home import LASTED_S
 from tests.support.home_process import HomePage
@@ -113,12 +113,12 @@ def cases(_options: NoOptions) -> Iterable[str]:
 
 def run(release: str) -> Served:
     root = ROOT / "build" / "machines" / f"{release}-service"
-    debian(root, release, called(["dpkg", "--print-architecture"]).strip())
+    debian(root, release, run_command(["dpkg", "--print-architecture"]).strip())
     shutil.rmtree(root / HOME, ignore_errors=True)
     shutil.rmtree(root / DATA[1:], ignore_errors=True)
-    called(["git", "clone", "--quiet", str(ROOT), str(root / HOME)])
-    called(inside(root, f"apt-get install -qy --no-install-recommends {PACKAGES}"))
-    called(inside(root, "make PI=1 environment"))
+    run_command(["git", "clone", "--quiet", str(ROOT), str(root / HOME)])
+    run_command(chroot_command(root, f"apt-get install -qy --no-install-recommends {PACKAGES}"))
+    run_command(chroot_command(root, "make PI=1 environment"))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
     with Booted(root) as system:
@@ -136,7 +136,7 @@ def _serve(release: str, host: Host) -> Served:
     idle_mb = host.resident_mb()
     host.begin()
     until(lambda: _ruled(host.records()[1]), "a ruling", HANG_S)
-    trials = tuple(_tried(host, what, act) for what, act in TRIALS.items())
+    trials = tuple(_run_trial(host, what, act) for what, act in TRIALS.items())
     host.get("/end-game", {"then": "home"})
     host.until("Choose game and players")
     host.system.says("systemctl restart rinkside")
@@ -162,7 +162,7 @@ def _is_removed(host: Host) -> bool:
     return not listens and "log.sqlite" in host.system.says(f"ls {DATA}")
 
 
-def _tried(host: Host, what: str, act: Callable[[Host], None]) -> Trial:
+def _run_trial(host: Host, what: str, act: Callable[[Host], None]) -> Trial:
     time.sleep(LASTED_S)
     session, before = host.records()
     began = time.monotonic()
@@ -173,7 +173,7 @@ def _tried(host: Host, what: str, act: Callable[[Host], None]) -> Trial:
     return Trial(what, seconds, again == session and all(one in after for one in before))
 
 
-def _killed(which: int, signal: str) -> Callable[[Host], None]:
+def _kill(which: int, signal: str) -> Callable[[Host], None]:
     """Send a signal to the home page (0) or its game (1), and wait until that process is gone."""
 
     def kill(host: Host) -> None:
@@ -195,10 +195,10 @@ def _ruled(records: list[Any]) -> bool:
 
 
 TRIALS: dict[str, Callable[[Host], None]] = {
-    "the game is killed (`kill -9`)": _killed(1, "KILL"),
-    "the home page is killed (`kill -9`)": _killed(0, "KILL"),
-    "the game hangs (`kill -STOP`)": _killed(1, "STOP"),
-    "the home page hangs (`kill -STOP`)": _killed(0, "STOP"),
+    "the game is killed (`kill -9`)": _kill(1, "KILL"),
+    "the home page is killed (`kill -9`)": _kill(0, "KILL"),
+    "the game hangs (`kill -STOP`)": _kill(1, "STOP"),
+    "the home page hangs (`kill -STOP`)": _kill(0, "STOP"),
     "the power is cut, and comes back": _power_cut,
 }
 

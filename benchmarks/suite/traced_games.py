@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 
 from benchmarks.games.playing import GAMES, Game, play
-from benchmarks.games.tallies import Tally, otherwise, tallies
+from benchmarks.games.tallies import Tally, tallies, unexpected_lines
 from benchmarks.harness import ROOT, Benchmark, Pairs
 from benchmarks.suite.games import in_order
 
@@ -48,11 +48,11 @@ def cases(options: Options) -> Iterator[tuple[str, int, int]]:
 
 def run(case: tuple[str, int, int]) -> Game:
     # Here, so that without Mitsuba the page can be rendered.
-    from benchmarks.kept_tracer import KeptTracer
+    from benchmarks.cached_tracer import CachedTracer
 
     game, seed, acts = case
     before = lru_cache(maxsize=1)(
-        partial(KeptTracer, PATHS, TABLES / f"{game}-{seed}", seed)
+        partial(CachedTracer, PATHS, TABLES / f"{game}-{seed}", seed)
     )  # one for the empty table and the game
     return play(game, seed, acts, before=before)
 
@@ -60,7 +60,7 @@ def run(case: tuple[str, int, int]) -> Game:
 def summarise(_options: Options, pairs: Pairs) -> Summary:
     played = in_order(pairs)
     widths = tuple(dict.fromkeys(one.width_px for one in played))
-    return Summary(PATHS, widths, tallies(played), tuple(otherwise(played)))
+    return Summary(PATHS, widths, tallies(played), tuple(unexpected_lines(played)))
 
 
 # Mitsuba keeps memory of every table, until its process ends.

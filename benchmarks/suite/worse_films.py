@@ -10,9 +10,9 @@ from pathlib import Path
 import cv2
 import msgspec
 
-from benchmarks.films import GAMES, Counted, referee_films, together
+from benchmarks.films import GAMES, Counted, merge_counts, referee_films
 from benchmarks.harness import BENCH, Benchmark, NoOptions, Pairs, needs
-from benchmarks.worse_pictures import WORSE_FILMS, Seen
+from benchmarks.worse_pictures import WORSE_FILMS, SetupPicture
 from table.table_config import Setup, load_table
 from vision.cameras.frame import Image, swapped
 from vision.cameras.image_files import read_image
@@ -40,7 +40,7 @@ def run(case: tuple[str, str]) -> Counted:
         return referee_films(game, Path(folder))
 
 
-def _change_film(film: Path, to: Path, change: Callable[[Image, Setup], Seen]) -> None:
+def _change_film(film: Path, to: Path, change: Callable[[Image, Setup], SetupPicture]) -> None:
     setup = load_table(film / "table.json")
     (to / "frames").mkdir(parents=True)
     for one in film.glob("*.json*"):
@@ -59,7 +59,7 @@ def summarise(_options: NoOptions, pairs: Pairs) -> Summary:
     for (change, game), counted in pairs:
         films.setdefault(change, {})[game] = counted
     for by_game in films.values():
-        by_game["all"] = together([*by_game.values()])
+        by_game["all"] = merge_counts([*by_game.values()])
     return Summary(FILM_QUALITY, films)
 
 

@@ -36,7 +36,7 @@ from table.solids import POSES, Solid
 from table.table_config import Setup, parse_table, table_document
 from vision.cameras.frame import Image
 from vision.cameras.image_files import decode_image, encode_jpeg
-from vision.cameras.reconnect import KEPT_QUALITY
+from vision.cameras.reconnect import RULING_QUALITY
 from vision.geometry.table_only import table_only
 from vision.localization.fiducials import locate
 
@@ -169,7 +169,7 @@ def _located(image: Image, setup: Setup, where: str) -> Camera:
 
 
 def _drawn(image: Image, camera: Camera, setup: Setup) -> bytes:
-    return encode_jpeg(table_only(image, camera, setup), KEPT_QUALITY)
+    return encode_jpeg(table_only(image, camera, setup), RULING_QUALITY)
 
 
 def _without_words(read: ObservationDocument) -> ObservationDocument:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.machines.debian import called, debian, inside
+from benchmarks.machines.debian import chroot_command, debian, run_command
 from benchmarks.suite.machines import BENCHMARK, Case, MachineResult, Options, Summary
 
 
@@ -22,7 +22,7 @@ def test_without_root_it_says_so_in_one_line(tmp_path, monkeypatch):
 def test_a_command_knows_nothing_of_this_machines_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("VIRTUAL_ENV", "/somewhere")
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
-    words = inside(tmp_path, "make demo")
+    words = chroot_command(tmp_path, "make demo")
     assert words[:2] == ["env", "-i"]
     assert not any(word.startswith(("VIRTUAL_ENV=", "PYTHONPATH=")) for word in words)
     assert words[-2:] == [str(tmp_path), "cd /opt/rinkside && make demo"]
@@ -30,8 +30,8 @@ def test_a_command_knows_nothing_of_this_machines_environment(tmp_path, monkeypa
 
 def test_a_command_that_fails_is_told_with_its_last_lines():
     with pytest.raises(RuntimeError, match=r"ended with 3: first \| last$"):
-        called(["sh", "-c", "echo first; echo last; exit 3"])
-    assert called(["echo", "well"]) == "well\n"
+        run_command(["sh", "-c", "echo first; echo last; exit 3"])
+    assert run_command(["echo", "well"]) == "well\n"
 
 
 def test_mounts_end_with_the_command(tmp_path):
@@ -41,7 +41,7 @@ def test_mounts_end_with_the_command(tmp_path):
         pytest.skip("this system lets nobody mount")
     for name in ("proc", "sys", "dev"):
         (tmp_path / name).mkdir()
-    subprocess.run(inside(tmp_path, "true"), check=False, capture_output=True)
+    subprocess.run(chroot_command(tmp_path, "true"), check=False, capture_output=True)
     assert str(tmp_path) not in Path("/proc/mounts").read_text()
 
 

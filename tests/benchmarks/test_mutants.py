@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.mutants import drawn, mutants, nearest
+from benchmarks.mutants import draw_sample, mutants, nearest
 from tests.support.paths import ROOT
 
 MODULE = '''"""Text with 3 < 4 in it."""
@@ -82,7 +82,7 @@ def test_the_nearest_tests_are_named_after_a_module_or_import_it(room, module, f
 
 def test_a_sample_is_the_same_every_time_and_in_order():
     every = list(range(100))
-    assert drawn(every, 0, 1) == drawn(every, 200, 1) == every
-    some = drawn(every, 10, 1)
-    assert some == drawn(every, 10, 1) == sorted(set(some))
-    assert some != drawn(every, 10, 2)
+    assert draw_sample(every, 0, 1) == draw_sample(every, 200, 1) == every
+    some = draw_sample(every, 10, 1)
+    assert some == draw_sample(every, 10, 1) == sorted(set(some))
+    assert some != draw_sample(every, 10, 2)

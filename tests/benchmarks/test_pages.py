@@ -14,10 +14,10 @@ from benchmarks.harness import DOCS, Provenance
 from benchmarks.harness.pages import (
     BY_HAND,
     TEMPLATES,
-    between,
     percent,
     read_results,
-    rendered,
+    render_page,
+    replace_between,
     right_of,
     row,
     spread,
@@ -37,7 +37,7 @@ def page(benchmark):
 def test_the_page_in_docs_is_what_the_stored_results_give(name):
     benchmark = load(name)
     results = read_results(RESULTS / f"{name}.json", benchmark)
-    assert rendered(benchmark, results, page(benchmark)) == page(benchmark), (
+    assert render_page(benchmark, results, page(benchmark)) == page(benchmark), (
         f"run `python -m benchmarks {name} --render`"
     )
 
@@ -67,7 +67,7 @@ def test_what_people_wrote_on_a_page_stays():
     benchmark = load("judges")
     results = read_results(RESULTS / "judges.json", benchmark)
     begin, end = BY_HAND
-    text = rendered(
+    text = render_page(
         benchmark, results, f"Before. {begin}\nSeen: {{{{ bad }}}} light.\n{end} After."
     )
     assert f"{begin}\nSeen: {{{{ bad }}}} light.\n{end}" in text
@@ -76,17 +76,17 @@ def test_what_people_wrote_on_a_page_stays():
 
 
 def test_a_section_takes_the_place_of_the_one_before_and_leaves_the_rest():
-    first = between("# By hand\n", "kill", "One.\n")
+    first = replace_between("# By hand\n", "kill", "One.\n")
     more = f"{first}\nBy hand, too.\n"
-    again = between(more, "kill", "Two.\n")
+    again = replace_between(more, "kill", "Two.\n")
     assert again == more.replace("One.", "Two.")
     assert again.startswith("# By hand\n\n<!-- kill: ")
 
 
 def test_a_section_without_an_end_is_refused():
-    cut = between("", "kill", "One.\n").replace("<!-- kill end -->", "")
+    cut = replace_between("", "kill", "One.\n").replace("<!-- kill end -->", "")
     with pytest.raises(ValueError, match="expected <!-- kill end -->"):
-        between(cut, "kill", "Two.\n")
+        replace_between(cut, "kill", "Two.\n")
 
 
 def test_the_line_of_a_measurement_says_what_is_known():
@@ -184,7 +184,7 @@ def test_a_promise_that_is_broken_is_told_and_the_command_fails():
     (line,) = chaos.broken((worse, *stored.summary[1:]))
     assert line.endswith(": record 7 is gone")
     results = msgspec.structs.replace(stored, summary=(worse, *stored.summary[1:]))
-    assert "**Broken: record 7 is gone**" in rendered(chaos, results, "")
+    assert "**Broken: record 7 is gone**" in render_page(chaos, results, "")
 
 
 def test_what_was_never_measured_cannot_be_rendered(monkeypatch, tmp_path):

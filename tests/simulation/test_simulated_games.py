@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from benchmarks.games.playing import STUCK, Game, RefereedAct, needed, play
+from benchmarks.games.playing import STUCK, Game, RefereedAct, is_needed, play
 from benchmarks.harness import Provenance
-from benchmarks.harness.pages import BY_HAND, Results, rendered
+from benchmarks.harness.pages import BY_HAND, Results, render_page
 from benchmarks.suite.games import BENCHMARK, Options
 from engines import GAMES
 from referee.sessions.events import Answered, Choice, QuestionAsked
@@ -165,7 +165,7 @@ def test_a_game_is_played_before_whatever_takes_pictures():
 def page(played, before):
     """docs/GAMES.md of such games."""
     summary = BENCHMARK.summarise(Options(), [(None, one) for one in played])
-    return rendered(BENCHMARK, Results(Provenance(), Options(), summary), before)
+    return render_page(BENCHMARK, Results(Provenance(), Options(), summary), before)
 
 
 def test_nearly_all_is_not_said_to_be_all():
@@ -222,13 +222,13 @@ def test_a_question_is_needed_where_two_answers_differ_in_what_follows():
             code="boule.too_close", message="", choices=choices, state=game.state_document(state)
         )
 
-    assert not needed(
+    assert not is_needed(
         "ice_boule", asked("red 5.00 < red 5.00 = blue 5.00", "red 5.00 = blue 5.00 < red 5.00")
     ), "red leads and throws, either way"
-    assert needed(
+    assert is_needed(
         "ice_boule", asked("red 5.00 = blue 5.00 < red 5.00", "blue 5.00 < red 5.00 < red 5.00")
     )
-    assert needed(
+    assert is_needed(
         "icebreaker",
         QuestionAsked(code="ice.move", message="", choices=(), state={"state": "a secret"}),
     ), "nobody knows"

@@ -12,7 +12,7 @@ pytest.importorskip("mitsuba", reason="tracing needs Mitsuba: pip install -e '.[
 
 import mitsuba as mi
 
-from benchmarks.kept_tracer import KeptTracer
+from benchmarks.cached_tracer import CachedTracer
 from simulation.generate.cases import random_case, resized
 from simulation.render.dice import die_at
 from simulation.render.renderer import Renderer
@@ -177,11 +177,11 @@ def test_a_table_of_a_game_is_traced_once(table, tmp_path):
     scene = Scene(
         stage, (ScenePiece(upright(setup.pieces["large"], float(x), float(y), 33.0), "red", True),)
     )
-    first = KeptTracer(24, tmp_path, 1, setup, camera).picture(scene, np.random.default_rng(1))
+    first = CachedTracer(24, tmp_path, 1, setup, camera).picture(scene, np.random.default_rng(1))
     (kept,) = tmp_path.iterdir()
     kept.touch()
     touched_ns = kept.stat().st_mtime_ns
-    again = KeptTracer(24, tmp_path, 1, setup, camera)
+    again = CachedTracer(24, tmp_path, 1, setup, camera)
     np.testing.assert_array_equal(again.picture(scene, np.random.default_rng(1)), first)
     assert kept.stat().st_mtime_ns == touched_ns
     again.picture(Scene(stage), np.random.default_rng(1))

@@ -20,7 +20,7 @@ RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
 PATIENCE = 300
 """Number of frames in which wanted ones are searched for: half a minute of most cameras."""
-KEPT_QUALITY = 95
+RULING_QUALITY = 95
 """JPEG quality of images that a ruling is based on."""
 
 
@@ -118,4 +118,4 @@ def take_pictures(
 
 def frame_jpeg(frame: Frame) -> bytes:
     """A frame as JPEG, as the log keeps it."""
-    return encode_jpeg(frame.image, KEPT_QUALITY)
+    return encode_jpeg(frame.image, RULING_QUALITY)

@@ -33,7 +33,7 @@ from tests.support.disks import change
 from tests.support.observed_boule import FILM, SETUP, observe, thrown
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import encode_jpeg
-from vision.cameras.reconnect import KEPT_QUALITY
+from vision.cameras.reconnect import RULING_QUALITY
 from vision.change_gate import Watch
 
 BEGUN = datetime(2026, 11, 21, tzinfo=UTC)
@@ -271,7 +271,7 @@ def test_a_judge_that_has_changed_is_told(log, recorded):
 def test_pictures_that_are_gone_are_counted(tmp_path):
     with Log(
         tmp_path / "log.sqlite",
-        frames_bytes=2 * len(encode_jpeg(np.full((64, 64, 3), 100, np.uint8), KEPT_QUALITY)),
+        frames_bytes=2 * len(encode_jpeg(np.full((64, 64, 3), 100, np.uint8), RULING_QUALITY)),
     ) as log:
         session = Session.begin(log, ICE_BOULE)
         watch(session, (0, 5000))
@@ -292,7 +292,7 @@ def test_a_damaged_picture_stops_nothing(log, recorded):
 
 
 def test_the_empty_table_is_shown_to_the_eyes(log):
-    empty = encode_jpeg(np.full((64, 64, 3), 200, np.uint8), KEPT_QUALITY)
+    empty = encode_jpeg(np.full((64, 64, 3), 200, np.uint8), RULING_QUALITY)
     session = Session.begin(log, ICE_BOULE, empty_jpeg=empty)
     watch(session, (1000, 2000))
     shown = []

@@ -12,7 +12,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from benchmarks.bad_pictures import KINDS, Taken, bent, defocused, off_mm, screened, small
+from benchmarks.bad_pictures import (
+    KINDS,
+    TakenPicture,
+    bend_card,
+    defocus,
+    off_mm,
+    show_on_screen,
+    shrink,
+)
 from simulation.generate.cases import random_case, resized
 from simulation.generate.layouts import random_layout
 from simulation.render.renderer import Renderer
@@ -37,7 +45,7 @@ def scene():
 @pytest.fixture(scope="module")
 def taken(scene):
     case, image = scene
-    return Taken(image, case.setup, case.camera)
+    return TakenPicture(image, case.setup, case.camera)
 
 
 def find(image, setup):
@@ -49,7 +57,7 @@ def corners_px(case, marker):
     return project(corners, case.camera, case.setup.camera)
 
 
-def covered(case, image, ids):
+def cover_markers(case, image, ids):
     image = image.copy()
     for marker in case.setup.fiducials.markers:
         if marker.id in ids:
@@ -78,7 +86,7 @@ def test_all_four_give_the_place_to_a_twentieth_of_a_millimetre(scene):
 @pytest.mark.parametrize("hidden", [0, 1, 2, 3])
 def test_any_three_suffice(scene, hidden):
     case, image = scene
-    found = find(covered(case, image, {hidden}), case.setup)
+    found = find(cover_markers(case, image, {hidden}), case.setup)
     assert isinstance(found, Camera)
     assert hidden not in found.fiducials_seen
     assert worst_error_mm(found, case) < 0.5
@@ -86,7 +94,7 @@ def test_any_three_suffice(scene, hidden):
 
 def test_two_are_less_sure_than_four(scene):
     case, image = scene
-    four, two = find(image, case.setup), find(covered(case, image, {1, 3}), case.setup)
+    four, two = find(image, case.setup), find(cover_markers(case, image, {1, 3}), case.setup)
     assert isinstance(two, Camera)
     assert np.trace(two.covariance[3:, 3:]) > np.trace(four.covariance[3:, 3:])
 
@@ -101,7 +109,7 @@ def test_two_are_less_sure_than_four(scene):
 )
 def test_fewer_than_two_say_what_to_do(scene, hidden, reason):
     case, image = scene
-    found = find(covered(case, image, hidden), case.setup)
+    found = find(cover_markers(case, image, hidden), case.setup)
     assert isinstance(found, NoPose)
     assert not found
     assert reason in found.reason
@@ -136,7 +144,7 @@ def test_of_two_markers_with_one_id_the_one_that_fits_the_others_is_used(scene, 
 
 @pytest.mark.parametrize("scale", [0.3, 0.4])
 def test_a_table_on_a_telephones_screen_is_not_taken_for_the_table(taken, scale):
-    shown = screened(scale)(taken, np.random.default_rng(5))
+    shown = show_on_screen(scale)(taken, np.random.default_rng(5))
     assert detect_markers(shown.image, taken.setup.fiducials).repeated_ids
     found = locate(shown.image, taken.setup)
     assert isinstance(found, Camera)
@@ -146,7 +154,7 @@ def test_a_table_on_a_telephones_screen_is_not_taken_for_the_table(taken, scale)
 
 def test_of_two_tables_as_large_none_is_chosen_unless_the_cameras_place_is_known(taken):
     """The same picture twice, side by side: either half may be the table."""
-    half = small(taken.setup.camera.width // 2)(taken, np.random.default_rng(0))
+    half = shrink(taken.setup.camera.width // 2)(taken, np.random.default_rng(0))
     lens = msgspec.structs.replace(half.setup.camera, width=2 * half.setup.camera.width)
     setup = msgspec.structs.replace(half.setup, camera=lens)
     image = np.ascontiguousarray(np.hstack([half.image, half.image]))
@@ -234,7 +242,7 @@ def test_a_marker_of_whose_border_nothing_can_be_measured_does_no_harm():
 def far_table():
     """A drawn table whose fiducials are small in the picture."""
     case = random_case("boule", 310002)
-    return Taken(
+    return TakenPicture(
         Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(310002)),
         case.setup,
         case.camera,
@@ -276,7 +284,7 @@ def test_a_blurred_picture_never_places_the_camera_elsewhere_as_sure(far_table, 
 def test_a_bent_card_makes_the_place_less_sure(taken, share):
     flat = locate(taken.image, taken.setup)
     for seed in range(4):
-        bad = bent(share)(taken, np.random.default_rng(seed))
+        bad = bend_card(share)(taken, np.random.default_rng(seed))
         found = locate(bad.image, bad.setup)
         assert isinstance(found, Camera)
         assert found.sigma_mm > 3 * flat.sigma_mm
@@ -285,7 +293,7 @@ def test_a_bent_card_makes_the_place_less_sure(taken, share):
 
 
 def test_what_is_hard_to_see_is_said_in_words(taken):
-    blurred = defocused(6)(small(640)(taken, np.random.default_rng(0)), np.random.default_rng(0))
+    blurred = defocus(6)(shrink(640)(taken, np.random.default_rng(0)), np.random.default_rng(0))
     found = locate(blurred.image, blurred.setup)
     assert isinstance(found, NoPose)
     assert "marker" in found.reason or "too blurred" in found.reason

@@ -18,10 +18,10 @@ from training.traced import Tracer
 
 BRIGHTEST = 2.0
 """Light that is kept, at most; 1 is paper under a lamp of power 1."""
-KEPT_QUALITY = 95
+CACHE_QUALITY = 95
 
 
-class KeptTracer(Tracer):
+class CachedTracer(Tracer):
     """Traces each table of a game once, and keeps its light as a picture in a folder.
 
     What is traced follows from `seed`: not from the camera's noise, and so from how many pictures
@@ -41,20 +41,20 @@ class KeptTracer(Tracer):
         ]
         path = self._folder / f"{hashlib.sha256(b''.join(bodies)).hexdigest()[:16]}.jpg"
         if not path.exists():
-            write_whole(path, _packed(super().light(scene, self._rng)))
-        return _unpacked(path).copy()
+            write_whole(path, _encode(super().light(scene, self._rng)))
+        return _decode(path).copy()
 
 
-def _packed(light: Colours) -> bytes:
+def _encode(light: Colours) -> bytes:
     """Light (h, w, 3) as a JPEG of its roots: dark places need finer steps."""
     levels = (
         (255 * np.sqrt(light[..., ::-1].clip(0, BRIGHTEST) / BRIGHTEST)).round().astype(np.uint8)
     )
-    return cv2.imencode(".jpg", levels, [cv2.IMWRITE_JPEG_QUALITY, KEPT_QUALITY])[1].tobytes()
+    return cv2.imencode(".jpg", levels, [cv2.IMWRITE_JPEG_QUALITY, CACHE_QUALITY])[1].tobytes()
 
 
 @lru_cache(maxsize=2)
-def _unpacked(path: Path) -> Colours:
+def _decode(path: Path) -> Colours:
     levels = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR)
     assert levels is not None, f"{path}: expected a JPEG that this program wrote; delete it"
     return np.asarray(BRIGHTEST * (levels[..., ::-1].astype(np.float32) / 255) ** 2, np.float32)
