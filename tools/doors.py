@@ -48,15 +48,15 @@ class Doors:
             *((game, name) for game in GAMES.values() for name in JUDGES),
             *MEASURING,
         ):
-            setattr(place, name, self._watched(getattr(place, name), "judge"))
+            setattr(place, name, self._record_door(getattr(place, name), "judge"))
         for place, name in SESSIONS:
-            setattr(place, name, self._watched(getattr(place, name), "referee"))
+            setattr(place, name, self._record_door(getattr(place, name), "referee"))
 
-    def went_through(self, test: str, level: str) -> bool:
+    def has_reached(self, test: str, level: str) -> bool:
         """Did a test ask what its level needs?"""
         return level == "engine" or level in self._through.get(test, ())
 
-    def _watched(self, door: Callable[..., Any], level: str) -> Callable[..., Any]:
+    def _record_door(self, door: Callable[..., Any], level: str) -> Callable[..., Any]:
         @wraps(door)
         def watched(*given: Any, **named: Any) -> Any:
             self._now.add(level)

@@ -28,7 +28,7 @@ def mat_in_play() -> Setup:
     return msgspec.structs.replace(mat, game=game)
 
 
-def drawn() -> tuple[bytes, JsonObject]:
+def mat_jpeg() -> tuple[bytes, JsonObject]:
     """The photograph as a JPEG with EXIF data, and its truth."""
     photograph = draw_photograph(mat_in_play(), SEED)
     jpeg = encode_jpeg(photograph.image, QUALITY)
@@ -47,5 +47,5 @@ def with_focal(jpeg: bytes, film_mm: int) -> bytes:
 
 if __name__ == "__main__":
     PATH.parent.mkdir(exist_ok=True)
-    write_whole(PATH, drawn()[0])
+    write_whole(PATH, mat_jpeg()[0])
     print(PATH)

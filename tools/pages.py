@@ -157,7 +157,7 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
         yield create_app(session, referee, histories=HistoryCache(log.path)), camera.last
 
 
-def everything(app: Flask) -> list[str]:
+def all_pages(app: Flask) -> list[str]:
     """Paths of all pages of an application.
 
     For pages of a session the first one is used, for pages of a ruling one of that session.
@@ -212,7 +212,7 @@ def places() -> Iterator[list[Place]]:
             stack.enter_context(serving(app, listening))
             server = f"http://127.0.0.1:{listening.getsockname()[1]}"
             code = app.extensions["access"].codes.now.host if "access" in app.extensions else ""
-            for path in only or everything(app):
+            for path in only or all_pages(app):
                 seats = app.extensions["seats"] if path == "/play" else None
                 found.append(
                     Place(f"{name}{path.replace('/', '-')}".rstrip("-"), server, path, code, seats)
@@ -256,7 +256,7 @@ def visit(
     context.close()
 
 
-class Opened(msgspec.Struct, frozen=True):
+class PageLoad(msgspec.Struct, frozen=True):
     """Loading of a page: first contentful paint with a slow processor, and kB fetched.
 
     Pictures are not counted.
@@ -267,7 +267,7 @@ class Opened(msgspec.Struct, frozen=True):
     fetched_kb: float
 
 
-def opened(browser: Browser, place: Place) -> Opened:
+def measure_loads(browser: Browser, place: Place) -> PageLoad:
     """The median of some loads, with nothing kept from those before."""
     paints, sizes = [], []
     for _ in range(LOADS):
@@ -293,7 +293,7 @@ def opened(browser: Browser, place: Place) -> Opened:
             page.goto(place.server + place.path, wait_until="load")
             paints.append(page.evaluate(FIRST_PAINT))
             sizes.append(sum(fetched) / 1000)
-    return Opened(place.name, statistics.median(paints), statistics.median(sizes))
+    return PageLoad(place.name, statistics.median(paints), statistics.median(sizes))
 
 
 FIRST_PAINT = """() => new Promise((good) => {
@@ -312,10 +312,10 @@ def browser_and_places() -> Iterator[tuple[Browser, list[Place]]]:
         yield browser, all_places
 
 
-def open_all() -> tuple[Opened, ...]:
+def open_all() -> tuple[PageLoad, ...]:
     """Open every page some times."""
     with browser_and_places() as (browser, all_places):
-        return tuple(opened(browser, place) for place in all_places)
+        return tuple(measure_loads(browser, place) for place in all_places)
 
 
 def photograph_all() -> None:

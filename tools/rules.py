@@ -155,7 +155,7 @@ def node_id(rule: Sentence, level: str, name: str) -> str:
     return f"tests/{name}" if "/" in file else f"tests/engines/{game}/{name}"
 
 
-def collected(files: Iterable[str]) -> tuple[str, ...]:
+def collected_tests(files: Iterable[str]) -> tuple[str, ...]:
     """The ids of all tests in some files, as pytest finds them."""
     words = [
         sys.executable,
@@ -173,7 +173,7 @@ def collected(files: Iterable[str]) -> tuple[str, ...]:
     return tuple(line for line in done.stdout.splitlines() if "::" in line)
 
 
-def everything() -> tuple[Sentence, ...]:
+def all_sentences() -> tuple[Sentence, ...]:
     """The sentences of all games."""
     return tuple(sentence for game in TITLES for sentence in sentences(game))
 
@@ -189,7 +189,9 @@ def files(rules: Sequence[Sentence]) -> list[str]:
     )
 
 
-def named(rules: Sequence[Sentence], ids: Sequence[str]) -> tuple[dict[str, set[str]], list[str]]:
+def tests_by_level(
+    rules: Sequence[Sentence], ids: Sequence[str]
+) -> tuple[dict[str, set[str]], list[str]]:
     """The levels that each test holds, by test id, and errors in the names of tests."""
     levels: dict[str, set[str]] = {}
     wrong = []
@@ -275,7 +277,7 @@ def run(levels: Mapping[str, set[str]]) -> list[str]:
     came = {one: doors.came.get(one, "not run") for one in sorted(levels)}
     wrong = [f"{one}: {how}" for one, how in came.items() if how not in ("passed", "skipped")]
     for one, level in ((one, level) for one in came for level in LEVELS if level in levels[one]):
-        if came[one] == "passed" and not doors.went_through(one, level):
+        if came[one] == "passed" and not doors.has_reached(one, level):
             message = f"is said to hold at the level of the {level}, and never asks {NEEDS[level]}"
             wrong.append(f"{one}: {message}")
     return wrong or ([f"pytest ended with {code}"] if code else [])
@@ -283,8 +285,8 @@ def run(levels: Mapping[str, set[str]]) -> list[str]:
 
 def main() -> int:
     """Check the names, run the tests, write the page."""
-    rules = everything()
-    levels, wrong = named(rules, collected(files(rules)))
+    rules = all_sentences()
+    levels, wrong = tests_by_level(rules, collected_tests(files(rules)))
     wrong += [] if wrong else run(levels)
     if wrong:
         print("\n".join(wrong), file=sys.stderr)

@@ -33,7 +33,7 @@ from training.train import (
     train_pose_verifier,
 )
 from training.verifier_examples import board_places
-from training.weights import mixed
+from training.weights import mix_weights
 from vision.dice import classifier
 from vision.networks import keypoints, pose_refiner
 
@@ -189,7 +189,7 @@ def main(
         mixture = (
             learned.read_bytes()
             if share == 1
-            else mixed(installed, learned, share).SerializeToString()
+            else mix_weights(installed, learned, share).SerializeToString()
         )
         write_whole(installed, mixture)
 

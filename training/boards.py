@@ -19,7 +19,7 @@ from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
 from table.pieces import COLOURS
 from table.solids import POSES
-from training.labelled_views import VIEW_PX, LabelledView, arms_seen, covered, disc_px, plastic
+from training.labelled_views import VIEW_PX, LabelledView, arm_mask, disc_px, outline_mask, plastic
 from vision.cameras.frame import swapped
 from vision.cameras.image_files import decode_image
 from vision.geometry.piece_pose import project_to_table
@@ -35,15 +35,15 @@ def board_views(seed: int) -> Iterator[LabelledView]:
     """Sheets of one made-up table of one of the five games."""
     rng = np.random.default_rng([seed, 9])
     for photo, layout, scene in photographs(KINDS[seed % len(KINDS)], seed, WIDTHS_PX, rng):
-        yield from views_of(photo, layout, scene, rng)
+        yield from sheet_views(photo, layout, scene, rng)
 
 
-def views_of(
+def sheet_views(
     photo: Photo, layout: Layout, scene: Scene, rng: np.random.Generator
 ) -> Iterator[LabelledView]:
     """Sheets cut from a photograph of a board."""
     view = view_of(photo)
-    yield from _cut(view, photo, layout, _arms(scene, photo, view), rng)
+    yield from _cut_views(view, photo, layout, _arms(scene, photo, view), rng)
 
 
 def photographs(
@@ -83,7 +83,7 @@ def photographs(
 
 
 def _arms(scene: Scene, photo: Photo, view: FlatView) -> NDArray[np.uint8]:
-    seen = arms_seen(scene.limbs, scene.stage, photo.camera, photo.setup.camera)
+    seen = arm_mask(scene.limbs, scene.stage, photo.camera, photo.setup.camera)
     return (
         replace(photo, image=255 * seen[..., None].repeat(3, axis=2))
         .flat(view.step_mm)
@@ -92,7 +92,7 @@ def _arms(scene: Scene, photo: Photo, view: FlatView) -> NDArray[np.uint8]:
     ).astype(np.uint8)
 
 
-def _cut(
+def _cut_views(
     view: FlatView, photo: Photo, layout: Layout, arms: NDArray[np.uint8], rng: np.random.Generator
 ) -> Iterator[LabelledView]:
     eye = photo.camera.eye_mm
@@ -113,7 +113,7 @@ def _cut(
         ]
     ).reshape(-1, 3)
     code = view.code
-    masks = np.stack([covered(code.shape[:2], corners, rims), arms])
+    masks = np.stack([outline_mask(code.shape[:2], corners, rims), arms])
     pad = [(0, max(0, VIEW_PX - size)) for size in code.shape[:2]]
     code, masks = np.pad(code, (*pad, (0, 0)), mode="edge"), np.pad(masks, ((0, 0), *pad))
     for _ in range(CUTS):

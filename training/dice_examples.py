@@ -92,7 +92,7 @@ def rolls(seed: int) -> Iterator[Roll]:
         if k % (ROLLS // CORNERS) == 0:
             setup = msgspec.structs.replace(setup, dice_corner=_corner(setup, rng))
         assert setup.dice_corner is not None
-        dice, flat = _thrown(setup, setup.dice_corner, rng)
+        dice, flat = _throw_dice(setup, setup.dice_corner, rng)
         _, packed = cv2.imencode(
             ".jpg",
             renderer.picture(Scene(case.stage, dice=dice), rng),
@@ -102,7 +102,7 @@ def rolls(seed: int) -> Iterator[Roll]:
         cubes, _, view = flat_candidates(photo, setup.dice_corner)
         for cube in cubes:
             if (pips := _pips_at(cube, flat)) is not None:
-                yield _cut_out(cube, view, pips)
+                yield _cut_roll(cube, view, pips)
 
 
 def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
@@ -114,7 +114,7 @@ def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
     return DiceCorner(outline_mm=outline, edge_mm=float(rng.uniform(*EDGES_MM)))
 
 
-def _thrown(
+def _throw_dice(
     setup: Setup, corner: DiceCorner, rng: np.random.Generator
 ) -> tuple[tuple[SceneDie, ...], list[tuple[SceneDie, int, float]]]:
     """Dice in the corner; and those that lie flat, with their pips and turn in degrees."""
@@ -182,7 +182,7 @@ def _pips_at(cube: Cube, flat: list[tuple[SceneDie, int, float]]) -> int | None:
     return 0
 
 
-def _cut_out(cube: Cube, view: TopView, pips: int) -> Roll:
+def _cut_roll(cube: Cube, view: TopView, pips: int) -> Roll:
     middle, reach = view.pixels(cube.middle_mm[None])[0], AROUND * cube.edge_mm / view.step_mm
     left, top = (max(0, int(value)) for value in np.floor(middle - reach))
     shown = view.shown[top : int(middle[1] + reach) + 2, left : int(middle[0] + reach) + 2]

@@ -8,7 +8,7 @@ import onnx
 import torch
 from torch import nn
 
-from training.weights import in_bytes
+from training.weights import store_in_bytes
 
 
 def export(
@@ -29,7 +29,7 @@ def export(
         **names,
     )
     model = onnx.load(beside)
-    in_bytes(model.graph)
+    store_in_bytes(model.graph)
     _name_shortly(model.graph)
     onnx.save(model, beside)
     beside.rename(path)

@@ -43,11 +43,11 @@ def restore(net: nn.Module, path: Path, images: Tensor) -> None:
                 assert layer.bias is not None, "a layer without normalisation has a bias"
                 layer.bias.copy_(bias)
             else:
-                _pass_on(norm, bias)
+                _make_identity(norm, bias)
         _measure(list(follows.values()), net, images)
 
 
-def _pass_on(norm: nn.BatchNorm2d, bias: Tensor) -> None:
+def _make_identity(norm: nn.BatchNorm2d, bias: Tensor) -> None:
     """Make a normalisation add a bias and do nothing else."""
     norm.running_mean.zero_()
     norm.running_var.fill_(1 - norm.eps)

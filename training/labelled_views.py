@@ -44,7 +44,7 @@ from table.observation import Camera
 from table.pieces import COLOURS, PieceSet, PieceSize, load_piece_set
 from table.solids import POSES, Array, Pose, Solid, lying, upright
 from table.table_config import Fiducials, Game, Lens, Setup
-from training.prints import PRINT_PX, printed
+from training.prints import PRINT_PX, random_print
 from vision.cameras.frame import Image, swapped
 from vision.cameras.image_files import decode_image
 from vision.geometry.camera_model import project
@@ -117,7 +117,7 @@ class Table:
         self.solid_plastic = rng.random() < 0.35
         self.plastic = plastic(rng)
         self.dyes = {colour: _dye(ALBEDO[colour], rng) for colour in COLOURS}
-        self.print = printed(rng, float(rng.uniform(22, 52))) if rng.random() < 0.55 else None
+        self.print = random_print(rng, float(rng.uniform(22, 52))) if rng.random() < 0.55 else None
         self.discs = self._discs() if rng.random() < 0.3 else ()
         self.renderer: Pictures = Renderer(self.setup, self.camera, self.ground)
         self.placed: list[tuple[ScenePiece, int]] = []
@@ -219,7 +219,7 @@ class Table:
 
     def _place(self, solid: Solid, pose: Pose, colour: str, size: PieceSize) -> None:
         see_through = not self.solid_plastic and colour not in ALWAYS_OPAQUE
-        self.placed.append((self._made(solid, colour, see_through, size), POSES.index(pose)))
+        self.placed.append((self._scene_piece(solid, colour, see_through, size), POSES.index(pose)))
         if see_through and len(self.sizes) == 3 and self.rng.random() < 0.3:
             # A nest: smaller pieces of the colour inside, their bases level with this one's.
             middle = solid.vertices_mm[:4].mean(axis=0)
@@ -227,9 +227,11 @@ class Table:
                 shrunk = Solid(
                     middle + (solid.vertices_mm - middle) * (inner.base_mm / size.base_mm)
                 )
-                self.hidden.append(self._made(shrunk, colour, see_through, inner))
+                self.hidden.append(self._scene_piece(shrunk, colour, see_through, inner))
 
-    def _made(self, solid: Solid, colour: str, see_through: bool, size: PieceSize) -> ScenePiece:
+    def _scene_piece(
+        self, solid: Solid, colour: str, see_through: bool, size: PieceSize
+    ) -> ScenePiece:
         return ScenePiece(
             solid, colour, see_through, size.wall_mm, dye=self.dyes[colour], **self.plastic
         )
@@ -268,7 +270,7 @@ class Table:
             * rng.uniform(0.85, 1.1)
             * rng.uniform(0.96, 1.04, 3)
         )
-        seen = [one for one in self.placed if self._in_view(one[0].solid)]
+        seen = [one for one in self.placed if self._is_in_view(one[0].solid)]
         discs = np.array([disc_px(disc, self._pixels) for disc in self.discs]).reshape(-1, 3)
         return LabelledView(
             encode_light(code, paper),
@@ -285,10 +287,10 @@ class Table:
             *(piece.solid.vertices_mm for piece in pieces),
             *(disc.vertices_mm for disc in self.discs),
         ]
-        return covered((VIEW_PX, VIEW_PX), [self._pixels(body) for body in bodies])
+        return outline_mask((VIEW_PX, VIEW_PX), [self._pixels(body) for body in bodies])
 
     def _arm_mask(self) -> NDArray[np.uint8]:
-        arms = arms_seen(self.limbs, self.stage, self.camera, self.setup.camera)
+        arms = arm_mask(self.limbs, self.stage, self.camera, self.setup.camera)
         return np.asarray(
             cv2.remap(arms, self.at_px[::2, ::2, 0], self.at_px[::2, ::2, 1], cv2.INTER_NEAREST),
             np.uint8,
@@ -314,7 +316,7 @@ class Table:
             np.column_stack([flat[:, 0] + self.half_mm, self.half_mm - flat[:, 1]]) / self.step_mm
         )
 
-    def _in_view(self, solid: Solid) -> bool:
+    def _is_in_view(self, solid: Solid) -> bool:
         middle = self._pixels(solid.vertices_mm).mean(axis=0)
         return bool((middle > 2).all() and (middle < VIEW_PX - 3).all())
 
@@ -335,7 +337,7 @@ def plastic(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def arms_seen(
+def arm_mask(
     limbs: tuple[Limb, ...], stage: Stage, camera: Camera, lens: Lens
 ) -> NDArray[np.uint8]:
     """1 in the pixels (height, width) of a photograph that show an arm."""
@@ -350,7 +352,7 @@ def arms_seen(
     return (seen.max(axis=2) > 0).astype(np.uint8)
 
 
-def covered(
+def outline_mask(
     shape: tuple[int, int], bodies: Iterable[Array], discs: Iterable[Array] = ()
 ) -> NDArray[np.uint8]:
     """1 in the pixels (height, width) that are in the outlines of bodies (n, 2) px or in discs.

@@ -18,7 +18,7 @@ Print = NDArray[np.float32]
 Ink = tuple[float, float, float]
 
 
-def printed(rng: np.random.Generator, base_px: float) -> Print:
+def random_print(rng: np.random.Generator, base_px: float) -> Print:
     """Reflectance (PRINT_PX, PRINT_PX, 3), linear, of a random print.
 
     Its shapes suit pieces `base_px` wide.

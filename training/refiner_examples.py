@@ -148,12 +148,12 @@ def picture_around(solid: Solid, pose: Pose, photo: Photo, paper: Array) -> Flat
     left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
     place = FlatView(photo.image, float(left), float(top), step_mm)
     flat = pose_refiner.rectify(
-        photo.image, SIDE_PX, partial(_seen_at, place, photo), cv2.INTER_CUBIC
+        photo.image, SIDE_PX, partial(_photo_pixels, place, photo), cv2.INTER_CUBIC
     )
     return replace(place, code=encode_light(flat, paper))
 
 
-def _seen_at(view: FlatView, photo: Photo, pixels: Array) -> Array:
+def _photo_pixels(view: FlatView, photo: Photo, pixels: Array) -> Array:
     """Where a photograph shows pixels (n, 2) of a view."""
     return photo.pixels(np.column_stack([view.millimetres(pixels), np.zeros(len(pixels))]))
 
@@ -195,8 +195,8 @@ def example(
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """Input (5, CROP_PX, CROP_PX) for a hypothesis near the true pose, and its error (3,)."""
     fitted = near.fits and rng.random() < FITTED
-    guess = near.fits[int(rng.integers(len(near.fits)))] if fitted else _moved(near, rng)
-    seen, cut, mirrored = seen_as(guess, near.pose, near.view, near.eye_mm, rng)
+    guess = near.fits[int(rng.integers(len(near.fits)))] if fitted else _move_slightly(near, rng)
+    seen, cut, mirrored = network_input(guess, near.pose, near.view, near.eye_mm, rng)
     there = straight_crop(near.solid, near.pose, near.eye_mm)
     period = np.pi / 2 if near.pose == "upright" else 2 * np.pi
     turn = (there.turn_rad - cut.turn_rad + period / 2) % period - period / 2
@@ -206,7 +206,7 @@ def example(
     return seen, (MIRRORED * off if mirrored else off).astype(np.float32)
 
 
-def seen_as(
+def network_input(
     solid: Solid, pose: Pose, view: FlatView, eye_mm: Array, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], StraightCrop, bool]:
     """Input (5, CROP_PX, CROP_PX) for a hypothesis, the place of the crop, and if it is mirrored.
@@ -223,7 +223,7 @@ def seen_as(
     return np.ascontiguousarray(seen[:, ::-1] if mirrored else seen), cut, mirrored
 
 
-def _moved(near: PieceView, rng: np.random.Generator) -> Solid:
+def _move_slightly(near: PieceView, rng: np.random.Generator) -> Solid:
     """The piece, moved a little."""
     where = straight_crop(near.solid, near.pose, near.eye_mm)
     factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF))))

@@ -22,7 +22,7 @@ from training.eyes.draw import Draw
 from training.eyes.model import KINDS
 from training.eyes.scenes import SIDE_PX
 from training.eyes.targets import LEAST_VISIBLE
-from training.labelled_views import VIEW_PX, LabelledView, covered, disc_px
+from training.labelled_views import VIEW_PX, LabelledView, disc_px, outline_mask
 from vision.cameras.frame import Image
 from vision.geometry.piece_pose import project_to_table
 from vision.networks.detector import STEPS_A_BASE
@@ -117,7 +117,7 @@ class Quarter:
             self.pieces.name[0].numpy()[listed],
             self.pieces.base_mm[0].double().numpy()[listed] / self.step_mm,
             discs,
-            np.stack([covered(SHAPE, self.corners_px[there], discs), self._arms()]),
+            np.stack([outline_mask(SHAPE, self.corners_px[there], discs), self._arms()]),
         )
 
     def _photograph(self) -> Image:
@@ -129,8 +129,8 @@ class Quarter:
         )
         coarse = float(self.rng.choice(COARSE))
         with torch.no_grad():
-            code = finish.photographed(self.shown.light, camera, coarse, draw)
-            seen: Tensor = finish.relative(code, finish.paper_of(camera))
+            code = finish.take_pictures(self.shown.light, camera, coarse, draw)
+            seen: Tensor = finish.relative_to_paper(code, finish.paper_of(camera))
         picture = (255 * seen[0].permute(1, 2, 0)).round().clamp(0, 255)
         return np.ascontiguousarray(picture.numpy().astype(np.uint8))
 
@@ -162,10 +162,10 @@ def room_views(seed: int) -> Iterator[LabelledView]:
         if wanted and quarter.render():
             quarters.append(quarter)
     for _ in range(PHOTOGRAPHS):
-        yield joined([quarter.view() for quarter in quarters])
+        yield join_quarters([quarter.view() for quarter in quarters])
 
 
-def joined(quarters: list[LabelledView]) -> LabelledView:
+def join_quarters(quarters: list[LabelledView]) -> LabelledView:
     """One view of four that are half as wide, by rows."""
     shifts = [np.array([QUARTER_PX * (k % 2), QUARTER_PX * (k // 2)]) for k in range(4)]
     parts = list(zip(quarters, shifts, strict=True))

@@ -14,7 +14,7 @@ from simulation.generate.tables import Kind
 from table.observation import Camera
 from table.solids import POSES
 from table.table_config import Setup
-from training.boards import photographs, views_of
+from training.boards import photographs, sheet_views
 from training.labelled_views import LabelledView, Table
 from training.refiner_examples import LENSES_PX, PieceView, piece_views
 from training.traced import Tracer
@@ -80,7 +80,7 @@ def traced_board(seed: int) -> Iterator[Traced]:
         placed = [(one.piece.solid, one.pose) for one in layout.placed]
         pieces = tuple(piece_views(placed, photo, photo.paper, rng))
         yield Traced(
-            tuple(views_of(photo, layout, scene, rng)),
+            tuple(sheet_views(photo, layout, scene, rng)),
             pieces,
             tuple(ambiguous_places(photo, layout)),
         )

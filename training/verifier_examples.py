@@ -14,7 +14,7 @@ from simulation.generate.layouts import Layout
 from simulation.generate.tables import Kind
 from table.solids import Array, Pose, Solid
 from training.boards import photographs
-from training.refiner_examples import WIDTHS_PX, picture_around, seen_as
+from training.refiner_examples import WIDTHS_PX, network_input, picture_around
 from vision.geometry.piece_pose import project_to_table
 from vision.geometry.rectified_view import FlatView, Photo
 from vision.networks.detector import search, view_of
@@ -145,7 +145,7 @@ def example(
     chosen = [one for one in place.hypotheses if one.right]
     wrong = [one for one in place.hypotheses if not one.right]
     chosen += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(chosen)]]
-    seen = [seen_as(one.solid, one.pose, place.view, place.eye_mm, rng)[0] for one in chosen]
+    seen = [network_input(one.solid, one.pose, place.view, place.eye_mm, rng)[0] for one in chosen]
     return np.stack(seen), np.array([one.right for one in chosen], np.float32)
 
 

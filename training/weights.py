@@ -24,7 +24,7 @@ MOST = 127
 Figures = NDArray[Any]
 
 
-def in_bytes(graph: onnx.GraphProto) -> None:
+def store_in_bytes(graph: onnx.GraphProto) -> None:
     """Write large weights with 8 bits each."""
     initializers, first = [], []
     for weights in graph.initializer:
@@ -61,7 +61,7 @@ def floats(graph: onnx.GraphProto) -> dict[str, Figures]:
     return known
 
 
-def mixed(before: Path, after: Path, share: float) -> onnx.ModelProto:
+def mix_weights(before: Path, after: Path, share: float) -> onnx.ModelProto:
     """A network whose weights are `share` of those `after`, and the rest of those `before`.
 
     Raises InputError if they are not of one make.

@@ -5,21 +5,21 @@ from __future__ import annotations
 import msgspec
 
 from benchmarks.harness import Benchmark, NoOptions, Pairs
-from tools.pages import LOADS, SLOWER, Opened, open_all
+from tools.pages import LOADS, SLOWER, PageLoad, open_all
 
 
 class Summary(msgspec.Struct, frozen=True):
     slower: int
     """The processor is so many times slower."""
     loads: int
-    pages: tuple[Opened, ...]
+    pages: tuple[PageLoad, ...]
 
 
 def cases(_options: NoOptions) -> tuple[str]:
     return ("all pages",)
 
 
-def run(_case: str) -> tuple[Opened, ...]:
+def run(_case: str) -> tuple[PageLoad, ...]:
     return open_all()
 
 

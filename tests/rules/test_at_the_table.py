@@ -33,13 +33,13 @@ from tests.support.table_scripts import (
     tables,
     written,
 )
-from tools.rules import everything
+from tools.rules import all_sentences
 from vision.cameras.frame import Frame
 
 pytestmark = pytest.mark.slow
 
 SCRIPTS = [
-    pytest.param(rule.game, rule.at_table, id=rule.id) for rule in everything() if rule.at_table
+    pytest.param(rule.game, rule.at_table, id=rule.id) for rule in all_sentences() if rule.at_table
 ]
 KINDS = {
     Accepted: "accepted",

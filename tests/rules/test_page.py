@@ -16,11 +16,21 @@ import pytest
 from engines import GAMES
 from engines.rule_texts import words
 from tests.support.paths import ROOT, SHARED
-from tools.rules import LEVELS, PAGE, TITLES, collected, everything, files, named, page, sentences
+from tools.rules import (
+    LEVELS,
+    PAGE,
+    TITLES,
+    all_sentences,
+    collected_tests,
+    files,
+    page,
+    sentences,
+    tests_by_level,
+)
 
 pytestmark = pytest.mark.slow
 
-RULES = everything()
+RULES = all_sentences()
 RULINGS = SHARED / "facts" / "rulings.md"
 
 
@@ -29,7 +39,7 @@ def test_the_page_is_up_to_date():
 
 
 def test_every_test_that_is_named_is_there():
-    _, wrong = named(RULES, collected(files(RULES)))
+    _, wrong = tests_by_level(RULES, collected_tests(files(RULES)))
     assert wrong == []
 
 
@@ -70,7 +80,7 @@ def test_a_test_that_is_not_there_is_told():
         beyond="",
         levels={"engine": ("test_rules.py::test_nothing",), "judge": (), "referee": ()},
     )
-    levels, wrong = named(
+    levels, wrong = tests_by_level(
         [made_up], ["tests/engines/zamboni_wars/test_rules.py::test_nothing_else"]
     )
     assert (levels, wrong) == (

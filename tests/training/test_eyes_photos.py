@@ -106,7 +106,7 @@ def test_a_perfect_find_is_laid_where_the_piece_is(photo: Photo, case: Path) -> 
             raised=0.0,
             visible=1.0,
         )
-        message = photos.placed(find, look, photo)
+        message = photos.place_detection(find, look, photo)
         assert (message.pose, message.size) == (true["pose"], true["size"])
         assert np.hypot(*(message.base_mm - true["base_mm"])) < 0.6  # how well the camera is placed
         checked += 1
@@ -162,4 +162,4 @@ def test_a_photograph_without_fiducials_is_read_with_its_own_camera(tmp_path: Pa
     assert detection.pose == "lying"
     assert detection.colour in ("red", "green")
     assert np.abs(detection.middle_mm).max() < 80
-    assert unmarked.drawn(photo, look, [detection]).shape == (720, 960, 3)
+    assert unmarked.draw_detections(photo, look, [detection]).shape == (720, 960, 3)

@@ -15,8 +15,8 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: pip install
 from training.eyes import bodies as solid  # noqa: E402
 from training.eyes.cameras import averaged, project, rays  # noqa: E402
 from training.eyes.draw import Draw  # noqa: E402
-from training.eyes.posing import apart_mm, posed, standing_tilt, touching_place  # noqa: E402
-from training.eyes.raytracer import bent, mirrored, seen  # noqa: E402
+from training.eyes.posing import apart_mm, pose_corners, standing_tilt, touching_place  # noqa: E402
+from training.eyes.raytracer import reflectance, refract, trace_rays  # noqa: E402
 from training.eyes.scenes import (  # noqa: E402
     BOXES,
     PIECES,
@@ -38,7 +38,7 @@ def some_bodies(draw: Draw) -> solid.Bodies:
     base, height = torch.tensor([[19.8, 14.3, 20.0]]), torch.tensor([[34.9, 25.4, 30.0]])
     place = torch.tensor([[[0.0, 0.0], [40.0, 10.0], [90.0, 0.0]]])
     tilt = standing_tilt(base, height) * torch.tensor([[1.0, 0.0, 1.0]])
-    corners = posed(
+    corners = pose_corners(
         base, height, place, torch.tensor([[0.3, 1.2, 0.0]]), tilt, torch.zeros_like(base)
     )
     corners[:, 2] = 0.0  # not there
@@ -55,7 +55,7 @@ def some_bodies(draw: Draw) -> solid.Bodies:
     )
     rounds = solid.round_things(middle, torch.eye(3).expand(1, 2, 3, 3), half, shape, hollow)
     assert draw.count == 1
-    return solid.Bodies(solid.together(pieces, box), rounds)
+    return solid.Bodies(solid.concatenate(pieces, box), rounds)
 
 
 def within(bodies: solid.Bodies, points: torch.Tensor) -> torch.Tensor:
@@ -89,7 +89,7 @@ def test_rays_run_through_bodies_where_points_on_them_are_inside() -> None:
     truth = within(bodies, points.reshape(-1, 3)).reshape(600, 2200, -1)
     length = solid.plastic_mm(met, torch.full((1, 600, 1), 220.0), 0.05)[0]
     assert (truth.sum(1) * 0.1 - length).abs().max() < 0.45  # two ends, two walls, a step each
-    first = solid.first_met(met, 0.02)
+    first = solid.first_hit(met, 0.02)
     inside = truth.any(-1)
     true_far = torch.where(inside.any(1), steps[inside.float().argmax(1)], solid.FAR)
     grazing = (inside.float().sum(1) < 4) | (first.far[0] > 200)
@@ -106,7 +106,10 @@ def test_a_body_that_is_not_there_is_never_met() -> None:
 
 def test_surfaces_mirror_as_fresnel_says() -> None:
     cosine = torch.linspace(0.01, 1, 200)
-    inwards, outwards = mirrored(cosine, torch.tensor(1 / 1.5)), mirrored(cosine, torch.tensor(1.5))
+    inwards, outwards = (
+        reflectance(cosine, torch.tensor(1 / 1.5)),
+        reflectance(cosine, torch.tensor(1.5)),
+    )
     assert inwards.min() >= 0
     assert outwards.max() <= 1
     assert inwards[-1] == pytest.approx(0.04, abs=1e-4)
@@ -117,7 +120,7 @@ def test_rays_are_bent_as_snell_says() -> None:
     angle = torch.linspace(0, 1.5, 50)
     way = torch.stack([torch.sin(angle), torch.zeros(50), -torch.cos(angle)], dim=-1)
     normal = torch.tensor([0.0, 0.0, 1.0]).expand(50, 3)
-    within_it = bent(way, normal, torch.cos(angle)[:, None], torch.tensor(1 / 1.5))
+    within_it = refract(way, normal, torch.cos(angle)[:, None], torch.tensor(1 / 1.5))
     assert torch.allclose(within_it[:, 0] * 1.5, torch.sin(angle), atol=1e-4)
     assert torch.allclose(within_it.norm(dim=-1), torch.ones(50), atol=1e-5)
 
@@ -148,7 +151,7 @@ def test_plastic_brings_no_more_light_than_there_is_and_less_the_more_it_is_dyed
         )
         pieces = pieces._replace(pips=torch.zeros_like(stuff.pips))
         world = scene.world._replace(lights=even, ground=white, stuff=pieces)
-        saw = seen(world, scene.view.eye, rays(scene.view, SIDE, 1), Draw(1, 2, CPU))
+        saw = trace_rays(world, scene.view.eye, rays(scene.view, SIDE, 1), Draw(1, 2, CPU))
         return saw.light[saw.body >= 0]
 
     clear, pale, dark = (light(dye) for dye in (0.0, 0.05, 0.5))
@@ -167,7 +170,7 @@ def test_pieces_stand_and_lie_as_the_product_has_them(size: PieceSize, heading_d
     heading = torch.tensor([math.radians(heading_deg)])
     none = torch.zeros(1)
     for tilt, solid_of in ((none, lying), (standing_tilt(base, height), upright)):
-        corners = posed(base, height, torch.zeros(1, 2), heading, tilt, none)[0].numpy()
+        corners = pose_corners(base, height, torch.zeros(1, 2), heading, tilt, none)[0].numpy()
         wanted = solid_of(size, 0.0, 0.0, heading_deg).vertices_mm
         shift = np.append((wanted[:4].mean(axis=0) - corners[:4].mean(axis=0))[:2], 0.0)
         assert corners + shift == pytest.approx(wanted, abs=0.01)
@@ -190,18 +193,18 @@ def test_a_piece_is_moved_until_it_touches() -> None:
     base, height = draw.uniform(14, 25), draw.uniform(25, 44)
     tilt = torch.where(draw.chance(0.5), standing_tilt(base, height), 0.0)
     none = torch.zeros(16)
-    anchor = posed(base, height, torch.zeros(16, 2), draw.uniform(0, 6), tilt, none)
+    anchor = pose_corners(base, height, torch.zeros(16, 2), draw.uniform(0, 6), tilt, none)
     heading = draw.uniform(0, 6)
     place = touching_place(
         base, height, draw.uniform(0, 6), heading, tilt, anchor, torch.full((16,), 0.5)
     )
-    gap = apart_mm(posed(base, height, place, heading, tilt, none), anchor)
+    gap = apart_mm(pose_corners(base, height, place, heading, tilt, none), anchor)
     assert ((gap - 0.5).abs() < 0.1).all()
 
 
 def test_what_shows_of_a_piece_is_where_its_corners_are_told() -> None:
     scene = random_scenes(21, 3, CPU, SIDE)
-    seen_there = seen(scene.world, scene.view.eye, rays(scene.view, SIDE, 1), Draw(1, 3, CPU))
+    seen_there = trace_rays(scene.world, scene.view.eye, rays(scene.view, SIDE, 1), Draw(1, 3, CPU))
     objects = render(scene, 21, SIDE, 1).objects
     body = seen_there.body.reshape(3, SIDE, SIDE)
     checked = 0

@@ -30,7 +30,7 @@ from training.eyes.targets import (  # noqa: E402
     make_example,
     relative_turn,
     targets,
-    turned,
+    turn_example,
 )
 from vision.networks import detector  # noqa: E402
 
@@ -77,7 +77,7 @@ def test_the_targets_of_a_turned_example_are_the_turned_targets(example: Example
             values = values.flip(axis) if way & bit else values
         return values.transpose(2, 3) if way & 4 else values
 
-    other = turned(example, way)
+    other = turn_example(example, way)
     cells = SIDE // STRIDE
     own, theirs = targets(example.objects, cells), targets(other.objects, cells)
     assert torch.allclose(theirs.hills, as_picture(own.hills), atol=1e-4)
@@ -261,7 +261,7 @@ def test_scenes_examples_and_the_loss_are_made_on_the_device_alone(
     nowhere = torch.device("meta")
     with torch.no_grad():
         scenes = render(random_scenes(8, 4 * raytracer.GROUPS, nowhere, SIDE), 8, SIDE, 1)
-        example = turned(make_example(scenes, 3), 7)
+        example = turn_example(make_example(scenes, 3), 7)
         hills = targets(example.objects, SIDE // STRIDE).hills
         message = EyesNet().to(nowhere)(example.picture)
     assert {part.device.type for part in all_parts(example)} == {"meta"}

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch", reason="training needs PyTorch: pip install '.[training]'")
 
 from training.labelled_views import VIEW_PX, LabelledView
-from training.room_views import QUARTER_PX, Quarter, joined
+from training.room_views import QUARTER_PX, Quarter, join_quarters
 
 if TYPE_CHECKING:
     from vision.cameras.frame import Image
@@ -53,7 +53,7 @@ def test_every_photograph_of_a_scene_has_the_same_labels(quarter: Quarter) -> No
 
 def test_four_quarters_make_one_view(quarter: Quarter) -> None:
     one = quarter.view()
-    whole: LabelledView = joined([one] * 4)
+    whole: LabelledView = join_quarters([one] * 4)
     picture: Image = whole.image
     assert picture.shape == (VIEW_PX, VIEW_PX, 3)
     assert whole.masks.shape == (2, VIEW_PX, VIEW_PX)

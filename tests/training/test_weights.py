@@ -39,7 +39,7 @@ def network(path, seed, outputs=4):
         doors[1:],
         known,
     )
-    weights.in_bytes(graph)
+    weights.store_in_bytes(graph)
     onnx.save(
         onnx.helper.make_model(
             graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8
@@ -58,7 +58,7 @@ def answers(model, image):
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_a_mixture_answers_as_its_weights_together_do(tmp_path, share):
     parts = [network(tmp_path / f"{seed}.onnx", seed) for seed in (1, 2)]
-    model = weights.mixed(tmp_path / "1.onnx", tmp_path / "2.onnx", share)
+    model = weights.mix_weights(tmp_path / "1.onnx", tmp_path / "2.onnx", share)
     image = np.random.default_rng(3).uniform(0, 1, 300)
     expected = sum(
         part * (matrix @ image + bias)
@@ -72,7 +72,7 @@ def test_a_mixture_with_nothing_is_the_network_itself(tmp_path):
     network(tmp_path / "1.onnx", 1)
     network(tmp_path / "2.onnx", 2)
     assert (
-        weights.mixed(tmp_path / "1.onnx", tmp_path / "2.onnx", 0.0).SerializeToString()
+        weights.mix_weights(tmp_path / "1.onnx", tmp_path / "2.onnx", 0.0).SerializeToString()
         == (tmp_path / "1.onnx").read_bytes()
     )
 
@@ -81,4 +81,4 @@ def test_networks_of_two_makes_are_not_mixed(tmp_path):
     network(tmp_path / "1.onnx", 1)
     network(tmp_path / "2.onnx", 2, outputs=5)
     with pytest.raises(InputError, match="expected a network of the make of"):
-        weights.mixed(tmp_path / "1.onnx", tmp_path / "2.onnx", 0.5)
+        weights.mix_weights(tmp_path / "1.onnx", tmp_path / "2.onnx", 0.5)

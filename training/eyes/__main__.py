@@ -13,7 +13,7 @@ os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")  # 
 
 import torch
 
-from training.eyes.evaluate import evaluated, validation
+from training.eyes.evaluate import evaluate_groups, validation
 from training.eyes.trainer import Plan, State, train
 
 RATE = 2e-3
@@ -74,7 +74,7 @@ def main(
         "seconds": round(state.seconds, 1),
         "device": str(where),
     }
-    figures |= evaluated(state.ema, groups, where)
+    figures |= evaluate_groups(state.ema, groups, where)
     (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures["all"], indent=1), flush=True)
     try:

@@ -117,7 +117,7 @@ def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
         ],
         dim=-1,
     )
-    return Polyhedra(torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1)), hollow, ball)
+    return Polyhedra(torch.where(nothing, empty_planes(n), torch.cat([n, c], dim=-1)), hollow, ball)
 
 
 def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
@@ -131,7 +131,7 @@ def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
         ..., None
     ]
     nothing = (half.amin(dim=-1) <= 0)[..., None, None]
-    planes = torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1))
+    planes = torch.where(nothing, empty_planes(n), torch.cat([n, c], dim=-1))
     return Polyhedra(
         planes,
         torch.full_like(planes[..., 0], -NEVER),
@@ -139,14 +139,14 @@ def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
     )
 
 
-def nowhere(normals: Tensor) -> Tensor:
+def empty_planes(normals: Tensor) -> Tensor:
     """Planes (..., 4), as many as there are normals (..., 3), that no point is within."""
     empty = torch.zeros(*normals.shape[:-1], 4, device=normals.device)
     empty[..., 3] = -1.0
     return empty
 
 
-def together(first: Polyhedra, second: Polyhedra) -> Polyhedra:
+def concatenate(first: Polyhedra, second: Polyhedra) -> Polyhedra:
     """Both, one after the other."""
     return Polyhedra(*(torch.cat(parts, dim=1) for parts in zip(first, second, strict=True)))
 
@@ -258,7 +258,7 @@ def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
     return Ends(*(torch.cat(side, dim=2) for side in zip(*parts, strict=True)))
 
 
-class Met(NamedTuple):
+class FirstHit(NamedTuple):
     """First hit of each ray.
 
     Distance `far` (b, r), FAR for nothing; number of the `body` (b, r); whether the ray goes `into`
@@ -271,7 +271,7 @@ class Met(NamedTuple):
     hollow: Tensor
 
 
-def first_met(all_ends: Ends, least_mm: float) -> Met:
+def first_hit(all_ends: Ends, least_mm: float) -> FirstHit:
     """What rays meet first beyond a distance."""
     a0, a1, b0, b1 = all_ends
     solid, hollow = a0 < a1, b0 < b1
@@ -292,7 +292,7 @@ def first_met(all_ends: Ends, least_mm: float) -> Met:
     which = torch.stack(
         [choice.gather(2, body[..., None])[..., 0] for choice in choices], dim=-1
     ).argmin(dim=-1)
-    return Met(far, body, (which == 0) | (which == 3), which >= 2)
+    return FirstHit(far, body, (which == 0) | (which == 3), which >= 2)
 
 
 def plastic_mm(all_ends: Ends, most_mm: Tensor, least_mm: float) -> Tensor:
@@ -306,7 +306,9 @@ def plastic_mm(all_ends: Ends, most_mm: Tensor, least_mm: float) -> Tensor:
     return (stop - start).clamp(min=0) - torch.where(b0 < b1, in_hollow, 0.0)
 
 
-def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[Tensor, Tensor]:
+def facing(
+    bodies: Bodies, met: FirstHit, points: Tensor, bevel_mm: Tensor
+) -> tuple[Tensor, Tensor]:
     """Surface normals (b, r, 3), out of the material, and polyhedron face numbers (b, r).
 
     Points are (b, r, 3). Within `bevel_mm` (b, r) of an edge the faces beside it are mixed, as if
@@ -315,8 +317,10 @@ def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[
     faceted, rounds = bodies
     count = faceted.planes.shape[1]
     chosen = met.body.clamp(max=count - 1)
-    planes = of_bodies(faceted.planes, chosen)
-    level = torch.where(met.hollow[..., None], of_bodies(faceted.hollow, chosen), planes[..., 3])
+    planes = gather_by_body(faceted.planes, chosen)
+    level = torch.where(
+        met.hollow[..., None], gather_by_body(faceted.hollow, chosen), planes[..., 3]
+    )
     room = (level - (planes[..., :3] * points[..., None, :]).sum(dim=-1)).abs()
     face = room.argmin(dim=-1)
     weight = (1 - room / bevel_mm[..., None].clamp(min=1e-3)).clamp(min=0)
@@ -333,15 +337,15 @@ def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[
     return torch.where(met.hollow[..., None], -away, away), face
 
 
-def of_bodies(values: Tensor, body: Tensor) -> Tensor:
+def gather_by_body(values: Tensor, body: Tensor) -> Tensor:
     """Of values (b, k, ...) those of bodies (b, r): (b, r, ...)."""
     return values[torch.arange(len(values), device=values.device)[:, None], body]
 
 
 def _round_facing(rounds: Rounds, body: Tensor, points: Tensor) -> Tensor:
-    matrix = of_bodies(rounds.turn, body)
-    p = torch.einsum("brij,brj->bri", matrix, points - of_bodies(rounds.middle, body))
-    shape, hollow = of_bodies(rounds.shape, body), of_bodies(rounds.hollow, body)
+    matrix = gather_by_body(rounds.turn, body)
+    p = torch.einsum("brij,brj->bri", matrix, points - gather_by_body(rounds.middle, body))
+    shape, hollow = gather_by_body(rounds.shape, body), gather_by_body(rounds.hollow, body)
     ball, taper = shape[..., 0], shape[..., 1]
     wide = 1 + taper * p[..., 2]
     reach = (p[..., 0] ** 2 + p[..., 1] ** 2 + ball * p[..., 2] ** 2).sqrt()
@@ -371,7 +375,7 @@ def near_any(balls: Tensor, at: Tensor, way: Tensor) -> Tensor:
     return (within & (radius > 0.01)[:, None]).any(dim=2)
 
 
-def picked(mask: Tensor) -> tuple[Tensor, Tensor]:
+def true_indices(mask: Tensor) -> tuple[Tensor, Tensor]:
     """Indices (b, m) of the true entries in each row of (b, r), and which are no padding."""
     most = max(1, int(mask.sum(dim=1).max()))
     place = torch.where(mask, mask.long().cumsum(dim=1) - 1, most)
@@ -381,6 +385,6 @@ def picked(mask: Tensor) -> tuple[Tensor, Tensor]:
     return numbers[:, :most], filled
 
 
-def taken(values: Tensor, numbers: Tensor) -> Tensor:
+def gather_rows(values: Tensor, numbers: Tensor) -> Tensor:
     """Of values (b, r, c) those of the numbers (b, m): (b, m, c)."""
     return values.gather(1, numbers[..., None].expand(-1, -1, values.shape[2]))

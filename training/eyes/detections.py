@@ -67,7 +67,7 @@ def detections(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Detecti
     The answers are (b, CHANNELS_OUT, h, w).
     """
     answer = answer.float()
-    chances = _in_hills(answer[:, Answer.CENTRE].sigmoid())
+    chances = _hill_chances(answer[:, Answer.CENTRE].sigmoid())
     whole = torch.stack(
         [chances[:, :POSES].sum(dim=1), chances[:, COUNTER], chances[:, ELSE]], dim=1
     ).amax(dim=1)
@@ -81,10 +81,10 @@ def detections(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Detecti
         scene.tolist(), here, likely, row.tolist(), column.tolist(), strict=True
     ):
         found[number].append(_detection(values, own, np.array([x, y])))
-    return [_each_once(sorted(some, key=lambda one: -one.best[1])) for some in found]
+    return [_without_duplicates(sorted(some, key=lambda one: -one.best[1])) for some in found]
 
 
-def _in_hills(chances: Tensor) -> Tensor:
+def _hill_chances(chances: Tensor) -> Tensor:
     """Chances (b, k, h, w) gathered from the hills around each cell: 1 for a sure middle."""
     steps = torch.arange(-1, 2, device=chances.device, dtype=torch.float32)
     bell = torch.exp(-(steps**2) / (2 * HILL_CELLS**2))
@@ -116,7 +116,7 @@ def _detection(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Dete
     )
 
 
-def _each_once(found: list[Detection]) -> list[Detection]:
+def _without_duplicates(found: list[Detection]) -> list[Detection]:
     """Without those that are nearer to a surer one than SAME_BASES."""
     kept: list[Detection] = []
     for one in found:

@@ -17,7 +17,7 @@ from training.eyes.model import KINDS, EyesNet
 from training.eyes.product import COLOURS, sizes_of
 from training.eyes.scenes import SIDE_PX, Objects, Rendered
 from training.eyes.targets import EMPTY, PRINTED, UNKNOWN, Example, each_part, make_example
-from training.eyes.trainer import VALIDATION_SEEDS, made_scenes
+from training.eyes.trainer import VALIDATION_SEEDS, make_scenes
 
 REPORTED_VISIBLE = 0.4
 """What shows more of itself than this must be found; what shows less may be."""
@@ -52,7 +52,7 @@ def validation(
             return groups[: -(-count // stored["group"])]
     group = 1 if device.type == "cpu" else 64
     made = [
-        made_scenes(VALIDATION_SEEDS + first, group, device, side)
+        make_scenes(VALIDATION_SEEDS + first, group, device, side)
         for first in range(0, count, group)
     ]
     if device.type == "cuda":  # quicker made than read
@@ -69,7 +69,7 @@ def validation(
     return made
 
 
-def evaluated(net: EyesNet, groups: list[Rendered], device: torch.device) -> dict[str, Any]:
+def evaluate_groups(net: EyesNet, groups: list[Rendered], device: torch.device) -> dict[str, Any]:
     """All figures, by what is known of the bare table, and all together."""
     rows: dict[str, list[dict[str, Any]]] = {}
     net = net.to(device).eval()

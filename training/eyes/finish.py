@@ -134,7 +134,7 @@ def decoded(code: Tensor) -> Tensor:
     )
 
 
-def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> Tensor:
+def take_pictures(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> Tensor:
     """Encoded pictures (b, 3, h, w), 0..1, that cameras make of light, at the light's own size."""
     side = light.shape[-1]
     light = blurred(light.clamp(0, 50), camera.spot)
@@ -145,9 +145,9 @@ def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> T
     )
     veil = camera.veil[..., None, None]
     light = light + veil * (wide - light)
-    light = light + camera.smear[..., None, None] * (_drawn_out(light) - light)
+    light = light + camera.smear[..., None, None] * (_smear_rows(light) - light)
     steps = torch.linspace(-1, 1, side, device=light.device)
-    light = light * _without_speck(camera.dust, steps)
+    light = light * _speck_transmission(camera.dust, steps)
     fall = camera.fall[..., None, None]
     light = light * torch.exp(
         fall[:, :1] * steps[:, None]
@@ -171,13 +171,13 @@ def photographed(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> T
     return interpolate(code, size=(side, side), mode="bilinear") if small != side else code
 
 
-def _drawn_out(light: Tensor) -> Tensor:
+def _smear_rows(light: Tensor) -> Tensor:
     """Light spread along rows, as through grease that was wiped."""
     wide = pad(light, (SMEAR // 2, SMEAR // 2, 0, 0), mode="replicate")
     return avg_pool2d(wide, (1, SMEAR), stride=1)
 
 
-def _without_speck(dust: Tensor, steps: Tensor) -> Tensor:
+def _speck_transmission(dust: Tensor, steps: Tensor) -> Tensor:
     """Transmission (b, 1, side, side) of a lens with a speck of dust; steps run from -1 to 1."""
     x, y, size, dark = dust[..., None, None].unbind(1)
     far = ((steps - x) ** 2 + (steps[:, None] - y) ** 2) / size**2
@@ -192,8 +192,8 @@ def paper_of(camera: Camera) -> Tensor:
     return decoded(encoded(white) ** camera.curve)
 
 
-def relative(code: Tensor, paper: Tensor) -> Tensor:
-    """Encoded light relative to paper (b, 3): as `vision.finder.relative`, 0..1."""
+def relative_to_paper(code: Tensor, paper: Tensor) -> Tensor:
+    """Encoded light relative to paper (b, 3): as `vision.networks.detector.encode_light`, 0..1."""
     return (decoded(code) / (BRIGHTEST * paper[..., None, None])).clamp(1e-6, 1) ** (1 / 2.2)
 
 

@@ -385,7 +385,7 @@ BARE = 0.22
 """Share of scenes without a board."""
 
 
-def _each(
+def _ground_of_each(
     makes: tuple[tuple[Make, float], ...], places: Tensor, texel: Tensor, seed: int
 ) -> Tensor:
     """Every scene's ground of a kind of its own; scenes of one kind are made together."""
@@ -405,7 +405,7 @@ def _each(
     return out
 
 
-def turned(places: Tensor, draw: Draw, reach_mm: float) -> Tensor:
+def turn_places(places: Tensor, draw: Draw, reach_mm: float) -> Tensor:
     """Places as a thing sees them that lies anyhow."""
     angle = draw.uniform(0, 2 * math.pi)
     c, s = torch.cos(angle)[:, None, None], torch.sin(angle)[:, None, None]
@@ -425,9 +425,9 @@ def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Ten
     y, x = torch.meshgrid(steps, steps, indexing="ij")
     places = low[:, None, None] + torch.stack([x, y], dim=-1)[None] * (high - low)[:, None, None]
     texel = ((high - low).amin(dim=-1) / side).clamp(min=0.2)
-    table = _each(TABLES, turned(places, draw, 300.0), texel, seed * 7 + 1)
-    own = turned(places, draw, 60.0)
-    board = _each(BOARDS, own, texel, seed * 7 + 2)
+    table = _ground_of_each(TABLES, turn_places(places, draw, 300.0), texel, seed * 7 + 1)
+    own = turn_places(places, draw, 60.0)
+    board = _ground_of_each(BOARDS, own, texel, seed * 7 + 2)
     half, middle = draw.uniform(60, 260, 2), draw.uniform(-140, 140, 2)
     beyond = ((own - middle[:, None, None]).abs() - half[:, None, None]).amax(dim=-1)
     frame = draw.uniform(-4, 14)[:, None, None]
@@ -446,7 +446,7 @@ def _with_decals(shown: Tensor, places: Tensor, draw: Draw, most: int = 5) -> Te
     some = draw.chance(0.4)
     for _ in range(most):
         there = (some & draw.chance(0.6))[:, None, None]
-        own = turned(places + draw.uniform(-110, 110, 1, 1, 2), draw, 0.0)
+        own = turn_places(places + draw.uniform(-110, 110, 1, 1, 2), draw, 0.0)
         size = draw.uniform(10, 45)[:, None, None]
         number = draw.whole(glyph_count(), 1, 1).expand(own.shape[:3])
         ink = glyph_at(number, own[..., 0] / size + 0.5, own[..., 1] / size + 0.5) * there
@@ -464,7 +464,7 @@ def _with_cards(shown: Tensor, places: Tensor, texel: Tensor, draw: Draw, most: 
     for _ in range(most):
         there = draw.chance(0.25)[:, None, None]
         fiducial = draw.chance(0.5)[:, None, None]
-        own = turned(places + draw.uniform(-120, 120, 1, 1, 2), draw, 0.0)
+        own = turn_places(places + draw.uniform(-120, 120, 1, 1, 2), draw, 0.0)
         side = draw.uniform(24, 40)[:, None, None]
         half = torch.where(
             fiducial,

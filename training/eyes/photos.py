@@ -174,7 +174,7 @@ class PlacedDetection(NamedTuple):
     colour_chance: float
 
 
-def placed(find: Detection, look: Look, photo: Shows) -> PlacedDetection:
+def place_detection(find: Detection, look: Look, photo: Shows) -> PlacedDetection:
     """A find on the table, in the sizes and colours that are in play."""
     lens, camera, setup = photo.setup.camera, photo.camera, photo.setup
     pixels = look.pixels(find.points)
@@ -227,17 +227,17 @@ def rows_of_case(case: Path, network: Any, with_empty: bool = False) -> list[dic
     reported = detections(torch.from_numpy(network.forward("answer")))[0]
     outline = setup.outline_mm()
     said = [
-        placed(one, look, photo)
+        place_detection(one, look, photo)
         for one in reported
         if one.best[0] == 0 and one.best[1] > REPORTED_CHANCE
     ]
-    said = [one for one in said if _within(outline, one.middle_mm)]
+    said = [one for one in said if _is_within(outline, one.middle_mm)]
     rows = _piece_rows(truth["pieces"], said)
     rows += _counter_rows(truth.get("counters") or [], reported, look, photo, outline)
     return [{"case": case.name, "kind": kind, **row} for row in rows]
 
 
-def _within(outline: Array, place: Array) -> bool:
+def _is_within(outline: Array, place: Array) -> bool:
     return (
         cv2.pointPolygonTest(
             outline.astype(np.float32)[:, None], (float(place[0]), float(place[1])), True
@@ -261,14 +261,14 @@ def _piece_rows(there: list[dict[str, Any]], said: list[PlacedDetection]) -> lis
         match = [said[j] for k, j in pairs if k == i]
         rows.append({"there": True, **(_match_row(true, match[0]) if match else {})})
     rows += [
-        {"there": False, "sure": _sure(one)}
+        {"there": False, "sure": _is_sure(one)}
         for j, one in enumerate(said)
         if j not in {j for _, j in pairs}
     ]
     return rows
 
 
-def _sure(one: PlacedDetection) -> bool:
+def _is_sure(one: PlacedDetection) -> bool:
     return bool(
         one.find.best[1] >= SURELY_THERE
         and one.find.poses.max() >= SURE
@@ -283,7 +283,7 @@ def _match_row(true: dict[str, Any], said: PlacedDetection) -> dict[str, Any]:
     }
     row |= {
         "found": True,
-        "sure": _sure(said),
+        "sure": _is_sure(said),
         "true": [true["colour"], true["size"], true["pose"]],
         "said": [said.colour, said.size, said.pose],
     }
@@ -305,7 +305,7 @@ def _counter_rows(
         on_plane(look.pixels(one.centre[None]), photo.camera, photo.setup.camera)[0]
         for one in counters
     ]
-    places = [place for place in places if _within(outline, place)]
+    places = [place for place in places if _is_within(outline, place)]
     far = np.array(
         [[np.hypot(one["x_mm"] - x, one["y_mm"] - y) for x, y in places] for one in there]
     ).reshape(len(there), len(places))

@@ -20,7 +20,7 @@ def standing_tilt(base: Tensor, height: Tensor) -> Tensor:
     return torch.atan2(height, -base / 2)
 
 
-def posed(
+def pose_corners(
     base: Tensor, height: Tensor, place: Tensor, heading: Tensor, tilt: Tensor, roll: Tensor
 ) -> Tensor:
     """Corners (..., 5, 3) of pieces at places (..., 2), corners 1 and 2 on the table.
@@ -77,7 +77,7 @@ def apart_mm(first: Tensor, second: Tensor) -> Tensor:
     return torch.where(length[..., 0] > 1e-4, gap, -torch.inf).amax(dim=-1)
 
 
-def accepted(wanted: Tensor, corners: Tensor, ignored: Tensor, least_mm: float) -> Tensor:
+def accept_greedily(wanted: Tensor, corners: Tensor, ignored: Tensor, least_mm: float) -> Tensor:
     """Which of the wanted (b, n) may stay, chosen greedily in order.
 
     Those that stay are `least_mm` from each other; pairs `ignored` (b, n, n) may meet.
@@ -108,7 +108,7 @@ def touching_place(
     none = torch.zeros_like(base)
     for _ in range(STEPS):
         far = (low + high) / 2
-        corners = posed(base, height, middle + far[..., None] * ahead, heading, tilt, none)
+        corners = pose_corners(base, height, middle + far[..., None] * ahead, heading, tilt, none)
         free = apart_mm(corners, anchor) >= gap_mm
         low, high = torch.where(free, low, far), torch.where(free, far, high)
     return middle + high[..., None] * ahead
@@ -124,13 +124,17 @@ def leaning_tilt(
     low, high = torch.zeros_like(base), standing_tilt(base, height)
     for _ in range(STEPS):
         tilt = (low + high) / 2
-        free = apart_mm(at_pivot(base, height, pivot, heading, tilt), anchor) >= 0.02
+        free = apart_mm(corners_at_pivot(base, height, pivot, heading, tilt), anchor) >= 0.02
         low, high = torch.where(free, low, tilt), torch.where(free, tilt, high)
     return high
 
 
-def at_pivot(base: Tensor, height: Tensor, pivot: Tensor, heading: Tensor, tilt: Tensor) -> Tensor:
+def corners_at_pivot(
+    base: Tensor, height: Tensor, pivot: Tensor, heading: Tensor, tilt: Tensor
+) -> Tensor:
     """Corners (..., 5, 3) of pieces whose edge on the table has its middle at `pivot` (..., 2)."""
-    corners = posed(base, height, torch.zeros_like(pivot), heading, tilt, torch.zeros_like(base))
+    corners = pose_corners(
+        base, height, torch.zeros_like(pivot), heading, tilt, torch.zeros_like(base)
+    )
     off = pivot - corners[..., 1:3, :2].mean(dim=-2)
     return torch.cat([corners[..., :2] + off[..., None, :], corners[..., 2:]], dim=-1)

@@ -23,12 +23,12 @@ from training.eyes.bodies import (
     dot,
     ends,
     facing,
-    first_met,
+    first_hit,
+    gather_by_body,
+    gather_rows,
     near_any,
-    of_bodies,
-    picked,
     plastic_mm,
-    taken,
+    true_indices,
     unit,
 )
 from training.eyes.draw import Draw
@@ -113,7 +113,7 @@ class World(NamedTuple):
     ground: Ground
 
 
-class Seen(NamedTuple):
+class RayResult(NamedTuple):
     """What rays (b, r) see.
 
     `light` (b, r, 3); `bare`, that of the table without bodies; the `body` met first, -1 for none;
@@ -143,16 +143,16 @@ def without_empty(world: World) -> tuple[World, Tensor]:
             + first
         )
     bodies = Bodies(
-        type(faceted)(*(of_bodies(part, kept[0]) for part in faceted)),
-        type(rounds)(*(of_bodies(part, kept[1] - count) for part in rounds)),
+        type(faceted)(*(gather_by_body(part, kept[0]) for part in faceted)),
+        type(rounds)(*(gather_by_body(part, kept[1] - count) for part in rounds)),
     )
     numbers = torch.cat(kept, dim=1)
     return world._replace(
-        bodies=bodies, stuff=Materials(*(of_bodies(part, numbers) for part in world.stuff))
+        bodies=bodies, stuff=Materials(*(gather_by_body(part, numbers) for part in world.stuff))
     ), numbers
 
 
-def over(lights: Lights, points: Tensor) -> Tensor:
+def bar_transmission(lights: Lights, points: Tensor) -> Tensor:
     """Share (b, r, l) of each lamp that the bars of shadow let through at points (b, r, 3)."""
     last = lights.at[:, -1:]
     way = unit(last - points)
@@ -180,7 +180,9 @@ def lamp_light(lights: Lights, points: Tensor, normals: Tensor, places: Tensor) 
     return (cosine / squared)[..., 0] * strength[:, None]
 
 
-def reaching(world: World, at: Tensor, places: Tensor, asked: Tensor | None = None) -> Tensor:
+def transmitted_light(
+    world: World, at: Tensor, places: Tensor, asked: Tensor | None = None
+) -> Tensor:
     """Share (b, r, 3) of light from places (b, r, 3) that reaches points (b, r, 3).
 
     Light goes through or past bodies; the share is 1 where it is not `asked` (b, r).
@@ -189,9 +191,9 @@ def reaching(world: World, at: Tensor, places: Tensor, asked: Tensor | None = No
     way = unit(whole)
     out = torch.ones_like(at)
     near = near_any(world.bodies.balls, at, way)
-    numbers, filled = picked(near if asked is None else near & asked)
+    numbers, filled = true_indices(near if asked is None else near & asked)
     few, there = (
-        taken(torch.cat([at, way, whole.norm(dim=-1, keepdim=True)], dim=-1), numbers),
+        gather_rows(torch.cat([at, way, whole.norm(dim=-1, keepdim=True)], dim=-1), numbers),
         filled[..., None],
     )
     length = plastic_mm(ends(world.bodies, few[..., :3], few[..., 3:6]), few[..., 6:], LEAST_MM)
@@ -225,7 +227,7 @@ def light_map(
     points = torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1)
     up = torch.zeros_like(points)
     up[..., 2] = 1.0
-    lets = over(lights, points)
+    lets = bar_transmission(lights, points)
     count = lights.at.shape[1]
     shaded = torch.zeros(b, side * side, count, 3, device=device)
     plain = torch.zeros(b, side * side, count, device=device)
@@ -236,7 +238,7 @@ def light_map(
         plain += light / samples
         for k in range(count):
             shaded[:, :, k] += (
-                light[:, :, k, None] * reaching(world, points, places[:, :, k]) / samples
+                light[:, :, k, None] * transmitted_light(world, points, places[:, :, k]) / samples
             )
     soft = shaded.permute(0, 2, 3, 1).reshape(b * count, 3, side, side)
     soft = avg_pool2d(soft, 3, 1, 1, count_include_pad=False).reshape(b, count, 3, side, side)
@@ -258,7 +260,7 @@ def places_on(lights: Lights, count: int, draw: Draw, sample: int = 0, samples: 
     return lights.at[:, None] + a * lights.across[:, None] + c * lights.up[:, None]
 
 
-def of_map(picture: Tensor, ground: Ground, points: Tensor) -> Tensor:
+def sample_map(picture: Tensor, ground: Ground, points: Tensor) -> Tensor:
     """Of a picture (b, c, h, w) of the ground what is at points (b, r, 2 or 3): (b, r, c)."""
     at = (points[..., :2] - ground.low[:, None]) / (ground.high - ground.low)[:, None] * 2 - 1
     got = grid_sample(
@@ -303,7 +305,7 @@ def room(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
     return light
 
 
-def around(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
+def surrounding_light(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
     """Light (b, r, 3) at points (b, r, 3) from directions (b, r, 3), of the table or the room.
 
     Bodies are ignored.
@@ -314,11 +316,11 @@ def around(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
     )
     ground = world.ground
     points = at + far * way
-    table = of_map(ground.colour, ground, points) * of_map(ground.lit, ground, points)
+    table = sample_map(ground.colour, ground, points) * sample_map(ground.lit, ground, points)
     return torch.where(falls, table, room(world, at, way, blur))
 
 
-def mirrored(cosine: Tensor, ratio: Tensor) -> Tensor:
+def reflectance(cosine: Tensor, ratio: Tensor) -> Tensor:
     """Share of light that a surface of clear material mirrors (Fresnel, unpolarised).
 
     `cosine` is that of the angle of incidence; `ratio` is the index of refraction before the
@@ -331,7 +333,7 @@ def mirrored(cosine: Tensor, ratio: Tensor) -> Tensor:
     return torch.where(sine_squared >= 1, 1.0, (0.5 * (across**2 + along**2)).clamp(0, 1))
 
 
-def bent(way: Tensor, normal: Tensor, cosine: Tensor, ratio: Tensor) -> Tensor:
+def refract(way: Tensor, normal: Tensor, cosine: Tensor, ratio: Tensor) -> Tensor:
     """Directions (..., 3) of rays that go on behind a surface facing them (Snell)."""
     within = (1 - ratio**2 * (1 - cosine**2)).clamp(min=0).sqrt()
     return unit(ratio * way + (ratio * cosine - within) * normal)
@@ -343,44 +345,46 @@ do as its fullest scene.
 """
 
 
-def seen(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
+def trace_rays(world: World, eye: Tensor, way: Tensor, draw: Draw) -> RayResult:
     """What rays from eyes (b, 3) along (b, r, 3) see."""
     if len(eye) < 4 * GROUPS:
-        return _seen_together(world, eye, way, draw)
+        return _trace_scenes(world, eye, way, draw)
     near = near_any(world.bodies.balls, eye[:, None].expand_as(way), way).sum(dim=1)
     order = near.argsort()
     parts = []
     for some in order.chunk(GROUPS):
-        there = _of_scenes(world, some)
-        parts.append(_seen_together(there, eye[some], way[some], draw.of(len(some))))
+        there = _select_scenes(world, some)
+        parts.append(_trace_scenes(there, eye[some], way[some], draw.of(len(some))))
     back = order.argsort()
-    return Seen(*(torch.cat(side)[back] for side in zip(*parts, strict=True)))
+    return RayResult(*(torch.cat(side)[back] for side in zip(*parts, strict=True)))
 
 
-def _of_scenes(tree: Any, scenes: Tensor) -> Any:
+def _select_scenes(tree: Any, scenes: Tensor) -> Any:
     """Of tuples of tensors, or of such tuples, the same for some scenes only."""
     if isinstance(tree, Tensor):
         return tree[scenes]
-    return type(tree)(*(_of_scenes(part, scenes) for part in tree))
+    return type(tree)(*(_select_scenes(part, scenes) for part in tree))
 
 
-def _seen_together(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
+def _trace_scenes(world: World, eye: Tensor, way: Tensor, draw: Draw) -> RayResult:
     b, r, _ = way.shape
     at = eye[:, None].expand(b, r, 3)
     places = world.stuff.clear.shape[1]
     world, had = without_empty(world)
     bodies, ground = world.bodies, world.ground
     points = at - (at[..., 2:] / way[..., 2:].clamp(max=-0.05)) * way
-    colour = of_map(ground.colour, ground, points)
+    colour = sample_map(ground.colour, ground, points)
     gloss = ground.gloss[:, None, None]
     back = way * torch.tensor([1.0, 1.0, -1.0], device=way.device)
-    mirror = mirrored(-way[..., 2:], torch.full_like(way[..., :1], 1 / 1.5))
+    mirror = reflectance(-way[..., 2:], torch.full_like(way[..., :1], 1 / 1.5))
     sheen = gloss * mirror * room(world, points, back, torch.full_like(gloss, 0.35)).clamp(max=8.0)
-    bare = colour * of_map(ground.bare, ground, points) + sheen
-    light = colour * of_map(ground.lit, ground, points) + sheen
+    bare = colour * sample_map(ground.bare, ground, points) + sheen
+    light = colour * sample_map(ground.lit, ground, points) + sheen
     first = torch.full((b, r), -1, dtype=torch.long, device=way.device)
-    numbers, filled = picked(near_any(bodies.balls, at, way))
-    got, body, hits = _followed(world, taken(at, numbers), taken(way, numbers), filled, draw)
+    numbers, filled = true_indices(near_any(bodies.balls, at, way))
+    got, body, hits = _follow_rays(
+        world, gather_rows(at, numbers), gather_rows(way, numbers), filled, draw
+    )
     spare = torch.where(filled, numbers, r)  # what only fills up goes to a place of its own
     light = torch.cat([light, light[:, :1]], dim=1)
     met = body >= 0
@@ -389,7 +393,7 @@ def _seen_together(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
     first = torch.cat([first, first[:, :1]], dim=1).scatter(1, spare, body)[:, :r]
     first = torch.where(first >= 0, had.gather(1, first.clamp(min=0)), -1)
     alone = torch.zeros(b, places, device=way.device).scatter(1, had, hits)
-    return Seen(light, bare, first, alone)
+    return RayResult(light, bare, first, alone)
 
 
 class _Rays(NamedTuple):
@@ -401,7 +405,7 @@ class _Rays(NamedTuple):
     alive: Tensor
 
 
-def _followed(
+def _follow_rays(
     world: World, at: Tensor, way: Tensor, alive: Tensor, draw: Draw
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Trace rays to their end.
@@ -413,24 +417,30 @@ def _followed(
     hits = (
         ((all_ends.into < all_ends.out) & (all_ends.out > 0) & alive[..., None]).float().sum(dim=1)
     )
-    light, rays, first = _turn(world, _Rays(at, way, torch.ones_like(at), alive), all_ends, draw, 0)
+    light, rays, first = _trace_surface(
+        world, _Rays(at, way, torch.ones_like(at), alive), all_ends, draw, 0
+    )
     own = torch.arange(at.shape[1], device=at.device).expand(len(at), -1)
     for turn in range(1, MOST_TURNS + 1):
-        numbers, filled = picked(rays.alive)
+        numbers, filled = true_indices(rays.alive)
         own = own.gather(1, numbers)
-        at, way, carry = (taken(side, numbers) for side in rays[:3])
+        at, way, carry = (gather_rows(side, numbers) for side in rays[:3])
         rays = _Rays(at, way, carry, filled)
         if turn < MOST_TURNS:
-            got, rays, _ = _turn(world, rays, ends(world.bodies, rays.at, rays.way), draw, turn)
+            got, rays, _ = _trace_surface(
+                world, rays, ends(world.bodies, rays.at, rays.way), draw, turn
+            )
         else:
-            got = rays.carry * around(world, rays.at, rays.way, torch.zeros_like(rays.at[..., :1]))
+            got = rays.carry * surrounding_light(
+                world, rays.at, rays.way, torch.zeros_like(rays.at[..., :1])
+            )
         light = light.scatter_add(
             1, own[..., None].expand(-1, -1, 3), torch.where(filled[..., None], got, 0.0)
         )
     return light, first, hits
 
 
-def _turn(
+def _trace_surface(
     world: World, rays: _Rays, all_ends: Ends, draw: Draw, turn: int
 ) -> tuple[Tensor, _Rays, Tensor]:
     """Trace rays past one surface.
@@ -439,15 +449,15 @@ def _turn(
     -1 for none.
     """
     at, way, carry, alive = rays
-    met = first_met(all_ends, LEAST_MM)
+    met = first_hit(all_ends, LEAST_MM)
     to_table = torch.where(way[..., 2] < -1e-4, -at[..., 2] / way[..., 2].clamp(max=-1e-4), 1e8)
     hit = alive & (met.far < to_table.clamp(min=LEAST_MM))
     light = torch.zeros_like(at)
     if turn:
-        past = carry * around(world, at, way, torch.zeros_like(at[..., :1]))
+        past = carry * surrounding_light(world, at, way, torch.zeros_like(at[..., :1]))
         light = torch.where((alive & ~hit)[..., None], past, light)
     points = at + torch.where(hit, met.far, 0.0)[..., None] * way
-    stuff = Materials(*(of_bodies(part, met.body) for part in world.stuff))
+    stuff = Materials(*(gather_by_body(part, met.body) for part in world.stuff))
     away, face = facing(
         world.bodies, met, points, torch.where(met.hollow, 0.3 * stuff.bevel_mm, stuff.bevel_mm)
     )
@@ -456,7 +466,7 @@ def _turn(
     pip = _on_pip(stuff, points, face) & met.into & ~met.hollow
     clear = ((stuff.clear > 0.5) & ~pip)[..., None]
     ratio = torch.where(met.into, 1 / stuff.bends, stuff.bends)[..., None]
-    share = mirrored(cosine, torch.where(clear, ratio, 1 / 1.49))
+    share = reflectance(cosine, torch.where(clear, ratio, 1 / 1.49))
     back = unit(way + 2 * cosine * normal)
     carry = torch.where(
         (clear & ~met.into[..., None]),
@@ -464,15 +474,21 @@ def _turn(
         carry,
     )
     blur = (1 - stuff.gloss)[..., None]
-    glance = share * around(world, points, back, blur) * (0.15 + 0.85 * stuff.gloss[..., None])
+    glance = (
+        share
+        * surrounding_light(world, points, back, blur)
+        * (0.15 + 0.85 * stuff.gloss[..., None])
+    )
     colour = torch.where(pip[..., None], stuff.pips[..., 5:], stuff.colour)
-    diffuse = colour * _falling(world, points + 0.05 * normal, normal, met.hollow, draw, turn)
+    diffuse = colour * _incident_light(
+        world, points + 0.05 * normal, normal, met.hollow, draw, turn
+    )
     milk = torch.where(clear, torch.where(met.into & ~met.hollow, stuff.milk, 0.0)[..., None], 1.0)
     milk = milk * torch.where(clear, 1.0, 1 - share)
     added = carry * (diffuse * milk + torch.where(clear & ~met.into[..., None], 0.0, glance))
     light = torch.where(hit[..., None], added, light)
     whole = share >= 1
-    onward = torch.where(whole, back, bent(way, normal, cosine, ratio))
+    onward = torch.where(whole, back, refract(way, normal, cosine, ratio))
     carry = carry * torch.where(whole, 1.0, (1 - share) * (1 - milk))
     on = hit & clear[..., 0]
     return light, _Rays(points, onward, carry, on), torch.where(hit, met.body, -1)
@@ -499,22 +515,22 @@ def _on_pip(stuff: Materials, points: Tensor, face: Tensor) -> Tensor:
     return (count > 0) & (face >= 1) & (face <= 4) & ((u - nearest) ** 2 + v**2 < radius**2)
 
 
-def _falling(
+def _incident_light(
     world: World, points: Tensor, normals: Tensor, hollow: Tensor, draw: Draw, turn: int
 ) -> Tensor:
     """Light (b, m, 3) that falls on surfaces; shadows are looked for on what is seen first only."""
     lights, ground = world.lights, world.ground
     places = places_on(lights, points.shape[1], draw)
-    light = lamp_light(lights, points, normals, places) * over(lights, points)
+    light = lamp_light(lights, points, normals, places) * bar_transmission(lights, points)
     total = torch.zeros_like(points)
     for k in range(lights.at.shape[1]):
         part = light[..., k, None] * lights.power[:, None, k]
         total = total + (
-            part * reaching(world, points, places[:, :, k], part.amax(dim=-1) > LITTLE)
+            part * transmitted_light(world, points, places[:, :, k], part.amax(dim=-1) > LITTLE)
             if turn == 0
             else 0.7 * part
         )
     upward = normals[..., 2:]
-    below = of_map(ground.colour, ground, points) * of_map(ground.bare, ground, points)
+    below = sample_map(ground.colour, ground, points) * sample_map(ground.bare, ground, points)
     even = lights.around[:, None] * (0.5 + 0.5 * upward) + 0.6 * below * (0.5 - 0.5 * upward)
     return total + even * torch.where(hollow, 0.4, 1.0)[..., None]

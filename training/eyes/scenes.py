@@ -32,15 +32,15 @@ from training.eyes.lighting import random_lights
 from training.eyes.materials import WEIGHTS, plastics, see_through
 from training.eyes.model import KINDS
 from training.eyes.posing import (
-    accepted,
-    at_pivot,
+    accept_greedily,
+    corners_at_pivot,
     leaning_tilt,
-    posed,
+    pose_corners,
     standing_tilt,
     touching_place,
 )
 from training.eyes.product import COLOURS, sizes_of
-from training.eyes.raytracer import Ground, Materials, World, light_map, of_map, seen
+from training.eyes.raytracer import Ground, Materials, World, light_map, sample_map, trace_rays
 
 PIECES = 12
 SIDE_PX = 192
@@ -179,8 +179,8 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
     reach = draw.uniform(0.25, 0.62, 1, 1)
     pixels = (side - 1) / 2 + draw.uniform(-1, 1, PIECES, 2) * reach * side
     place = on_table(view, pixels)
-    corners = posed(base, height, place, heading, tilt, roll)
-    corners, tilt, raised, hidden = _paired(
+    corners = pose_corners(base, height, place, heading, tilt, roll)
+    corners, tilt, raised, hidden = _place_pairs(
         draw, corners, (base, height, wall), heading, tilt, role
     )
     many = ((side / (base[:, 0] * view.focal / view.eye.norm(dim=-1))) ** 2 / 4).clamp(
@@ -188,16 +188,16 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
     ) / PIECES
     wanted = draw.uniform(0, 1, PIECES) < (many * draw.uniform(0.2, 1.3))[:, None]
     wanted = wanted & (~second | (role == ALONE) | wanted.roll(1, 1)) & (tilt < standing + 1e-3)
-    there = _fitting(wanted, corners, role, second)
+    there = _without_overlaps(wanted, corners, role, second)
     on_it, in_it = hidden & (role == STANDS_ON), hidden & (role == IS_IN)
     name, clear = _colours(draw)
-    has_second = _of_next(there)
-    shows = (_of_next(in_it) & has_second | on_it) & clear | _of_next(raised) & has_second
+    has_second = _next_piece(there)
+    shows = (_next_piece(in_it) & has_second | on_it) & clear | _next_piece(raised) & has_second
     return Pieces(
         corners * there[..., None, None],
         there,
-        there & ~in_it & ~_of_next(on_it & there),
-        _kinds_of(tilt, standing, roll),
+        there & ~in_it & ~_next_piece(on_it & there),
+        _pose_kinds(tilt, standing, roll),
         shows,
         raised & there,
         base,
@@ -227,7 +227,7 @@ def _poses(
     return torch.where(aligned, parallel, heading), tilt, roll
 
 
-def _kinds_of(tilt: Tensor, standing: Tensor, roll: Tensor) -> Tensor:
+def _pose_kinds(tilt: Tensor, standing: Tensor, roll: Tensor) -> Tensor:
     """Upright, lying or leaning, from tilts, the tilt of pieces that stand, and rolls."""
     kind = torch.where(
         tilt < LEAST_LEAN, LYING, torch.where(tilt > standing - LEAST_LEAN, UPRIGHT, LEANING)
@@ -235,21 +235,21 @@ def _kinds_of(tilt: Tensor, standing: Tensor, roll: Tensor) -> Tensor:
     return torch.where(roll.abs() > LEAST_LEAN, LEANING, kind)
 
 
-def _fitting(wanted: Tensor, corners: Tensor, role: Tensor, second: Tensor) -> Tensor:
+def _without_overlaps(wanted: Tensor, corners: Tensor, role: Tensor, second: Tensor) -> Tensor:
     """Which pieces are there: those that are wanted and in no other's place, (b, PIECES)."""
     together = ((role == STANDS_ON) | (role == IS_IN)) & second
     pair = torch.arange(PIECES, device=role.device) // 2
     ignored = (pair[:, None] == pair[None])[None] & (together | together.roll(-1, 1))[:, :, None]
-    there = accepted(wanted, corners, ignored, CLEARANCE_MM)
+    there = accept_greedily(wanted, corners, ignored, CLEARANCE_MM)
     return there & (~together & (role != LEANS) | there.roll(1, 1))
 
 
-def _of_next(of_each: Tensor) -> Tensor:
+def _next_piece(of_each: Tensor) -> Tensor:
     """What is so of the piece after each, (b, PIECES); nothing comes after the last."""
     return torch.cat([of_each[:, 1:], torch.zeros_like(of_each[:, :1])], dim=1)
 
 
-def _paired(
+def _place_pairs(
     draw: Draw,
     corners: Tensor,
     size: tuple[Tensor, Tensor, Tensor],
@@ -273,7 +273,7 @@ def _paired(
         anchor,
         draw.uniform(0.03, 1.2, PIECES),
     )
-    by_touch = posed(base, height, touching, heading, tilt, none)
+    by_touch = pose_corners(base, height, touching, heading, tilt, none)
     middle = (anchor[..., :4, :2].mean(dim=-2) + anchor[..., 4, :2]) / 2
     way = torch.stack([torch.cos(heading), torch.sin(heading)], dim=-1)
     pivot = (
@@ -282,10 +282,11 @@ def _paired(
         + draw.normal(2.5, PIECES, 2)
     )
     leaning = leaning_tilt(base, height, pivot, heading, anchor)
-    by_leaning = at_pivot(base, height, pivot, heading, leaning)
+    by_leaning = corners_at_pivot(base, height, pivot, heading, leaning)
     step = wall * torch.hypot(height, base / 2) / (base / 2)
     lift = (anchor[..., 4, 2] - (height - step)).clamp(min=0)
-    upright = posed(base, height, anchor[..., 4, :2], heading, standing_tilt(base, height), none)
+    standing = standing_tilt(base, height)
+    upright = pose_corners(base, height, anchor[..., 4, :2], heading, standing, none)
     on_it = upright + torch.nn.functional.pad((lift + 0.05)[..., None, None], (2, 0))
     ratio = (base / base.roll(1, 1))[..., None, None]
     anchor_base = anchor[..., :4, :].mean(dim=-2, keepdim=True)
@@ -303,8 +304,7 @@ def _paired(
     ):
         out = torch.where((role == own)[..., None, None], there, out)
     tilt = torch.where(role == LEANS, leaning, tilt)
-    # what does not fit in is not there
-    tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)
+    tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)  # does not fit: is not there
     raised = (role == STANDS_ON) & (lift > 1.0)
     hidden = ((role == STANDS_ON) & (lift <= 1.0)) | (role == IS_IN)
     return out, tilt, raised, hidden
@@ -351,7 +351,7 @@ def scenes_around(draw: Draw, view: View, pieces: Pieces, seed: int, side: int =
         walls,
         blunt,
     )
-    all_bodies = solid.Bodies(solid.together(shells, things.boxes), things.rounds)
+    all_bodies = solid.Bodies(solid.concatenate(shells, things.boxes), things.rounds)
     stuff = _stuff(draw, pieces, things)
     lights = random_lights(draw)
     low, high = corners_on_table(view, side)
@@ -411,13 +411,15 @@ def render(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Re
     """The scene as rays of light show it."""
     view, world = scene.view, scene.world
     draw = Draw(seed + 1, len(view.eye), view.eye.device)
-    saw = seen(world, view.eye, rays(view, side, each), draw)
+    saw = trace_rays(world, view.eye, rays(view, side, each), draw)
     flat = on_table(view, _pixels(side, view))
     points = torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1)
     printed = (
-        of_map(world.ground.colour, world.ground, points).transpose(1, 2).reshape(-1, 3, side, side)
+        sample_map(world.ground.colour, world.ground, points)
+        .transpose(1, 2)
+        .reshape(-1, 3, side, side)
     )
-    board = of_map(scene.board, world.ground, points).transpose(1, 2).reshape(-1, 1, side, side)
+    board = sample_map(scene.board, world.ground, points).transpose(1, 2).reshape(-1, 1, side, side)
     light, bare = averaged(saw.light, side, each), averaged(saw.bare, side, each)
     masks, visible = _masks(scene, saw.body, saw.alone, side, each)
     return Rendered(light, bare, printed, board, masks, view, _objects(scene, visible))

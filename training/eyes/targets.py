@@ -71,9 +71,9 @@ def make_example(
     camera = finish.random_cameras(draw)
     coarse = finish.SMALLER[seed % len(finish.SMALLER)] if smaller is None else smaller
     paper = finish.paper_of(camera)
-    seen = finish.relative(finish.photographed(shown.light, camera, coarse, draw), paper)
+    seen = finish.relative_to_paper(finish.take_pictures(shown.light, camera, coarse, draw), paper)
     later = shown.bare * torch.exp(draw.normal(0.03, 1, 1, 1))
-    empty = finish.relative(finish.photographed(later, camera, coarse, draw), paper)
+    empty = finish.relative_to_paper(finish.take_pictures(later, camera, coarse, draw), paper)
     printed = _print(shown, camera, draw)
     how = (
         draw.pick(list(KNOWN_SHARES))
@@ -110,7 +110,7 @@ def _print(shown: Rendered, camera: finish.Camera, draw: Draw) -> Tensor:
     return (light / BRIGHTEST).clamp(1e-6, 1) ** (1 / 2.2)
 
 
-def turned(one: Example, way: int) -> Example:
+def turn_example(one: Example, way: int) -> Example:
     """The example in a mirror or turned by quarters, one of eight ways."""
     for bit, axis in ((1, 0), (2, 1)):
         if way & bit:

@@ -20,7 +20,7 @@ from torch import Tensor
 from training.eyes.losses import loss
 from training.eyes.model import EyesNet
 from training.eyes.scenes import SIDE_PX, Rendered, random_scenes, render
-from training.eyes.targets import all_parts, each_part, make_example, turned
+from training.eyes.targets import all_parts, each_part, make_example, turn_example
 
 FORMAT = "rinkside-eyes/1"
 CHECKPOINT, OPTIMISER, CURVE = "eyes.pt", "optimiser.pt", "curve.jsonl"
@@ -165,7 +165,7 @@ def rate_at(share: float, steps: int, rate: float) -> float:
     return rate * fall * min(1.0, (steps + 1) / WARM_UP)
 
 
-def made_scenes(seed: int, count: int, device: torch.device, side: int) -> Rendered:
+def make_scenes(seed: int, count: int, device: torch.device, side: int) -> Rendered:
     """So many scenes, seen."""
     with torch.no_grad():
         return render(random_scenes(seed, count, device, side), seed, side)
@@ -177,7 +177,7 @@ def one_step(
     """The network learns from one batch; what was wrong, by part."""
     with torch.no_grad():
         seed = int(torch.randint(2**40, (1,), generator=generator))
-        example = turned(make_example(pool.some(plan.batch, generator), seed), seed % 8)
+        example = turn_example(make_example(pool.some(plan.batch, generator), seed), seed % 8)
     half = torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
     with half:
         fine = state.net.features(example.picture.contiguous(memory_format=torch.channels_last))
@@ -188,12 +188,12 @@ def one_step(
     length = torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
     if bool(length.isfinite()):  # one bad picture is no reason to lose all
         state.optimiser.step()
-        _follow(state)
+        _update_average(state)
     state.step += 1
     return parts | {"whole": whole.detach()}
 
 
-def _follow(state: State) -> None:
+def _update_average(state: State) -> None:
     """The mean of the weights goes a little way to the weights."""
     share = min(EMA, (1 + state.step) / (10 + state.step))
     own, their = list(state.ema.state_dict().values()), list(state.net.state_dict().values())
@@ -226,7 +226,7 @@ def train(
         new = state.made - at_once
         if new < plan.first or shows > new * plan.shows:
             try:
-                made = made_scenes(TRAINING_SEEDS + state.made, plan.made, device, plan.side)
+                made = make_scenes(TRAINING_SEEDS + state.made, plan.made, device, plan.side)
             except torch.OutOfMemoryError:
                 plan = replace(plan, made=max(1, plan.made // 2))
                 torch.cuda.empty_cache()
@@ -244,17 +244,17 @@ def train(
         state.seconds = before + clock() - begun
         if clock() - output > SAY_S and state.sums:
             output = clock()
-            _tell(folder, state, (output - begun) / 60, (first_step, at_once))
+            _report(folder, state, (output - begun) / 60, (first_step, at_once))
         if clock() - saved > SAVE_S:
             saved = clock()
             state.save(folder)
     if state.sums:
-        _tell(folder, state, (clock() - begun) / 60, (first_step, at_once))
+        _report(folder, state, (clock() - begun) / 60, (first_step, at_once))
     state.save(folder)
     return state
 
 
-def _tell(folder: Path, state: State, minutes: float, before: tuple[int, int]) -> None:
+def _report(folder: Path, state: State, minutes: float, before: tuple[int, int]) -> None:
     """Add a row to the curve.
 
     `minutes` are those of this run so far; `before` are the steps and scenes before it.

@@ -25,7 +25,7 @@ from table.solids import EDGES, Array
 from table.table_config import Lens
 from training.eyes.detections import detections
 from training.eyes.evaluate import REPORTED_CHANCE
-from training.eyes.photos import Look, PlacedDetection, look_at, placed
+from training.eyes.photos import Look, PlacedDetection, look_at, place_detection
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_pixels
 from vision.geometry.camera_model import project
@@ -80,10 +80,10 @@ def detections_in(photo: Unmarked, network: Any) -> tuple[Look, list[PlacedDetec
     look = look_at(photo, None)
     network.setInput(look.picture, "image")
     reported = detections(torch.from_numpy(network.forward("answer")), REPORTED_CHANCE)[0]
-    return look, [placed(one, look, photo) for one in reported if one.best[0] == 0]
+    return look, [place_detection(one, look, photo) for one in reported if one.best[0] == 0]
 
 
-def drawn(photo: Unmarked, look: Look, output: list[PlacedDetection]) -> Image:
+def draw_detections(photo: Unmarked, look: Look, output: list[PlacedDetection]) -> Image:
     """The photograph, three times as large, with what is output to be there."""
     picture = cv2.resize(photo.image, None, fx=3, fy=3, interpolation=cv2.INTER_CUBIC)
     for one in output:
@@ -112,7 +112,7 @@ def main(
     for kind, count in sorted(counts.items()):
         print(count, *kind)
     if out:
-        cv2.imwrite(str(out), drawn(photo, look, output)[..., ::-1])
+        cv2.imwrite(str(out), draw_detections(photo, look, output)[..., ::-1])
 
 
 if __name__ == "__main__":
