@@ -26,7 +26,7 @@ class Rules(Protocol):
     def violation(self, state: Any, move: Any) -> Violation | None: ...
 
 
-def instead(
+def choices_near(
     rules: Rules,
     near: Callable[[Any, Any], Iterator[tuple[str, Any]]],
     state: Any,

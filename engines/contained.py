@@ -64,7 +64,9 @@ class ContainedGame:
         self._game, self._guard = game, Guard(plugin, lambda: CALL_S)
         self.NAME, self.RULINGS = str(game.NAME), tuple[HouseRule, ...](game.RULINGS)
         self.FACTS: GameFacts = _contained_facts(facts(game), self)
-        self.State = SimpleNamespace(parse=partial(self._must, "State.parse", game.State.parse))
+        self.State = SimpleNamespace(
+            parse=partial(self._required_answer, "State.parse", game.State.parse)
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._game, name)
@@ -75,10 +77,10 @@ class ContainedGame:
         """What the game answers; raises what it may raise, and Failed for all else."""
         return self._guard.answer(what, answer, MEANT)
 
-    def _must(self, what: str, function: Callable[..., T], *given: Any) -> T:
+    def _required_answer(self, what: str, function: Callable[..., T], *given: Any) -> T:
         return self.answer(what, lambda: function(*given))
 
-    def or_else(self, what: str, answer: Callable[[], T], otherwise: T) -> T:
+    def answer_or(self, what: str, answer: Callable[[], T], otherwise: T) -> T:
         """What the game answers; the other thing where it fails, which is logged."""
         try:
             return self.answer(what, answer)
@@ -90,7 +92,7 @@ class ContainedGame:
     # --- rules ---
 
     def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Any:
-        return self._must("start", self._game.start, players, rulings)
+        return self._required_answer("start", self._game.start, players, rulings)
 
     def set_up(
         self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
@@ -105,7 +107,7 @@ class ContainedGame:
         return self.answer("set_up", ready)
 
     def parse_move(self, text: str) -> Any:
-        return self._must("parse_move", self._game.parse_move, text)
+        return self._required_answer("parse_move", self._game.parse_move, text)
 
     def legal_moves(self, state: Any) -> Any:
         """As the game lists them; no session asks for them."""
@@ -115,20 +117,20 @@ class ContainedGame:
         return self._game.violation(state, move)
 
     def play(self, state: Any, move: Any) -> Any:
-        return self._must("play", self._game.play, state, move)
+        return self._required_answer("play", self._game.play, state, move)
 
     def resign(self, state: Any, player: str) -> Any:
-        return self._must("resign", self._game.resign, state, player)
+        return self._required_answer("resign", self._game.resign, state, player)
 
     def outcome(self, state: Any) -> Any:
         """As the game says; None, as while it runs, where it cannot."""
 
         def ended() -> Any:
             outcome = self._game.outcome(state)
-            _short("outcome", "" if outcome is None else str(outcome))
+            _check_short_text("outcome", "" if outcome is None else str(outcome))
             return outcome
 
-        return self.or_else("outcome", ended, None)
+        return self.answer_or("outcome", ended, None)
 
     # --- what is shown ---
 
@@ -148,13 +150,17 @@ class ContainedGame:
             "state": "",
             "outcome": None,
         }
-        return self.or_else("shown_state", lambda: _check_document(shown(state)), failed)
+        return self.answer_or("shown_state", lambda: _check_document(shown(state)), failed)
 
     def options(self, state: Any) -> tuple[Option, ...]:
-        return self.or_else("options", lambda: _listed(Option, self._game.options(state)), ())
+        return self.answer_or(
+            "options", lambda: _checked_tuple(Option, self._game.options(state)), ()
+        )
 
     def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
-        return self.or_else("trace", lambda: _listed(Mark, self._game.trace(state, move)), ())
+        return self.answer_or(
+            "trace", lambda: _checked_tuple(Mark, self._game.trace(state, move)), ()
+        )
 
     # --- the judge ---
 
@@ -180,30 +186,32 @@ class ContainedGame:
     def judge_answer(
         self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
     ) -> Accepted:
-        return self._must("judge_answer", self._game.judge_answer, asked, answer, decided_by)
+        return self._required_answer(
+            "judge_answer", self._game.judge_answer, asked, answer, decided_by
+        )
 
     def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
         """As the game says; everybody where it cannot, so that no vote is shown."""
-        return self.or_else(
+        return self.answer_or(
             "hidden_voters", lambda: tuple(self._game.hidden_voters(state)), tuple(state.players)
         )
 
     def secret_voter(self, spoken: Any, /) -> str | None:
-        return self._must("secret_voter", self._game.secret_voter, spoken)
+        return self._required_answer("secret_voter", self._game.secret_voter, spoken)
 
     def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
         def listed() -> tuple[Choice, ...]:
-            found = _listed(Choice, self._game.alternatives(state, moves))
+            found = _checked_tuple(Choice, self._game.alternatives(state, moves))
             for choice in found:
                 _check_moves(choice.moves)
             return found
 
-        return self.or_else("alternatives", listed, ())
+        return self.answer_or("alternatives", listed, ())
 
     def measurement(self, state: Any, seen: Observation) -> MeasurementDocument:
         nothing: MeasurementDocument = {}
 
-        return self.or_else(
+        return self.answer_or(
             "measurement",
             lambda: _plain("measurement", self._game.measurement(state, seen), MeasurementDocument),
             nothing,
@@ -218,7 +226,7 @@ class ContainedGame:
         if not isinstance(found, kinds):
             raise TypeError(f"expected {kinds[0].__name__}, got {type(found).__name__}")
         if name in ("choose", "wants"):
-            _short(name, str(found))
+            _check_short_text(name, str(found))
         if name != "choose":
             return found
         try:
@@ -233,12 +241,12 @@ class ContainedGame:
         """
         if not isinstance(verdict, Verdict):
             raise ValueError(f"expected a verdict, got {type(verdict).__name__}")
-        _short("code", verdict.code)
-        _short("message", verdict.message)
-        _short("rests_on", verdict.rests_on)
+        _check_short_text("code", verdict.code)
+        _check_short_text("message", verdict.message)
+        _check_short_text("rests_on", verdict.rests_on)
         _small("evidence", verdict.evidence)
         if verdict.player is not None:
-            _short("player", verdict.player)
+            _check_short_text("player", verdict.player)
         for name in ("differences", "tried", "stands"):
             _check_moves(getattr(verdict, name, ()))
         if (asks := getattr(verdict, "asks", None)) is not None:
@@ -247,7 +255,7 @@ class ContainedGame:
         if len(ways) > MOST_MOVES:
             raise ValueError(f"expected at most {MOST_MOVES} choices, got {len(ways)}")
         for choice in ways:
-            _short("label", choice.label)
+            _check_short_text("label", choice.label)
             _check_moves(choice.moves)
         moves = getattr(verdict, "moves", ()) or getattr(verdict, "stands", ())
         _check_moves(moves)
@@ -338,14 +346,14 @@ def _contained_function(
 
     def answer(*given: Any) -> Any:
         try:
-            return game.answer(f"FACTS.{name}", lambda: _given(name, function(*given)))
+            return game.answer(f"FACTS.{name}", lambda: _checked_fact(name, function(*given)))
         except Failed:
             return usual(*given)
 
     return answer
 
 
-def _given(name: str, found: Any) -> Any:
+def _checked_fact(name: str, found: Any) -> Any:
     """What a function among the facts returned, of the type that it should have."""
     several = tuple(found) if name in SEVERAL else (found,)
     for one in several:
@@ -354,11 +362,11 @@ def _given(name: str, found: Any) -> Any:
     if name in ("marks", "declarations", "on_board"):
         _plain(name, several, tuple[FACTS_GIVE[name][0], ...])  # type: ignore[misc]
     elif isinstance(found, str):
-        _short(name, found)
+        _check_short_text(name, found)
     return several if name in SEVERAL else found
 
 
-def _short(what: str, text: object) -> None:
+def _check_short_text(what: str, text: object) -> None:
     if not isinstance(text, str):
         raise ValueError(f"{what}: expected text, got {type(text).__name__}")
     if len(text) > MOST_TEXT:
@@ -395,7 +403,7 @@ def _plain(what: str, value: T, kind: Any) -> T:
 
 
 def _check_document(document: GameDocument) -> GameDocument:
-    _short("state", _plain("document", document, GameDocument)["state"])
+    _check_short_text("state", _plain("document", document, GameDocument)["state"])
     return document
 
 
@@ -403,10 +411,10 @@ def _check_moves(moves: Sequence[str]) -> None:
     if not isinstance(moves, tuple) or len(moves) > MOST_MOVES:
         raise ValueError(f"moves: expected a tuple of at most {MOST_MOVES}, got {moves!r:.60}")
     for move in moves:
-        _short("move", move)
+        _check_short_text("move", move)
 
 
-def _listed(kind: type[T], found: Iterable[T]) -> tuple[T, ...]:
+def _checked_tuple(kind: type[T], found: Iterable[T]) -> tuple[T, ...]:
     """What a game lists, each of a kind; raises ValueError."""
     listed = tuple(islice(found, MOST_MOVES + 1))
     if len(listed) > MOST_MOVES or not all(isinstance(one, kind) for one in listed):

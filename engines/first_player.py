@@ -22,7 +22,7 @@ from engines.game import Game, GameFacts, Printed, facts, shown_state
 from engines.game_document import Announcement, GameDocument
 from engines.house_rules import HouseRule
 from engines.move_notation import Notation, parse_colour
-from engines.resigned import RESIGNED, in_order, read_resigned, write_resigned
+from engines.resigned import RESIGNED, in_turn_order, read_resigned, write_resigned
 from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.verdict import PLAYERS, Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
 from table.boards import Board
@@ -93,12 +93,12 @@ _NOTATION: Notation[BeginMove] = Notation(
 )
 
 
-def decides_first(move: str) -> bool:
+def is_first_player_move(move: str) -> bool:
     """Is a move, in notation, about who begins?"""
     return move.split()[:1] in (["begin-roll"], ["begin-with"])
 
 
-def begins(move: str) -> str | None:
+def named_first_player(move: str) -> str | None:
     """The player who a move, in notation, says begins; None for any other move."""
     found = re.fullmatch(r"begin-with (\w+)", move.strip())
     return found[1] if found else None
@@ -266,7 +266,7 @@ class RolledFirst:
 
     def parse_move(self, text: str) -> Any:
         """As `Rules.parse_move`; moves of the roll too."""
-        return _NOTATION.parse(text) if decides_first(text) else self.game.parse_move(text)
+        return _NOTATION.parse(text) if is_first_player_move(text) else self.game.parse_move(text)
 
     def legal_moves(self, state: Any) -> Any:
         """As `Rules.legal_moves`."""
@@ -348,7 +348,9 @@ class RolledFirst:
         rounds = tuple(tuple(roll for roll in one if roll[0] != player) for one in state.rounds)
         return self._counted(
             replace(
-                state, rounds=rounds, resigned=in_order(state.players, (*state.resigned, player))
+                state,
+                rounds=rounds,
+                resigned=in_turn_order(state.players, (*state.resigned, player)),
             )
         )
 
@@ -438,9 +440,9 @@ class RolledFirst:
                 (str(roll),),
                 {"violation": wrong.code},
             )
-        return self._rolled(state, roll, rests_on)
+        return self._judge_roll(state, roll, rests_on)
 
-    def _rolled(self, state: Rolling, roll: BeginRoll, rests_on: str) -> Verdict:
+    def _judge_roll(self, state: Rolling, roll: BeginRoll, rests_on: str) -> Verdict:
         rolled, after = state.with_roll(roll.player, roll.pips), self.play(state, roll)
         rounds = [dict(one) for one in rolled.rounds]
         showed = (

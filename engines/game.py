@@ -338,19 +338,19 @@ def _any_pieces(_rulings: Mapping[str, str], _setup: Setup) -> None:
     return
 
 
-def _as_it_is(setup: Setup, _rulings: Mapping[str, str]) -> Setup:
+def _same_setup(setup: Setup, _rulings: Mapping[str, str]) -> Setup:
     return setup
 
 
-def _as_written(move: str) -> str:
+def _same_notation(move: str) -> str:
     return move
 
 
-def _never_cast(_document: Document, _player: str) -> str | None:
+def _no_vote(_document: Document, _player: str) -> str | None:
     return None
 
 
-def _no_words(_state: Any, _move: Any) -> str:
+def _empty_text(_state: Any, _move: Any) -> str:
     return ""
 
 
@@ -374,21 +374,21 @@ class GameFacts:
     """Before play: raises InputError where the pieces of a table do not suit the board, or what was
     ruled about them.
     """
-    as_played: Callable[[Setup, Mapping[str, str]], Setup] = _as_it_is
+    as_played: Callable[[Setup, Mapping[str, str]], Setup] = _same_setup
     """A table with what rulings lay on it."""
     next_button: Callable[[Document], Mapping[str, Any] | None] = _no_next
     """What `hear` is told when somebody presses the button `next` in a game that is not over."""
     computer_player: ComputerPlayer | None = None
     """How a computer plays it; None for a game without that, such as a game of skill."""
-    comparable: Callable[[str], str] = _as_written
+    comparable: Callable[[str], str] = _same_notation
     """A move in notation, with parts in one order whose order says nothing: to compare two readings
     of a table.
     """
-    cast_vote: Callable[[Document, str], str | None] = _never_cast
+    cast_vote: Callable[[Document, str], str | None] = _no_vote
     """The move by which a player cast the secret vote that a state has: empty while it is hidden,
     None where there is none.
     """
-    in_words: Callable[[Any, Any], str] = _no_words
+    in_words: Callable[[Any, Any], str] = _empty_text
     """A move that happened in a state, in words for people; empty where there are none."""
     lessons: Lessons = no_lessons
     """What a beginner is taught on the virtual table."""

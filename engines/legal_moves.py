@@ -26,17 +26,17 @@ class Legal(ABC, Generic[S, M]):
         """Yield every move to be listed."""
 
     @cached_property
-    def _listed(self) -> tuple[M, ...]:
+    def _moves(self) -> tuple[M, ...]:
         return tuple(self._list())
 
     @abstractmethod
     def __contains__(self, move: object) -> bool: ...
 
     def __iter__(self) -> Iterator[M]:
-        return iter(self._listed)
+        return iter(self._moves)
 
     def __len__(self) -> int:
-        return len(self._listed)
+        return len(self._moves)
 
     def __str__(self) -> str:
         return " | ".join(map(str, self)) or "nothing: the game is over"

@@ -42,7 +42,7 @@ class Notation(Generic[M]):
         Raises InvalidNotation, which quotes the text.
         """
         words = " ".join(text.split())
-        begun = [form for form in self._forms if _first(form) == _first(words)]
+        begun = [form for form in self._forms if _first_word(form) == _first_word(words)]
         why = None
         for form in begun or [form for form in self._forms if form.startswith("{")]:
             if found := self._patterns[form].fullmatch(words):
@@ -60,7 +60,7 @@ class Notation(Generic[M]):
                         ) from None
                     why = error.message
                     break
-        expected = _one_of(begun) if begun else msg("a move such as {raw}", raw=self._examples)
+        expected = _forms_text(begun) if begun else msg("a move such as {raw}", raw=self._examples)
         raise InvalidNotation(
             msg("expected {text}, got {raw} ({text2})", text=expected, raw=repr(text), text2=why)
             if why
@@ -81,16 +81,16 @@ def parse_colour(text: str) -> str:
     return text
 
 
-def _one_of(forms: Sequence[str]) -> Message:
+def _forms_text(forms: Sequence[str]) -> Message:
     """Forms as people may write them, `'fire COLOUR'`."""
     first, *others = forms
     written = f"'{_FIELD.sub(lambda field: field[1].upper(), first)}'"
     if not others:
         return Message(written)
-    return msg("{raw} or {text}", raw=written, text=_one_of(others))
+    return msg("{raw} or {text}", raw=written, text=_forms_text(others))
 
 
-def _first(words: str) -> str:
+def _first_word(words: str) -> str:
     return re.split("[ :]", words, maxsplit=1)[0]
 
 

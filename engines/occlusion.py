@@ -19,7 +19,7 @@ def mostly_seen(unseen: Collection[object], count: int) -> bool:
     return 2 * len(unseen) <= count
 
 
-def what_is_true(ways: Iterable[Choice], still: str | None) -> tuple[Choice, ...]:
+def true_act_choices(ways: Iterable[Choice], still: str | None) -> tuple[Choice, ...]:
     """The choices for a question: the table as recorded, and the ways in which it may differ.
 
     `still` is the label of "all lies as recorded", or None where that cannot be. Empty where

@@ -24,19 +24,19 @@ def read_resigned(words: Mapping[str, str], players: Sequence[str]) -> tuple[str
     Raises InvalidNotation unless they are some of the players, in turn order, and not all.
     """
     resigned = tuple(words[RESIGNED].split(" ")) if RESIGNED in words else ()
-    if resigned != in_order(players, resigned) or len(resigned) >= len(players):
+    if resigned != in_turn_order(players, resigned) or len(resigned) >= len(players):
         raise InvalidNotation(
             f"expected some of the players, in turn order, who resigned, got {words[RESIGNED]!r}"
         )
     return resigned
 
 
-def in_order(players: Sequence[str], some: Sequence[str]) -> tuple[str, ...]:
+def in_turn_order(players: Sequence[str], some: Sequence[str]) -> tuple[str, ...]:
     """Some of the players, in turn order."""
     return tuple(player for player in players if player in some)
 
 
-def next_left(players: Sequence[str], resigned: Sequence[str], player: str) -> str:
+def next_remaining_player(players: Sequence[str], resigned: Sequence[str], player: str) -> str:
     """The first player in turn order, from `player` on, who has not resigned; there is one."""
     here = players.index(player)
     return next(other for other in (*players[here:], *players[:here]) if other not in resigned)

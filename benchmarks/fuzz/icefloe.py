@@ -185,7 +185,7 @@ class FuzzedIcefloe(OnTable):
             heard = (Finding(player, guilty), {"breach": guilty})
         else:
             name = chance.choice(state.board.pyramids or state.placing_order)
-            floe, gone = state.board.under(name), chance.choice(state.board.floes)
+            floe, gone = state.board.floe_under(name), chance.choice(state.board.floes)
             place = floe.place if floe else PLACES[0]
             heard = chance.choice(
                 [
@@ -302,7 +302,7 @@ class FuzzedIcefloe(OnTable):
         if one.pose == "upright":
             return self._place(one.at_mm)
         middle = solid_of(one, self._sizes).plan_mm().mean(axis=0)
-        stood = state.board.under(name) if name else None
+        stood = state.board.floe_under(name) if name else None
         near = (
             stood
             and np.abs(middle - self._middle(stood.place)).max()
@@ -401,7 +401,7 @@ class FuzzedIcefloe(OnTable):
         if kind == 0 and state.board.pyramids:
             own = [name for name in state.board.pyramids if state.owner(name) == state.mover]
             return table.without(chance.choice(own or list(state.board.pyramids)))
-        due = state.board.of(state.tile) if state.phase == "remove" else None
+        due = state.board.floe_of(state.tile) if state.phase == "remove" else None
         sinking = [
             (moves, after) for moves, after in _visible_acts(state) if after.sunk != state.sunk
         ]
@@ -518,7 +518,8 @@ class FuzzedIcefloe(OnTable):
             strange = [
                 n
                 for n in there
-                if self._name_of(state, after.things[n]) not in state.board.under(name).pyramids
+                if self._name_of(state, after.things[n])
+                not in state.board.floe_under(name).pyramids
             ]
             after = self._put_back(after.without(*strange[:1]), state, name, place, chance)
         for colour, size, place in re.findall(rf"A (\w+) (\w) stands on {PLACE}", text):
@@ -529,11 +530,11 @@ class FuzzedIcefloe(OnTable):
         ]:
             after = self._put_back(after, state, name, place, chance)
         for name in re.findall(rf"{PYRAMID} is off the board: move it, or put it back", text):
-            after = self._put_back(after, state, name, state.board.under(name).place, chance)
+            after = self._put_back(after, state, name, state.board.floe_under(name).place, chance)
         for name in re.findall(
             rf"{PYRAMID} has fallen over: stand it upright where it belongs", text
         ):
-            floe = state.board.under(name)
+            floe = state.board.floe_under(name)
             lies = next(one for one in after.things.values() if self._name_of(state, one) == name)
             place = floe.place if floe else self._place(lies.at_mm)
             after = self._put_back(after, state, name, place, chance)
@@ -560,7 +561,7 @@ class FuzzedIcefloe(OnTable):
         for tile in re.findall(rf"take {TILE} off with everything on it", text):
             table = self._remove_tile(state, table, tile)
         for tile in re.findall(rf"the torch bearer, removes {TILE}\.", text):
-            floe = state.board.of(tile)
+            floe = state.board.floe_of(tile)
             if floe and not (
                 table.tiles[floe.place] and all(name in table.things for name in floe.pyramids)
             ):
@@ -568,7 +569,7 @@ class FuzzedIcefloe(OnTable):
         return table
 
     def _remove_tile(self, state: State, table: Table, tile: str) -> Table:
-        floe = state.board.of(tile)
+        floe = state.board.floe_of(tile)
         there = [name for name, one in table.things.items() if self._place(one.at_mm) == floe.place]
         return self._sink(table, floe.place, tuple(there))
 
@@ -614,8 +615,8 @@ class FuzzedIcefloe(OnTable):
         now, have, _ = _recorded(after)
         for place in had - have:
             floe = state.board.at(place)
-            if after.board.of(floe.tile) is not None:
-                table = self._slide(state, table, place, after.board.of(floe.tile).place)
+            if after.board.floe_of(floe.tile) is not None:
+                table = self._slide(state, table, place, after.board.floe_of(floe.tile).place)
             else:
                 table = replace(table, tiles={**table.tiles, place: False})
         table = table.without(*(name for name in were if name not in now))

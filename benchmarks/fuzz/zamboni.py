@@ -82,7 +82,11 @@ class FuzzedZamboni(OnTable):
 
     def name_things(self, state: State, table: Table) -> Table:
         """Only what is in play; a nest by its player."""
-        things = {one.colour: one for one in table.things.values() if one.colour in state.left}
+        things = {
+            one.colour: one
+            for one in table.things.values()
+            if one.colour in state.remaining_zambonis
+        }
         if not state.cover_dice or len(table.dice or {}) == len(state.dice):
             return Table(things=things, dice=table.dice)
         return Table(things=things, dice=self._dice(state, Random(str(state))))
@@ -136,7 +140,7 @@ class FuzzedZamboni(OnTable):
                 target = chance.choice([target, aimed])
                 input_kind = chance.choice(["die", "fire", "hold"])
                 if input_kind == "die":
-                    last = state.left[aimed].layers == 1
+                    last = state.remaining_zambonis[aimed].layers == 1
                     moves = (f"fire {aimed}",) if last else (f"fire {aimed}", f"die {pips}")
                 elif input_kind == "fire":
                     heard = {"player": player, "fire": target}
@@ -261,18 +265,22 @@ class FuzzedZamboni(OnTable):
         return self._drive_nest(table, state.to_move, state, chance)
 
     def _others_drive(self, state: State, table: Table, chance: Random) -> Table | None:
-        player = chance.choice([player for player in state.left if player != state.to_move])
+        player = chance.choice(
+            [player for player in state.remaining_zambonis if player != state.to_move]
+        )
         return self._drive_nest(table, player, state, chance)
 
     def _drive_nest(self, table: Table, player: str, state: State, chance: Random) -> Table | None:
         """A nest goes to any space, often beside its own, or only looks another way."""
-        here = state.left[player]
+        here = state.remaining_zambonis[player]
         beside = [here.space.ahead(way) for way in FACINGS]
         space = chance.choice(
             [chance.choice(SPACES), here.space, chance.choice(beside) or here.space]
         )
         facing = chance.choice(FACINGS)
-        taken = {nest.space for name, nest in state.left.items() if name != player} | {*state.dice}
+        taken = {
+            nest.space for name, nest in state.remaining_zambonis.items() if name != player
+        } | {*state.dice}
         if space in taken:
             return None
         return self._put(table, player, Zamboni(space, facing, here.layers), chance)
@@ -282,7 +290,7 @@ class FuzzedZamboni(OnTable):
         longer = [after for moves, after in _ways(state) if len(moves) > 1]
         if longer and chance.random() < 0.7:
             return self._table_after(state, chance.choice(longer), table, chance)
-        for player in chance.sample(list(state.left), 2):
+        for player in chance.sample(list(state.remaining_zambonis), 2):
             driven = self._drive_nest(table, player, state, chance)
             if driven is None:
                 return None
@@ -295,15 +303,15 @@ class FuzzedZamboni(OnTable):
 
     def _strip(self, state: State, table: Table, chance: Random) -> Table | None:
         """One or two layers are taken off somebody's nest."""
-        player = chance.choice(list(state.left))
-        layers = state.left[player].layers - chance.choice([1, 1, 1, 2])
+        player = chance.choice(list(state.remaining_zambonis))
+        layers = state.remaining_zambonis[player].layers - chance.choice([1, 1, 1, 2])
         if player not in table.things or layers < 0:
             return None
         return self._with_layers(table, player, layers, chance)
 
     def _armour(self, state: State, table: Table, chance: Random) -> Table | None:
-        player = chance.choice(list(state.left))
-        layers = state.left[player].layers + 1
+        player = chance.choice(list(state.remaining_zambonis))
+        layers = state.remaining_zambonis[player].layers + 1
         return (
             self._with_layers(table, player, layers, chance) if layers <= max(LAYER_SIZES) else None
         )
@@ -311,7 +319,7 @@ class FuzzedZamboni(OnTable):
     def _half(self, state: State, table: Table, chance: Random) -> Table | None:
         """The nest is in a hand, or only the cover die is pushed, or only the nest drove."""
         if not isinstance(state.phase, Moving):
-            return table.without(chance.choice(list(state.left)))
+            return table.without(chance.choice(list(state.remaining_zambonis)))
         pushing = [after for moves, after in _ways(state) if after.dice != state.dice]
         if not pushing or chance.random() < 0.4:
             return table.without(state.to_move)
@@ -357,9 +365,9 @@ class FuzzedZamboni(OnTable):
         return table.with_thing(name, one.put(self._middle(one), pose=pose))
 
     def _swap(self, state: State, table: Table, chance: Random) -> Table | None:
-        one, other = chance.sample(list(state.left), 2)
+        one, other = chance.sample(list(state.remaining_zambonis), 2)
         rest = table.without(one, other)
-        a, b = state.left[one], state.left[other]
+        a, b = state.remaining_zambonis[one], state.remaining_zambonis[other]
         first = self._put(rest, one, replace(b, layers=a.layers), chance)
         return first and self._put(first, other, replace(a, layers=b.layers), chance)
 
@@ -379,13 +387,17 @@ class FuzzedZamboni(OnTable):
             return None
         stripped = self._lawful(state, table, chance)
         return stripped and self._spare(
-            state, stripped, state.phase.target, chance, state.left[state.phase.target].layers
+            state,
+            stripped,
+            state.phase.target,
+            chance,
+            state.remaining_zambonis[state.phase.target].layers,
         )
 
     def _spare(
         self, state: State, table: Table, colour: str, chance: Random, layers: int | None = None
     ) -> Table | None:
-        taken = {nest.space for nest in state.left.values()} | {*state.dice}
+        taken = {nest.space for nest in state.remaining_zambonis.values()} | {*state.dice}
         space = chance.choice([space for space in SPACES if space not in taken])
         zamboni = Zamboni(space, chance.choice(FACINGS), layers or chance.choice(list(LAYER_SIZES)))
         for _ in range(TRIES):
@@ -397,15 +409,15 @@ class FuzzedZamboni(OnTable):
     def _carry(self, state: State, table: Table, chance: Random) -> Table | None:
         if not state.dice or not table.dice:
             return None
-        taken = {nest.space for nest in state.left.values()} | {*state.dice}
+        taken = {nest.space for nest in state.remaining_zambonis.values()} | {*state.dice}
         space = chance.choice([space for space in SPACES if space not in taken])
         return replace(
             table, dice={**table.dice, chance.choice(list(table.dice)): self._die(space, chance)}
         )
 
     def _straighten(self, state: State, table: Table, chance: Random) -> Table | None:
-        player = chance.choice(list(state.left))
-        return self._put(table, player, state.left[player], chance)
+        player = chance.choice(list(state.remaining_zambonis))
+        return self._put(table, player, state.remaining_zambonis[player], chance)
 
     # What people are told to do.
 
@@ -416,16 +428,16 @@ class FuzzedZamboni(OnTable):
             after = move(after) or after
         if "no roll is known" in text:
             player = state.to_move if isinstance(state.phase, Rolling) else state.follower
-            after = self._put_back(after, player, state.left[player])
+            after = self._put_back(after, player, state.remaining_zambonis[player])
         if "die was not announced" in text:  # nobody rolled: what was taken is put back
-            for player, nest in state.left.items():
+            for player, nest in state.remaining_zambonis.items():
                 after = self._with_layers(after, player, nest.layers, Random(0)) or after
         return None if after is table else after
 
     def _orders(self, state: State, text: str) -> Iterator[Callable[[Table], Table | None]]:
         nests = re.findall(rf"(\w+)'s (\w+) nest on {SPACE}, facing {FACING}", text)
         nests += [
-            (player, LAYER_SIZES[state.left[player.lower()].layers], space, facing)
+            (player, LAYER_SIZES[state.remaining_zambonis[player.lower()].layers], space, facing)
             for player, space, facing in [
                 *re.findall(
                     rf"(\w+)'s Zamboni is on \w+, facing \w+, but belongs on {SPACE}, facing"
@@ -440,13 +452,17 @@ class FuzzedZamboni(OnTable):
             zamboni = Zamboni(Space.parse(space), facing, LAYERS[size])
             yield partial(self._put_back, player=player.lower(), zamboni=zamboni)
         for player in re.findall(r"(\w+)'s Zamboni is missing\.", text):
-            yield partial(self._put_back, player=player.lower(), zamboni=state.left[player.lower()])
+            yield partial(
+                self._put_back,
+                player=player.lower(),
+                zamboni=state.remaining_zambonis[player.lower()],
+            )
         for player, size in re.findall(r"(\w+)'s outermost piece is \w+, but was (\w+)\.", text):
             yield partial(
                 self._with_layers, player=player.lower(), layers=LAYERS[size], chance=Random(0)
             )
         for player in re.findall(r"A \w+ nest lies on \w+, where (\w+)'s belongs", text):
-            yield partial(self._exchange, player=player, zamboni=state.left[player])
+            yield partial(self._exchange, player=player, zamboni=state.remaining_zambonis[player])
         for size, colour, space in [
             *re.findall(rf"There is an extra (\w+) (\w+) piece on {SPACE}", text),
             *re.findall(rf"Take the (\w+) (\w+) piece on {SPACE} off the board", text),
@@ -489,9 +505,9 @@ class FuzzedZamboni(OnTable):
         if name is None:
             return None
         one = table.things[name]
-        if player not in state.left or name != player:
+        if player not in state.remaining_zambonis or name != player:
             return table.without(name)
-        zamboni = replace(state.left[player], layers=LAYERS[one.size])
+        zamboni = replace(state.remaining_zambonis[player], layers=LAYERS[one.size])
         space = self._space(one.at_mm)
         return self._put_back(table, player, replace(zamboni, space=space or zamboni.space))
 
@@ -513,7 +529,7 @@ class FuzzedZamboni(OnTable):
 
     def _lay_out(self, state: State, chance: Random) -> Table | None:
         table: Table | None = Table(dice=self._dice(state, chance) if state.cover_dice else None)
-        for player, nest in state.left.items():
+        for player, nest in state.remaining_zambonis.items():
             table = table and self._put(table, player, nest, chance)
         return table
 
@@ -525,8 +541,8 @@ class FuzzedZamboni(OnTable):
     ) -> Table | None:
         """The table changed from one state to another."""
         changed = table
-        for player, nest in state.left.items():
-            now = after.left.get(player)
+        for player, nest in state.remaining_zambonis.items():
+            now = after.remaining_zambonis.get(player)
             if now is None:
                 changed = changed.without(player)
             elif (now.space, now.facing) != (nest.space, nest.facing):
@@ -592,7 +608,10 @@ _ANY_WORD = frozenset(
 
 
 def _recorded(state: State) -> tuple:
-    nests = {player: (nest.space, nest.facing, nest.layers) for player, nest in state.left.items()}
+    nests = {
+        player: (nest.space, nest.facing, nest.layers)
+        for player, nest in state.remaining_zambonis.items()
+    }
     return nests, state.dice, ()
 
 
@@ -620,5 +639,5 @@ def _next(state: State) -> Iterator[tuple[Move, ...]]:
             yield from ((move,) for move in engine.legal_moves(state) if isinstance(move, Drive))
         case Hit(target):
             yield (Take(target),)
-        case Aiming(target) if state.left[target].layers == 1:
+        case Aiming(target) if state.remaining_zambonis[target].layers == 1:
             yield Fire(target), Take(target)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import assert_never
 
-from engines.alternatives import instead
+from engines.alternatives import choices_near
 from engines.ice_boule import rules
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import Line, LineMarked, Move, Size, Sizes, Stop, Target, Throw, Void
@@ -26,7 +26,7 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     it, out of play, or of another size where it fixes that; the target out of play, or of another
     colour; another announced size; a throw where a stop was announced.
     """
-    return instead(rules, _near, state, moves)
+    return choices_near(rules, _nearby_moves, state, moves)
 
 
 def in_words(_state: State, move: Move) -> Message:
@@ -58,14 +58,14 @@ def in_words(_state: State, move: Move) -> Message:
             assert_never(move)
 
 
-def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+def _nearby_moves(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     match ruled:
         case Throw():
             yield from _throws(state, ruled)
             yield msg("It left the play area: the end is void"), Void()
             yield from _stops(state)
         case Stop() | Void():
-            yield from _out(state)
+            yield from _out_of_play_moves(state)
             yield from _stops(state)
             yield msg("It left the play area: the end is void"), Void()
         case Size():
@@ -83,7 +83,7 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             )
 
 
-def _out(state: State) -> Iterator[tuple[str, Move]]:
+def _out_of_play_moves(state: State) -> Iterator[tuple[str, Move]]:
     if state.next is not None:
         yield (
             msg("{player}'s piece left the play area", player=state.next),
@@ -109,7 +109,7 @@ def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
         (Lie(ruled.player, 0.0), msg("{player}'s piece touches the target", player=ruled.player)),
     ):
         if lie != ruled.lie:
-            yield message, replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie))
+            yield message, replace(ruled, lie=lie, layout=_with_piece_first(ruled.layout, at, lie))
     out = rank_layout(ruled.layout).without(at).layout()
     yield (
         msg("{player}'s piece left the play area", player=ruled.player),
@@ -134,7 +134,7 @@ def _orders(ruled: Throw) -> Iterator[tuple[str, Throw]]:
                     player2=near.colour,
                     text2=_place(near),
                 ),
-                _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=False)),
+                _with_ranking(ruled, thrown, with_pair(ruled.layout, at, equal=False)),
             )
             if not near.on_target:
                 yield (
@@ -145,7 +145,7 @@ def _orders(ruled: Throw) -> Iterator[tuple[str, Throw]]:
                         player2=far.colour,
                         text2=_place(far),
                     ),
-                    _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=True)),
+                    _with_ranking(ruled, thrown, with_pair(ruled.layout, at, equal=True)),
                 )
 
 
@@ -157,13 +157,13 @@ def _place(lie: Lie) -> Message:
     return phrase("at {mm} mm", mm=as_recorded(lie.gap_mm))
 
 
-def _ranked(ruled: Throw, thrown: int | None, ranking: Ranking) -> Throw:
+def _with_ranking(ruled: Throw, thrown: int | None, ranking: Ranking) -> Throw:
     return replace(
         ruled, lie=None if thrown is None else ranking.lie(thrown), layout=ranking.layout()
     )
 
 
-def _first(layout: Layout, at: int, lie: Lie) -> Layout:
+def _with_piece_first(layout: Layout, at: int, lie: Lie) -> Layout:
     """The layout with the piece `at` a place moved to the front, behind any equally near."""
     others = rank_layout(layout).without(at).layout()
     nearer = sum(other.rank <= lie.rank for other in others.lies)

@@ -92,7 +92,7 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
         case StopSaid():
             return judge_stop(state, form.player)
         case OutSaid():
-            return judge_out(state, form.player)
+            return judge_out_of_play(state, form.player)
         case VoidSaid():
             return _judge_void(state, form.player)
         case SizeSaid():
@@ -108,11 +108,12 @@ def judge_stop(state: State, player: str) -> Verdict:
 
     This is announced, not seen.
     """
-    found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
+    found = _announced_move(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
     if not isinstance(found, Stop):
         return found
     message = sentences(
-        msg("{player} stops throwing.", player=player), messages.follow(play(state, found), player)
+        msg("{player} stops throwing.", player=player),
+        messages.next_step(play(state, found), player),
     )
     return Accepted(
         code="boule.stop",
@@ -123,12 +124,12 @@ def judge_stop(state: State, player: str) -> Verdict:
     )
 
 
-def judge_out(state: State, player: str) -> Verdict:
+def judge_out_of_play(state: State, player: str) -> Verdict:
     """A player says that their throw left the play area, where nobody may see it.
 
     Everything else lies as it lay.
     """
-    found = _heard(
+    found = _announced_move(
         state,
         Throw(player, None, None, state.layout),
         lambda ranking: Throw(player, None, None, ranking.layout()),
@@ -157,14 +158,14 @@ def _judge_void(state: State, player: str) -> Verdict:
         )
     if wrong := violation(state, Void()):
         return refusal(wrong, player, (str(Void()),), {})
-    return target_left(state)
+    return target_out_of_play(state)
 
 
-def target_left(state: State) -> Accepted:
+def target_out_of_play(state: State) -> Accepted:
     """The target left the play area, seen or heard: the end is void (ruling ice_boule.4)."""
     message = sentences(
         msg("The {colour} target left the play area.", colour=state.target),
-        messages.follow(play(state, Void()), state.starter),
+        messages.next_step(play(state, Void()), state.starter),
     )
     return Accepted(
         code="boule.void",
@@ -176,7 +177,7 @@ def target_left(state: State) -> Accepted:
 
 
 def _judge_size(state: State, heard: SizeSaid) -> Verdict:
-    move = _readable(f"size {heard.player} {heard.size}", "size")
+    move = _parsed_move(f"size {heard.player} {heard.size}", "size")
     return _set_up(
         state,
         move,
@@ -196,7 +197,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
         )
     points = () if heard.line is True else heard.line
     move = (
-        _readable("line " + " ".join(f"{x:.1f},{y:.1f}" for x, y in points), "line")
+        _parsed_move("line " + " ".join(f"{x:.1f},{y:.1f}" for x, y in points), "line")
         if points
         else LineMarked()
     )
@@ -223,7 +224,7 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
         if heard.target is True
         else heard.target
     )
-    move = _readable(f"target {colour}", "target")
+    move = _parsed_move(f"target {colour}", "target")
     return _set_up(
         state,
         move,
@@ -276,7 +277,7 @@ def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]
     )
 
 
-def _readable(text: str, key: str) -> Move:
+def _parsed_move(text: str, key: str) -> Move:
     """The move in an announcement; raises InputError, which names `key`, for other text."""
     try:
         return parse_move(text)
@@ -284,7 +285,7 @@ def _readable(text: str, key: str) -> Move:
         raise InputError(msg("input: {field}: {text}", field=key, text=error.message)) from error
 
 
-def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
+def _announced_move(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
     """A move that leaves all pieces as they lie, or a verdict where it cannot be accepted.
 
     It is refused where the rules forbid it, and asked about where the result of the end depends on

@@ -23,14 +23,14 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
     if (own := _own_target(state, seen, before)) is not None:
         return own
     if any(piece.colour in state.players for piece in seen.pieces):
-        differences = _came(seen, before)
+        differences = _new_piece_sentences(seen, before)
         return Waiting(
             code="boule.target",
             message=sentences(_clear(state), *differences),
             rests_on=SETUP,
             player=starter,
             differences=differences,
-            asks=_stands_unseen(state, before) if differences else None,
+            asks=_ask_unseen_target(state, before) if differences else None,
         )
     lying = [
         (index, piece)
@@ -38,7 +38,7 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
         if piece.colour not in state.players
     ]
     if len(lying) != 1:
-        differences = _came(seen, before)
+        differences = _new_piece_sentences(seen, before)
         wanted = (
             msg("Leave one target on the table.")
             if lying
@@ -135,15 +135,15 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
     message = sentences(wrong.message, _clear(state))
     return Waiting(
         message=message,
-        differences=_came(seen, before),
-        asks=_stands_unseen(state, before),
+        differences=_new_piece_sentences(seen, before),
+        asks=_ask_unseen_target(state, before),
         code=wrong.code,
         rests_on=wrong.clause,
         player=state.starter,
     )
 
 
-def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
+def _ask_unseen_target(state: State, before: Observation | None) -> Ambiguous:
     """The question whether the target stands unseen, where something else than a target appeared.
 
     The last end's target is listed first, as the likeliest to be thrown again.
@@ -161,7 +161,7 @@ def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
     return ask_unseen_target(state, message, choices)
 
 
-def _came(seen: Observation, before: Observation | None) -> tuple[Message, ...]:
+def _new_piece_sentences(seen: Observation, before: Observation | None) -> tuple[Message, ...]:
     """The pieces that were not there at the last verdict, one sentence each."""
     pieces = (
         [seen.pieces[index] for index in compare(before, seen).appeared] if before else seen.pieces

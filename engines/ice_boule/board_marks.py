@@ -28,7 +28,7 @@ def trace(_state: State, _move: Move) -> tuple[Mark, ...]:
 
 def _part(state: State, player: str) -> Message:
     """What a player has left to do in this end."""
-    left = state.left(player)
+    left = state.remaining_projectiles(player)
     if not left:
         return msg("has no throws left")
     if player == state.next and state.may_stop:

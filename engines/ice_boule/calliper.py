@@ -32,7 +32,7 @@ def judge_answer(
     """
     if isinstance(answer, str):
         return answer_by_label(asked, answer, decided_by)
-    fitting = [choice for choice in asked.choices if _measured_so(choice, answer)]
+    fitting = [choice for choice in asked.choices if _agrees_with_readings(choice, answer)]
     readings = [calliper_reading(*one) for one in answer.items()]
     measured = ", ".join(readings)
     if not fitting:
@@ -62,7 +62,7 @@ def _in_quotes(label: str) -> Message:
     return phrase("'{text}'", text=quoted(label))
 
 
-def _measured_so(choice: Choice, readings_mm: Mapping[str, float]) -> bool:
+def _agrees_with_readings(choice: Choice, readings_mm: Mapping[str, float]) -> bool:
     """True if a calliper's readings agree with the order of pieces of a choice."""
     move = parse_move(choice.moves[-1]) if choice.moves else None
     if not isinstance(move, Throw | Stop) or not move.layout:

@@ -66,11 +66,13 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
         return seen
     others, bare = (
         [piece for k, piece in enumerate(seen.pieces) if k not in places],
-        _without(seen.pieces, places),
+        _without_pieces(seen.pieces, places),
     )
     stood = _target_of(state, before)
     place = (
-        _standing_on(stood, bare, state) if stood is not None else _under_the_leader(state, bare)
+        _piece_read_on_target(stood, bare, state)
+        if stood is not None
+        else _recorded_piece_on_target(state, bare)
     )
     if place is None:
         return (
@@ -86,21 +88,23 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
     if (
         before is not None
         and stood is not None
-        and _explains_all(others[place], stood, state, seen, before)
+        and _explains_observation(others[place], stood, state, seen, before)
     ):
         sure = 1.0
     elif others[place].on is not None:
         return seen
-    elif before is not None and not _lay_there(upper, before.pieces):
+    elif before is not None and not _has_earlier_position(upper, before.pieces):
         sure, target = min(sure, UNTOLD), _doubtful(target)
     bare[place] = replace(upper, on=len(bare), pose_probability=sure)
     whole = replace(seen, pieces=(*bare, replace(target, on=None)))
-    if before is None or not _lay_there(upper, before.pieces):
+    if before is None or not _has_earlier_position(upper, before.pieces):
         return whole
     return uncovered(whole, before, whole.pieces[-1], whole.pieces[place])
 
 
-def guessed(state: State, seen: Observation, before: Observation | None) -> Observation | None:
+def with_likeliest_target(
+    state: State, seen: Observation, before: Observation | None
+) -> Observation | None:
     """The observation with an unseen target at its most likely place.
 
     That is at the piece that fell from it, else where it was; None where neither is known. Hardly
@@ -110,7 +114,7 @@ def guessed(state: State, seen: Observation, before: Observation | None) -> Obse
     if before is None or len(was) != 1:
         return None
     only_guessed = [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
-    seen = replace(seen, pieces=tuple(_without(seen.pieces, only_guessed)))
+    seen = replace(seen, pieces=tuple(_without_pieces(seen.pieces, only_guessed)))
     changes = compare(before, seen)
     fell = [
         seen.pieces[k]
@@ -129,12 +133,12 @@ def guessed(state: State, seen: Observation, before: Observation | None) -> Obse
     return replace(seen, pieces=(*seen.pieces, target))
 
 
-def never_seen(state: State, seen: Observation) -> Observation:
+def with_unplaced_target(state: State, seen: Observation) -> Observation:
     """The observation with a target that people say stands, at an unknown place.
 
     Nothing is known of distances from it.
     """
-    left = _without(
+    left = _without_pieces(
         seen.pieces, [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
     )
     solid = Solid(_SHAPE_MM + np.append(NOWHERE_MM, 0.0))
@@ -142,7 +146,7 @@ def never_seen(state: State, seen: Observation) -> Observation:
     return replace(seen, pieces=(*left, target))
 
 
-def _without(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenPiece]:
+def _without_pieces(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenPiece]:
     """The pieces that are left, each on what it was on if that is left too."""
     kept = [k for k in range(len(pieces)) if k not in left_out]
     now = {k: place for place, k in enumerate(kept)}
@@ -169,16 +173,18 @@ def _impossible(seen: Observation, places: Sequence[int], before: Observation) -
     ]
     far = bool(away_mm) and min(away_mm) > CARRIED_UNDER_MM
     return bool(over) and all(
-        _lay_there(piece, bare) or (far and not _lay_there(piece, before.pieces)) for piece in over
+        _has_earlier_position(piece, bare)
+        or (far and not _has_earlier_position(piece, before.pieces))
+        for piece in over
     )
 
 
-def _lay_there(piece: SeenPiece, before: Iterable[SeenPiece]) -> bool:
+def _has_earlier_position(piece: SeenPiece, before: Iterable[SeenPiece]) -> bool:
     """Whether a piece of its colour lay in its place before."""
     return any(was.colour == piece.colour and not moved(was, piece) for was in before)
 
 
-def came_to_lie_outside(state: State, seen: Observation, before: Observation | None) -> bool:
+def is_target_newly_outside(state: State, seen: Observation, before: Observation | None) -> bool:
     """Whether one more piece of the target's colour lies outside the play area than before."""
     if before is None:
         return False
@@ -195,7 +201,7 @@ def _doubtful(target: SeenPiece) -> SeenPiece:
     )
 
 
-def _explains_all(
+def _explains_observation(
     upper: SeenPiece, target: SeenPiece, state: State, seen: Observation, before: Observation
 ) -> bool:
     """True if a piece standing on the target explains everything that is seen.
@@ -216,14 +222,14 @@ def _explains_all(
     ]
     came = [piece for piece in unsure if all(moved(was, piece) for was in before.pieces)]
     return (
-        not came_to_lie_outside(state, seen, before)
+        not is_target_newly_outside(state, seen, before)
         and not came
         and not seen.unread_mm
-        and _beside_its_place_mm(upper, target, seen.camera.eye_mm) < STILL_MM
+        and _offset_on_target_mm(upper, target, seen.camera.eye_mm) < STILL_MM
     )
 
 
-def _beside_its_place_mm(upper: SeenPiece, target: SeenPiece, eye_mm: Array) -> float:
+def _offset_on_target_mm(upper: SeenPiece, target: SeenPiece, eye_mm: Array) -> float:
     """Distance in mm between the target and a piece read as it is, once lifted onto the target.
 
     The lift is the one, within `LIFTS_MM`, that explains the reading best.
@@ -246,7 +252,9 @@ def _target_of(state: State, before: Observation | None) -> SeenPiece | None:
     return found[0] if len(found) == 1 else None
 
 
-def _standing_on(target: SeenPiece, pieces: Sequence[SeenPiece], state: State) -> int | None:
+def _piece_read_on_target(
+    target: SeenPiece, pieces: Sequence[SeenPiece], state: State
+) -> int | None:
     """The one piece that is read upright where the target stood."""
     reach_mm = target.solid.base_mm / 2
     there = [
@@ -258,7 +266,7 @@ def _standing_on(target: SeenPiece, pieces: Sequence[SeenPiece], state: State) -
     return there[0] if len(there) == 1 and pieces[there[0]].pose == "upright" else None
 
 
-def _under_the_leader(state: State, pieces: Sequence[SeenPiece]) -> int | None:
+def _recorded_piece_on_target(state: State, pieces: Sequence[SeenPiece]) -> int | None:
     """The piece that the record has on the target: the others lie round it as recorded."""
     first = next(iter(state.layout.lies), None)
     if first is None or not first.on_target:

@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from engines.ice_boule.announcements import target_left
+from engines.ice_boule.announcements import target_out_of_play
 from engines.ice_boule.between_ends import judge_target
-from engines.ice_boule.hidden_target import came_to_lie_outside, guessed, never_seen, with_target
+from engines.ice_boule.hidden_target import (
+    is_target_newly_outside,
+    with_likeliest_target,
+    with_target,
+    with_unplaced_target,
+)
 from engines.ice_boule.matching import GUESSED_MM, match_table
 from engines.ice_boule.moves import Throw, Void, parse_move
 from engines.ice_boule.rules import outcome
-from engines.ice_boule.stack import as_toppled, still_hidden
+from engines.ice_boule.stack import toppled_readings, with_hidden_pieces
 from engines.ice_boule.state import State
 from engines.ice_boule.throw_verdicts import judge_throw
-from engines.ice_boule.throws import label, standing_on_the_target
+from engines.ice_boule.throws import label, throws_onto_target
 from engines.occlusion import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting
 from table.boards import Board
@@ -58,17 +63,17 @@ def judge(
     if whole is None:
         return _target_gone(state, seen, before, known)
     hidden = whole is not seen
-    whole, *others = as_toppled(state, still_hidden(whole, known, state.target), known)
+    whole, *others = toppled_readings(state, with_hidden_pieces(whole, known, state.target), known)
     verdict = judge_throw(match_table(state, whole, known))
     if others:
-        return _which_fell(
+        return _ask_which_fell(
             state,
             seen,
             [verdict, *(judge_throw(match_table(state, other, known)) for other in others)],
             [whole, *others],
         )
-    if _may_have_left(state, seen, before) and isinstance(verdict, Accepted | Ambiguous):
-        return _asked_where_it_is(state, whole, verdict)
+    if _may_target_be_outside(state, seen, before) and isinstance(verdict, Accepted | Ambiguous):
+        return _ask_where_target_is(state, whole, verdict)
     if whole is seen or not isinstance(verdict, Accepted | Ambiguous):
         return verdict
     verdict = replace(verdict, table=verdict.table or whole)
@@ -88,7 +93,7 @@ def judge(
     return verdict
 
 
-def _which_fell(
+def _ask_which_fell(
     state: State, seen: Observation, verdicts: Sequence[Verdict], ways: Sequence[Observation]
 ) -> Verdict:
     """Ask which of several pieces fell from the target, if it matters.
@@ -119,7 +124,7 @@ def _which_fell(
         )
         choices += [
             Choice(sentences(msg("It was {text}.", text=fell), text), moves)
-            for text, moves in _happened(state, verdict)
+            for text, moves in _possible_acts(state, verdict)
         ]
     message = sentences(
         msg("Which piece stood on the target and was knocked over?"),
@@ -143,19 +148,19 @@ def _target_gone(
     Only a target that is seen to lie outside makes the end void at once (ruling ice_boule.4). It
     may be hidden, and play goes on: then people say how the throw came out.
     """
-    if came_to_lie_outside(state, seen, before):
-        return target_left(state)
-    whole = guessed(state, seen, known)
+    if is_target_newly_outside(state, seen, before):
+        return target_out_of_play(state)
+    whole = with_likeliest_target(state, seen, known)
     if whole is None:
-        return _never_seen(state, seen, known, _asked_where_it_is(state))
-    verdict = judge_throw(match_table(state, as_toppled(state, whole, known)[0], known))
+        return _judge_unseen_target(state, seen, known, _ask_where_target_is(state))
+    verdict = judge_throw(match_table(state, toppled_readings(state, whole, known)[0], known))
     targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
     if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
         return verdict  # that nobody sees it was asked already
-    return _asked_where_it_is(state, whole, verdict)
+    return _ask_where_target_is(state, whole, verdict)
 
 
-def _asked_where_it_is(
+def _ask_where_target_is(
     state: State, whole: Observation | None = None, verdict: Verdict | None = None
 ) -> Ambiguous:
     """The question where the target is: if it is still there, the verdict is on the whole table."""
@@ -170,7 +175,7 @@ def _asked_where_it_is(
     )
 
 
-def _may_have_left(state: State, seen: Observation, before: Observation | None) -> bool:
+def _may_target_be_outside(state: State, seen: Observation, before: Observation | None) -> bool:
     """Whether the target lies outside, and not under the piece that seems to stand on it.
 
     A throw that takes the target's place looks, from straight above, as if it stood on it.
@@ -183,18 +188,18 @@ def _may_have_left(state: State, seen: Observation, before: Observation | None) 
         )
         for table in (seen, before)
     )
-    return covered and not was and came_to_lie_outside(state, seen, before)
+    return covered and not was and is_target_newly_outside(state, seen, before)
 
 
-def _never_seen(
+def _judge_unseen_target(
     state: State, seen: Observation, before: Observation | None, asked: Ambiguous
 ) -> Verdict:
     """The verdict where people say that the unseen target stands.
 
     They say how every throw came out.
     """
-    known = before and never_seen(state, before)
-    verdict = judge_throw(match_table(state, never_seen(state, seen), known))
+    known = before and with_unplaced_target(state, before)
+    verdict = judge_throw(match_table(state, with_unplaced_target(state, seen), known))
     if isinstance(verdict, Refused | CannotSee) or (
         isinstance(verdict, Waiting) and (known or not any(state.thrown))
     ):
@@ -205,14 +210,10 @@ def _never_seen(
     orders = [
         choice
         for choice in _in_play(state, verdict)
-        if sum(lie.on_target for lie in _thrown(choice).layout.lies) >= standing
+        if sum(lie.on_target for lie in _throw_of(choice).layout.lies) >= standing
     ]
-    throws = [_thrown(choice) for choice in orders if _thrown(choice).lie]
-    on = (
-        standing_on_the_target(state, throws[0])
-        if len({throw.size for throw in throws}) == 1
-        else []
-    )
+    throws = [_throw_of(choice) for choice in orders if _throw_of(choice).lie]
+    on = throws_onto_target(state, throws[0]) if len({throw.size for throw in throws}) == 1 else []
     above = [
         Choice(
             msg(
@@ -231,7 +232,7 @@ def _never_seen(
     )
 
 
-def _thrown(choice: Choice) -> Throw:
+def _throw_of(choice: Choice) -> Throw:
     throw = parse_move(choice.moves[-1])
     assert isinstance(throw, Throw), "what may have happened beside a target is a throw"
     return throw
@@ -239,11 +240,11 @@ def _thrown(choice: Choice) -> Throw:
 
 def _in_play(state: State, verdict: Verdict) -> Iterator[Choice]:
     """The choices if the unseen target is still in play."""
-    for text, moves in _happened(state, verdict):
+    for text, moves in _possible_acts(state, verdict):
         yield Choice(sentences(msg("The target is still in play."), text), moves)
 
 
-def _happened(state: State, verdict: Verdict) -> list[tuple[str, tuple[str, ...]]]:
+def _possible_acts(state: State, verdict: Verdict) -> list[tuple[str, tuple[str, ...]]]:
     """What may have happened by a verdict: pairs of a sentence and the moves."""
     if isinstance(verdict, Ambiguous):
         return [(choice.label, choice.moves) for choice in verdict.choices if choice.moves]

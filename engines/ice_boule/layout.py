@@ -154,7 +154,7 @@ class Layout:
 
         Its colours are translated, and its numbers written as each language does.
         """
-        return Listing(tuple(map(_in_words, str(self).split(" "))), SENTENCES)
+        return Listing(tuple(map(_part_value, str(self).split(" "))), SENTENCES)
 
     @classmethod
     def parse(cls, text: str) -> Layout:
@@ -233,7 +233,7 @@ class Layout:
         return len(self._colours(run)) > 1 and "~" in self.relations[run.start : run.stop - 1]
 
 
-def _in_words(part: str) -> Value:
+def _part_value(part: str) -> Value:
     if part in COLOURS:
         return Word(part)
     return Number(part) if _NUMBER.fullmatch(part) else part

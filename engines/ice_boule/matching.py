@@ -63,7 +63,7 @@ class TableMatch:
             self.seen, self.changes, self.measured.target
         )
 
-    def new(self, colour: str) -> list[int]:
+    def new_places(self, colour: str) -> list[int]:
         """Places in the ranking's ids of the pieces of a colour that were not in play before.
 
         Identified by their positions before; where these are unknown, by their distances.
@@ -75,7 +75,7 @@ class TableMatch:
         return [k for k in own if k not in known]
 
     @property
-    def carried(self) -> frozenset[int]:
+    def surely_moved(self) -> frozenset[int]:
         """Pieces (indexes of what is seen) that surely lie elsewhere.
 
         Where their earlier positions are unknown: that surely lie at another distance. A distance
@@ -98,7 +98,7 @@ class TableMatch:
         """Pieces of a colour (places in the ranking's ids), paired by distance with the record."""
         gaps, were = self.measured.gaps, self.state.layout.of(colour)
         own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
-        other = {k for k in own if _of_another_size(gaps[k].piece, self.state)}
+        other = {k for k in own if _has_wrong_size(gaps[k].piece, self.state)}
         apart = np.array(
             [
                 [NEVER_MM if k in other else abs(gaps[k].mm - lie.gap_mm) for lie in were]
@@ -139,7 +139,7 @@ def match_table(
         gained, lost = _exchanged(state, seen, changes, gained, lost)
     seen = _settle_colours(state, seen, changes, gained, lost)
     if known and changes:
-        seen = _not_leaning_on_what_left(state, _as_ruled(state, seen, known, changes), changes)
+        seen = _with_doubtful_leaning(state, _with_rulings(state, seen, known, changes), changes)
     measured = measure(seen, target, state.ruling("on_target") == "lowest")
     if isinstance(measured, CannotSee):
         return measured
@@ -170,7 +170,7 @@ def _exchanged(
     return (*gained, *both), (*lost, *both)
 
 
-def _of_another_size(piece: SeenPiece, state: State) -> bool:
+def _has_wrong_size(piece: SeenPiece, state: State) -> bool:
     """True if a piece is surely of another size than its player throws in this end."""
     size = state.size(piece.colour)
     return (
@@ -243,7 +243,7 @@ def _settle_colours(
     return replace(seen, pieces=pieces)
 
 
-def _as_ruled(
+def _with_rulings(
     state: State, seen: Observation, before: Observation, changes: Changes
 ) -> Observation:
     """The observation with earlier decisions applied to pieces that lie still.
@@ -276,7 +276,7 @@ def _as_ruled(
     return replace(seen, pieces=tuple(pieces), unread_mm=unread)
 
 
-def _not_leaning_on_what_left(state: State, seen: Observation, changes: Changes) -> Observation:
+def _with_doubtful_leaning(state: State, seen: Observation, changes: Changes) -> Observation:
     """The observation with doubt about pieces that lean unmoved where the target has moved.
 
     A piece that leaned on it would have fallen: it is likely to lie, and to touch nothing.
@@ -332,14 +332,14 @@ def _recalled_pieces(
     still = {
         k: place
         for k, place in still.items()
-        if _as_on_record(measured.gaps[k], state.layout.lies[place])
+        if _agrees_with_record(measured.gaps[k], state.layout.lies[place])
     }
     kept = {then[measured.gaps[k].index] for k in still}
     lost = {index for alike in _alike(earlier) if not kept.issuperset(alike) for index in alike}
     return {k: place for k, place in still.items() if then[measured.gaps[k].index] not in lost}
 
 
-def _as_on_record(gap: Gap, lie: Lie) -> bool:
+def _agrees_with_record(gap: Gap, lie: Lie) -> bool:
     """True if a gap still agrees with the recorded one.
 
     People's word may have changed the recorded one, by as much as two gaps that are too close to

@@ -113,7 +113,7 @@ def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Meas
         return CannotSee(code="boule.target.unseen", message=target, rests_on="ruling ice_boule.1")
     others = [index for index, piece in enumerate(seen.pieces) if piece is not target]
     gaps = sorted((_gap(seen, index, target, lowest) for index in others), key=lambda gap: gap.rank)
-    leading, points, pairs = _call(gaps, target)
+    leading, points, pairs = _leader_and_points(gaps, target)
     unread = tuple(
         msg("Rinkside cannot read what is at ({n}, {n2}) mm.", n=f"{x:.0f}", n2=f"{y:.0f}")
         for x, y in seen.unread_mm
@@ -224,7 +224,7 @@ def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
             as_ruled=piece.pose_probability >= SURE,
         )
     others = [one for one in seen.pieces if one is not piece and one is not target]
-    every = _all_that_it_may_be(piece) if reach_mm and not on_target else ()
+    every = _possible_readings(piece) if reach_mm and not on_target else ()
     if not every:
         return _gap_of(index, piece, target, others, on_target, reach_mm)
     ways = tuple(_gap_of(index, one, target, others, False, 0.0) for one in every)
@@ -235,7 +235,7 @@ def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
     return replace(as_read, piece=piece, ways=ways, sigma_mm=sigma_mm)
 
 
-def _all_that_it_may_be(piece: SeenPiece) -> tuple[SeenPiece, ...]:
+def _possible_readings(piece: SeenPiece) -> tuple[SeenPiece, ...]:
     """A piece of doubtful pose or size in each that it may have, as it was read first.
 
     Empty where the alternatives are not all known.
@@ -321,7 +321,7 @@ def _reach_mm(piece: SeenPiece) -> float:
     return 0.0
 
 
-def _call(
+def _leader_and_points(
     gaps: list[Gap], target: SeenPiece
 ) -> tuple[str | None, int, tuple[tuple[int, int], ...]]:
     """Who leads, the points, and the deciding pairs (places) that are too close to call."""
@@ -363,11 +363,11 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
             )
         )
     doubts += [
-        msg("The {text} may not be standing on the target.", text=_seen(gap.piece))
+        msg("The {text} may not be standing on the target.", text=_piece_text(gap.piece))
         for gap in gaps
         if gap.on_target and gap.reach_mm
     ]
-    call = _call(gaps, target)[:2]
+    call = _leader_and_points(gaps, target)[:2]
     colours = {gap.piece.colour for gap in gaps}
     for k, gap in enumerate(gaps):
         piece = gap.piece
@@ -375,7 +375,7 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
             continue
         for other in sorted(colours - {piece.colour}) or [OTHER]:
             recoloured = replace(gap, piece=replace(piece, colour=other))
-            if _call([*gaps[:k], recoloured, *gaps[k + 1 :]], target)[:2] != call:
+            if _leader_and_points([*gaps[:k], recoloured, *gaps[k + 1 :]], target)[:2] != call:
                 doubts.append(_another_colour(piece, other))
                 break
     return tuple(doubts)
@@ -383,7 +383,7 @@ def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
 
 def _another_colour(piece: SeenPiece, other: str) -> Message:
     fields: dict[str, object] = {
-        "text": _seen(piece),
+        "text": _piece_text(piece),
         "player2": piece.colour,
         "raw": f"{piece.colour_probability:.0%}",
     }
@@ -400,7 +400,7 @@ def _another_colour(piece: SeenPiece, other: str) -> Message:
     )
 
 
-def _seen(piece: SeenPiece) -> Message:
+def _piece_text(piece: SeenPiece) -> Message:
     """A piece in words."""
     x_mm, y_mm = piece.base_mm
     return phrase(

@@ -12,7 +12,7 @@ from table.messages import Listing, Message, all_of, msg, phrase, sentences
 from table.observation import SURE
 
 
-def where(gap: Gap) -> Message:
+def location(gap: Gap) -> Message:
     """Where a piece lies, with its 95 % uncertainty; follows `the piece that`."""
     if gap.on_target:
         return phrase("stands on the target")
@@ -21,7 +21,7 @@ def where(gap: Gap) -> Message:
     return phrase("lies {mm} mm from the target", mm=_with_margin(gap))
 
 
-def measured(gap: Gap) -> Message:
+def colour_and_distance(gap: Gap) -> Message:
     """A piece's colour and distance with its 95 % uncertainty, and what an unsure reading assumes.
 
     `blue 57.5 ± 0.4 mm if it is lying (96% sure)`.
@@ -45,11 +45,11 @@ def measured(gap: Gap) -> Message:
 
 def throw(before: State, move: Throw, after: State, gap: Gap | None) -> Message:
     """What a throw did, who leads, and who is next or how the end ended."""
-    landed = _landed(move.player, gap)
-    return sentences(landed, lead(before, after), follow(after, move.player))
+    landed = _throw_text(move.player, gap)
+    return sentences(landed, lead(before, after), next_step(after, move.player))
 
 
-def _landed(player: str, gap: Gap | None) -> Message:
+def _throw_text(player: str, gap: Gap | None) -> Message:
     if gap is None:
         return msg("{player}'s piece left the play area; it counts as thrown.", player=player)
     if gap.on_target:
@@ -73,13 +73,13 @@ def lead(before: State, after: State) -> Message:
             if after.layout.lies
             else msg("Nobody leads.")
         )
-    message = _leads(after, still=after.leading == before.leading)
+    message = _leader_text(after, still=after.leading == before.leading)
     if len(after.layout.leaders) > 1:
         return msg("{text} (an equal distance does not take the lead).", text=message)
     return msg("{text}.", text=message)
 
 
-def _leads(after: State, still: bool) -> Message:
+def _leader_text(after: State, still: bool) -> Message:
     """Who leads, and from where, without a full stop."""
     player = str(after.leading)
     nearest = after.layout.of(player)[0]
@@ -104,7 +104,7 @@ def _leads(after: State, still: bool) -> Message:
     )
 
 
-def follow(after: State, thrower: str) -> Message:
+def next_step(after: State, thrower: str) -> Message:
     """Who is next, or how the end and perhaps the game ended."""
     if after.end is None:
         again = after.next == thrower and not after.may_stop

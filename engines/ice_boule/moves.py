@@ -191,7 +191,7 @@ def _chosen(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((parse_colour(player), parse_size(size)) for player, _, size in pairs)
 
 
-def _thrown(player: str, size: str, distance: str, layout: Layout) -> Throw:
+def _parse_throw_lie(player: str, size: str, distance: str, layout: Layout) -> Throw:
     return Throw(player, size, Lie.parse(f"{player} {distance}"), layout)
 
 
@@ -204,7 +204,7 @@ _NOTATION: Notation[Move] = Notation(
         "sizes {chosen}": Sizes,
         "size {player} {size}": Size,
         f"throw {{player}} {OUT}: {{layout}}": partial(Throw, size=None, lie=None),
-        "throw {player} {size} {distance}: {layout}": _thrown,
+        "throw {player} {size} {distance}: {layout}": _parse_throw_lie,
         "stop {player}: {layout}": Stop,
         "stop {player}": Stop,
         "void": Void,

@@ -45,7 +45,7 @@ class Ranking:
     def without(self, piece: int | None) -> Ranking:
         """As if the piece with this id were not there."""
         kept = [k for k, name in enumerate(self.ids) if name != piece]
-        return _ordered(self, kept, self.nearer, self.equal)
+        return _reordered(self, kept, self.nearer, self.equal)
 
     def places(self, colour: str) -> tuple[list[int], list[int]]:
         """Places of the pieces of a colour, and of all others."""
@@ -84,7 +84,7 @@ def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
     alike[at, at + 1] = alike[at + 1, at] = equal
     if not equal:
         order[at], order[at + 1] = at + 1, at
-    return _ordered(ranking, order, nearer, alike)
+    return _reordered(ranking, order, nearer, alike)
 
 
 def rank_measurement(
@@ -123,7 +123,7 @@ def rank_measurement(
             else:
                 nearer[i, j] = not guessed and measured.nearer(i, j)
     order = sorted(range(count), key=lambda k: (lies[k].rank, kept.get(k, count)))
-    return _ordered(Ranking(tuple(range(count)), lies, nearer, equal), order, nearer, equal)
+    return _reordered(Ranking(tuple(range(count)), lies, nearer, equal), order, nearer, equal)
 
 
 def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator[Ranking]:
@@ -134,14 +134,14 @@ def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator
     if not too_close(ranking):
         yield ranking
         return
-    for lead in _leads(ranking):
+    for lead in _possible_leads(ranking):
         if too_close(lead):
             yield from _counts(lead)
         else:
             yield lead
 
 
-def _leads(ranking: Ranking) -> Iterator[Ranking]:
+def _possible_leads(ranking: Ranking) -> Iterator[Ranking]:
     """Every way to decide the leading distance: one colour nearest, or several equally near."""
     if not ranking.layout().lead_in_doubt:
         yield ranking
@@ -162,7 +162,7 @@ def _leads(ranking: Ranking) -> Iterator[Ranking]:
         nearer[np.ix_(inside, outside)] = True
         nearer[np.ix_(outside, inside)] = False
         equal[np.ix_(inside, inside)] = rivals[np.ix_(inside, inside)]
-        yield _ordered(ranking, inside + outside, nearer, equal)
+        yield _reordered(ranking, inside + outside, nearer, equal)
 
 
 def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
@@ -178,11 +178,11 @@ def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
         own = [place for place in ranking.places(colour)[0] if not ranking.nearer[:, place].any()]
         own.sort(key=lambda place: -int(ranking.nearer[place].sum()))
         places += sorted({*own[:1], *[place for place in own if place not in linked][:1]})
-    groups = dict.fromkeys(_said_equal(ranking, place) for place in places)
+    groups = dict.fromkeys(_equal_places(ranking, place) for place in places)
     return [group for group in groups if not ranking.nearer[:, group].any()]
 
 
-def _said_equal(ranking: Ranking, place: int) -> tuple[int, ...]:
+def _equal_places(ranking: Ranking, place: int) -> tuple[int, ...]:
     """The places that were said to be equal to one, itself included, in order."""
     group = {place}
     while more := set(np.nonzero(ranking.equal[sorted(group)].any(axis=0))[0].tolist()) - group:
@@ -206,10 +206,10 @@ def _counts(ranking: Ranking) -> Iterator[Ranking]:
         nearer[np.ix_(others, inside)] = False
         nearer[best, rest], nearer[rest, best] = True, False
         equal[best, rest] = equal[rest, best] = False
-        yield _ordered(ranking, [*inside, best, *rest], nearer, equal)
+        yield _reordered(ranking, [*inside, best, *rest], nearer, equal)
 
 
-def _ordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) -> Ranking:
+def _reordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) -> Ranking:
     """The ranking with its pieces in another order.
 
     Distances that would fall along the new order are averaged, which is their best estimate once

@@ -29,7 +29,7 @@ from engines.ice_boule.moves import (
 )
 from engines.ice_boule.state import PROJECTILES, RULINGS, End, LastThrow, State, fresh, touching
 from engines.legal_moves import Legal
-from engines.resigned import in_order, next_left
+from engines.resigned import in_turn_order, next_remaining_player
 from table.boards import Board
 from table.errors import InputError
 from table.messages import Message, msg, phrase, phrases, sentences
@@ -104,11 +104,11 @@ class LegalMoves(Legal[State, Move]):
                 f"line X,Y X,Y | target COLOUR, thrown by {state.starter}, a colour other than"
                 f" {', '.join(state.players)}"
             )
-        sizes = Sizes(tuple((player, SIZES[0]) for player in _left(state))) in self
+        sizes = Sizes(tuple((player, SIZES[0]) for player in _remaining_players(state))) in self
         unsaid = " or ".join(player for player in state.players if Size(player, SIZES[0]) in self)
         throw = f"throw {state.next} {state.size(state.next) or 'SIZE'} DISTANCE: PIECES"
         allowed = {
-            "sizes " + " ".join(f"{player}=SIZE" for player in _left(state)): sizes,
+            "sizes " + " ".join(f"{player}=SIZE" for player in _remaining_players(state)): sizes,
             f"size {unsaid} SIZE": bool(unsaid) and not sizes,
             f"{throw} | throw {state.next} {OUT}: PIECES": not state.undeclared,
             f"stop {state.next}": state.may_stop,
@@ -168,9 +168,11 @@ def resign(state: State, player: str) -> State:
     An end in which nobody else has a piece left is scored. Raises InputError where its score is too
     close to call.
     """
-    resigned = in_order(state.players, (*state.resigned, player))
+    resigned = in_turn_order(state.players, (*state.resigned, player))
     after = replace(
-        state, resigned=resigned, starter=next_left(state.players, resigned, state.starter)
+        state,
+        resigned=resigned,
+        starter=next_remaining_player(state.players, resigned, state.starter),
     )
     if state.target is None or after.next:
         return after
@@ -179,7 +181,7 @@ def resign(state: State, player: str) -> State:
     return _end(after)
 
 
-def _left(state: State) -> tuple[str, ...]:
+def _remaining_players(state: State) -> tuple[str, ...]:
     """The players who have not resigned."""
     return tuple(player for player in state.players if player not in state.resigned)
 
@@ -297,7 +299,7 @@ def _end(state: State) -> State:
         starter = (
             state.starter if state.ruling("repeat") == "same" else state.after(state.starter)[0]
         )
-    starter = next_left(state.players, state.resigned, starter)
+    starter = next_remaining_player(state.players, state.resigned, starter)
     scores = tuple(
         score + (end.points if player == end.winner else 0)
         for player, score in zip(state.players, state.scores, strict=True)
@@ -361,17 +363,18 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
             turn(state),
         )
         return Violation("boule.sizes.time", SETUP, message)
-    if sorted(player for player, _ in move.chosen) != sorted(_left(state)):
+    if sorted(player for player, _ in move.chosen) != sorted(_remaining_players(state)):
         declared = [player for player, _ in move.chosen]
         message = (
             msg(
                 "Sizes were given for {players}. Each player chooses one: {players2}.",
                 players=declared,
-                players2=_left(state),
+                players2=_remaining_players(state),
             )
             if declared
             else msg(
-                "No sizes were given. Each player chooses one: {players}.", players=_left(state)
+                "No sizes were given. Each player chooses one: {players}.",
+                players=_remaining_players(state),
             )
         )
         return Violation("boule.sizes.players", SETUP, message)
@@ -433,7 +436,7 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
             players=unsaid,
         )
         return Violation("boule.throw.sizes", SETUP, message)
-    if not state.left(player):
+    if not state.remaining_projectiles(player):
         message = sentences(
             msg(
                 "{player} has thrown all {n}; the last piece is never thrown.",
@@ -606,10 +609,12 @@ def _examples(state: State) -> Iterator[Move]:
         yield from (Target(colour) for colour in COLOURS)
         return
     player = state.next
-    yield from (Sizes(tuple((other, size) for other in _left(state))) for size in SIZES)
+    yield from (
+        Sizes(tuple((other, size) for other in _remaining_players(state))) for size in SIZES
+    )
     for size in [state.size(player)] if state.size(player) else SIZES:
         for lie in _places(player, state.layout):
-            yield Throw(player, size, lie, _with(state.layout, lie))
+            yield Throw(player, size, lie, _with_lie(state.layout, lie))
         for lie, layout in _level(state.layout, player):
             yield Throw(player, size, lie, layout)
     yield Throw(player, None, None, state.layout)
@@ -629,7 +634,7 @@ def _places(player: str, layout: Layout) -> Iterator[Lie]:
     yield Lie(player, min(gaps_mm[-1] + 50.0, FARTHEST_MM))
 
 
-def _with(layout: Layout, lie: Lie) -> Layout:
+def _with_lie(layout: Layout, lie: Lie) -> Layout:
     """One more piece, behind all that are as near or nearer; in doubt where its neighbours are."""
     at = sum(other.rank <= lie.rank for other in layout.lies)
     joined = list(layout.relations)

@@ -86,9 +86,9 @@ def shown_state(state: State) -> IceBouleDocument:
         "target": state.target,
         "turn": msg("The game is over: {text}.", text=ended.message) if ended else turn(state),
         "may_stop": state.may_stop,
-        "may_say": _may_say(state),
+        "may_say": _announcements(state),
         "scores": dict(zip(state.players, state.scores, strict=True)),
-        "left": {player: state.left(player) for player in state.players},
+        "left": {player: state.remaining_projectiles(player) for player in state.players},
         "sizes": dict(zip(state.players, state.sizes, strict=True)),
         "pieces": str(state.layout),
         "line": (state.line.from_mm, state.line.to_mm) if isinstance(state.line, Line) else None,
@@ -99,7 +99,7 @@ def shown_state(state: State) -> IceBouleDocument:
     }
 
 
-def _may_say(state: State) -> list[Announcement]:
+def _announcements(state: State) -> list[Announcement]:
     """What players may say because no camera sees it.
 
     The starting line, a target, sizes before play, what left the play area, the leader's stop.

@@ -55,7 +55,7 @@ def _over(upper: SeenPiece, lower: SeenPiece) -> bool:
     )
 
 
-def stacked(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
+def stack_on_target(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
     """Indexes of the pieces that stand on the target, one over the other, from below."""
     found: list[int] = []
     lower = target
@@ -74,7 +74,9 @@ def _target(table: Observation, colour: str | None) -> SeenPiece | None:
     return next((piece for piece in table.pieces if piece.colour == colour), None)
 
 
-def as_toppled(state: State, seen: Observation, before: Observation | None) -> list[Observation]:
+def toppled_readings(
+    state: State, seen: Observation, before: Observation | None
+) -> list[Observation]:
     """The observation with what stood on the target in this end still on it, wherever it lies.
 
     Applies only if that was ruled before play. Several observations where neither the table before
@@ -84,13 +86,13 @@ def as_toppled(state: State, seen: Observation, before: Observation | None) -> l
         piece.colour != state.target for piece in seen.pieces
     ):
         return [seen]
-    ways = [_pushed_over(state, seen, before) if before else seen]
+    ways = [_with_toppled_stack(state, seen, before) if before else seen]
     for player in state.players:
         ways = [way for one in ways for way in _by_record(state, one, before, player)]
     return ways
 
 
-def _pushed_over(state: State, seen: Observation, before: Observation) -> Observation:
+def _with_toppled_stack(state: State, seen: Observation, before: Observation) -> Observation:
     """The observation with what stood on the target before, or counted so, still on it."""
     now, was = (
         next((k for k, piece in enumerate(table.pieces) if piece.colour == state.target), None)
@@ -137,7 +139,7 @@ def _by_record(
     held = [k for k in own if hold(seen.pieces, k, seen.pieces[target], False)]
     lies, toppled = state.layout.of(player), state.toppled.count(player)
     missing = toppled + sum(lie.on_target for lie in lies) * (before is None) - len(held)
-    if missing <= 0 or (before and _knows(state, before, player) >= toppled):
+    if missing <= 0 or (before and _recorded_touches(state, before, player) >= toppled):
         return [seen]
     free = {
         k: clearance(seen.pieces[k].solid, seen.pieces[target].solid).mm
@@ -155,7 +157,7 @@ def _by_record(
     return [_on(seen, target, fell) for fell in fits]
 
 
-def _knows(state: State, before: Observation, player: str) -> int:
+def _recorded_touches(state: State, before: Observation, player: str) -> int:
     """How many pieces of a player touched the target by what they are on, on a table."""
     target = _target(before, state.target)
     own = (k for k, piece in enumerate(before.pieces) if piece.colour == player)
@@ -180,7 +182,7 @@ def uncovered(
     assert was is not None, "it is known where the target was"
     hidden = [
         before.pieces[k]
-        for k in stacked(before.pieces, was)
+        for k in stack_on_target(before.pieces, was)
         if not _among(before.pieces[k], seen.pieces)
     ]
     pieces, below = (
@@ -218,7 +220,7 @@ def nested(
     return _nesting(seen, target, hidden)
 
 
-def still_hidden(seen: Observation, before: Observation | None, colour: str) -> Observation:
+def with_hidden_pieces(seen: Observation, before: Observation | None, colour: str) -> Observation:
     """The observation with the pieces that were already unseen on or inside the target before.
 
     `colour` is the target's. A target that moved tells nothing of them, and a piece that was seen
@@ -231,7 +233,7 @@ def still_hidden(seen: Observation, before: Observation | None, colour: str) -> 
     if now is None or was is None or moved(was, now):
         return seen
     if now.pose == "upright":
-        stack, on_it = stacked(before.pieces, was), stacked(seen.pieces, now)
+        stack, on_it = stack_on_target(before.pieces, was), stack_on_target(seen.pieces, now)
         if len(stack) < 2 or len(on_it) != 1:
             return seen
         top, last = seen.pieces[on_it[0]], before.pieces[stack[-1]]

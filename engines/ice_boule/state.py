@@ -161,7 +161,7 @@ class State:
         """The value in force of a house rule."""
         return dict(self.rulings)[name]
 
-    def left(self, player: str) -> int:
+    def remaining_projectiles(self, player: str) -> int:
         """Projectiles that a player may still throw in this end."""
         return PROJECTILES - self.thrown[self.players.index(player)]
 
@@ -203,7 +203,7 @@ class State:
         able = [
             player
             for player in self.after(thrower)
-            if self.left(player) and player not in self.resigned
+            if self.remaining_projectiles(player) and player not in self.resigned
         ]
         others = [player for player in able if player != self.leading]
         if thrower in others and (self.layout.lies or self.ruling("out") == "on"):
@@ -289,15 +289,15 @@ def _parse(text: str) -> State:
         players=blank.players,
         scores=read_counts(words, "scores", len(blank.players)),
         starter=words["starter"],
-        sizes=tuple(_optional(size, parse_size) for size in words["sizes"].split(" ")),
+        sizes=tuple(_parse_optional(size, parse_size) for size in words["sizes"].split(" ")),
         thrown=read_counts(words, "thrown", len(blank.players)),
         rulings=blank.rulings,
-        line=_optional(words["line"], _line),
-        target=_optional(words["target"], str),
-        last=_optional(words["last"], _last),
-        leading=_optional(words["leading"], str),
+        line=_parse_optional(words["line"], _line),
+        target=_parse_optional(words["target"], str),
+        last=_parse_optional(words["last"], _parse_last_throw),
+        leading=_parse_optional(words["leading"], str),
         layout=Layout.parse(words["pieces"]),
-        end=_optional(words["end"], _end),
+        end=_parse_optional(words["end"], _end),
         resigned=read_resigned(words, blank.players),
         toppled=tuple(words[_TOPPLED].split(" ")) if _TOPPLED in words else (),
     )
@@ -305,7 +305,7 @@ def _parse(text: str) -> State:
     return state
 
 
-def _optional(text: str, parse: Callable[[str], T]) -> T | None:
+def _parse_optional(text: str, parse: Callable[[str], T]) -> T | None:
     return None if text == NONE else parse(text)
 
 
@@ -313,7 +313,7 @@ def _line(text: str) -> Line | LineMarked:
     return LineMarked() if text == MARKED else parse_line(text)
 
 
-def _last(text: str) -> LastThrow:
+def _parse_last_throw(text: str) -> LastThrow:
     player, _, distance = text.partition(" ")
     return LastThrow(player, None if distance == OUT else Lie.parse(text))
 
@@ -346,11 +346,11 @@ def touching(state: State, colours: Sequence[str]) -> tuple[str, ...]:
 
 def _check(state: State) -> None:
     """Refuse a state that no game can reach by counting its parts."""
-    if wrong := _wrong_people(state) or _wrong_table(state) or _wrong_end(state):
+    if wrong := _players_error(state) or _wrong_table(state) or _wrong_end(state):
         raise InvalidNotation(wrong)
 
 
-def _wrong_people(state: State) -> Message | None:
+def _players_error(state: State) -> Message | None:
     """What is expected of the players, where it is violated; else None."""
     people = {
         *(lie.colour for lie in state.layout.lies),

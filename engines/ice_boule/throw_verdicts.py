@@ -37,7 +37,7 @@ def judge_throw(found: TableMatch | CannotSee) -> Verdict:
     if strangers:
         return _stranger(found, strangers[0])
     if not found.gained:
-        return _nothing_new(found)
+        return _no_new_piece_verdict(found)
     if len(found.gained) == 1:
         return _one_new(found, found.gained[0])
     return _several_new(found)
@@ -60,16 +60,16 @@ def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
     )
 
 
-def _nothing_new(found: TableMatch) -> Verdict:
+def _no_new_piece_verdict(found: TableMatch) -> Verdict:
     """The verdict where no projectile was added.
 
     Nothing happened, or a throw left the play area, or somebody moved a piece by hand.
     """
     state, player = found.state, found.player
     if found.lost:
-        return _vanished(found)
-    if found.carried and not state.undeclared:
-        return _carried(found)
+        return _missing_piece_verdict(found)
+    if found.surely_moved and not state.undeclared:
+        return _moved_piece_verdict(found)
     if found.seen.unread_mm and not state.undeclared:
         # It may be the piece that was thrown: people are told, and the record says it.
         message = sentences(*map(cannot_be_read, found.seen.unread_mm), turn(state))
@@ -85,17 +85,22 @@ def _nothing_new(found: TableMatch) -> Verdict:
     )
 
 
-def _vanished(found: TableMatch) -> Verdict:
+def _missing_piece_verdict(found: TableMatch) -> Verdict:
     """The verdict where pieces are no longer in play."""
     player, gone = found.player, in_a_row(found.lost, "colour")
     knocked = msg("Was it knocked out by {player}'s throw?", player=player)
-    if _seen_outside(found):
+    if _are_missing_outside(found):
         message = sentences(msg("Out of play: {players}.", players=gone), knocked)
-        return ask(found, "boule.vanished", message, PLAY, [_out(found)], PUT_BACK)
+        return ask(found, "boule.vanished", message, PLAY, [_out_of_play_reading(found)], PUT_BACK)
     missing = msg("Missing from play: {players}.", players=gone)
-    nests, seen = _nested_with_target(found, found.lost, None)
+    nests, seen = _nested_readings(found, found.lost, None)
     asked = ask(
-        found, "boule.vanished", sentences(missing, knocked), PLAY, [_out(found), *nests], PUT_BACK
+        found,
+        "boule.vanished",
+        sentences(missing, knocked),
+        PLAY,
+        [_out_of_play_reading(found), *nests],
+        PUT_BACK,
     )
     if seen is not found.seen:
         asked = replace(asked, table=seen)
@@ -104,25 +109,25 @@ def _vanished(found: TableMatch) -> Verdict:
     return replace(cannot_see, asks=asked if isinstance(asked, Ambiguous) else None)
 
 
-def _carried(found: TableMatch) -> Verdict:
+def _moved_piece_verdict(found: TableMatch) -> Verdict:
     """The verdict where pieces lie elsewhere.
 
     A throw moved them and is out, or is one of them, or somebody moved them by hand.
     """
-    player, count = found.player, len(found.carried)
+    player, count = found.player, len(found.surely_moved)
     swapped = [
         (
             msg(
                 "{player} threw the piece that {text}, and another {player2} piece left the"
                 " play area",
                 player=player,
-                text=messages.where(gap),
+                text=messages.location(gap),
                 player2=player,
             ),
             reading,
         )
         for k, gap in enumerate(found.measured.gaps)
-        if gap.index in found.carried and gap.piece.colour == player
+        if gap.index in found.surely_moved and gap.piece.colour == player
         for _, reading in _sizes(found, player, k)
     ]
     moved = msg(
@@ -133,19 +138,19 @@ def _carried(found: TableMatch) -> Verdict:
         ),
         n=count,
     )
-    nests, seen = _nested_with_target(found, (player,), player)
+    nests, seen = _nested_readings(found, (player,), player)
     asked = ask(
         found,
         "boule.moved",
         sentences(moved, msg("What happened?")),
         PLAY,
-        [_out(found), *swapped, *nests],
+        [_out_of_play_reading(found), *swapped, *nests],
         msg("None of these: put the pieces back, or separate those that touch"),
     )
     return asked if seen is found.seen else replace(asked, table=seen)
 
 
-def _out(found: TableMatch) -> tuple[Message, Reading]:
+def _out_of_play_reading(found: TableMatch) -> tuple[Message, Reading]:
     """The reading in which the throw left the play area."""
     return (
         msg("{player}'s throw left the play area", player=found.player),
@@ -155,22 +160,22 @@ def _out(found: TableMatch) -> tuple[Message, Reading]:
 
 def _one_new(found: TableMatch, colour: str) -> Verdict:
     """The verdict on one new projectile of a colour: a throw by whoever plays it."""
-    (thrown,) = found.new(colour)
+    (thrown,) = found.new_places(colour)
     piece = found.measured.gaps[thrown].piece
     if colour != found.player and piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
     unsure = [gap.piece for gap in found.measured.gaps if gap.piece.colour_probability < SURE]
     if colour != found.player and unsure:  # it may be the throw of whose turn it is
         return _cannot_read(found, unsure[0])
-    if found.lost and not _seen_outside(found):
-        return _others_gone(found, colour, thrown)
+    if found.lost and not _are_missing_outside(found):
+        return _missing_others_verdict(found, colour, thrown)
     if found.measured.doubts:
         return ask(
             found,
             "boule.doubt",
             sentences(*found.measured.doubts, msg("Did the camera read it correctly?")),
             PLAY,
-            _as_read(found, thrown) + _not_stacked(found, thrown),
+            _camera_readings(found, thrown) + _beside_target_readings(found, thrown),
             msg("No: show the pieces more clearly"),
         )
     read = _sizes(found, colour, thrown)
@@ -190,7 +195,7 @@ def _one_new(found: TableMatch, colour: str) -> Verdict:
     return rule(read[0][1])
 
 
-def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
+def _missing_others_verdict(found: TableMatch, colour: str, thrown: int) -> Verdict:
     """The verdict where a piece came and others are gone: it knocked them out, or hides them."""
     gone = in_a_row(found.lost, "colour")
     knocked = [
@@ -205,7 +210,7 @@ def _others_gone(found: TableMatch, colour: str, thrown: int) -> Verdict:
         ]
         seen = other.seen
     else:
-        nests, seen = _nested_with_target(found, found.lost, colour)
+        nests, seen = _nested_readings(found, found.lost, colour)
         knocked += nests
     message = sentences(
         msg(
@@ -231,11 +236,11 @@ def _covers(found: TableMatch, thrown: int) -> tuple[TableMatch, int] | None:
     other = match_table(found.state, uncovered(found.seen, found.before, target, top), found.before)
     if isinstance(other, CannotSee) or other.lost or other.gained != found.gained:
         return None
-    (again,) = other.new(top.colour)
+    (again,) = other.new_places(top.colour)
     return other, again
 
 
-def _nested_with_target(
+def _nested_readings(
     found: TableMatch, colours: Sequence[str], came: str | None
 ) -> tuple[list[tuple[Message, Reading]], Observation]:
     """The throw if the unseen pieces of these colours nest with the target that was pushed over.
@@ -250,7 +255,7 @@ def _nested_with_target(
     other = seen and match_table(found.state, seen, found.before)
     if not isinstance(other, TableMatch) or other.lost or other.gained != ((came,) if came else ()):
         return nothing, found.seen
-    ways = _sizes(other, came, other.new(came)[0]) if came else [_out(other)]
+    ways = _sizes(other, came, other.new_places(came)[0]) if came else [_out_of_play_reading(other)]
     unseen = in_a_row(colours, "colour")
     return [
         (msg("{text}; nested with the target: {players}", text=text, players=unseen), reading)
@@ -258,7 +263,7 @@ def _nested_with_target(
     ], other.seen
 
 
-def _as_read(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
+def _camera_readings(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     """The throw if the camera is right.
 
     A piece that is read to stand on the target is then nearer than any that does not.
@@ -270,7 +275,7 @@ def _as_read(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     ]
 
 
-def _not_stacked(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
+def _beside_target_readings(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
     """The throw if a piece that may stand on the target lies beside it instead."""
     doubtful = _doubtful_on_target(found)
     if len(doubtful) != 1:
@@ -298,7 +303,7 @@ def _rematch(
     )
     other = match_table(found.state, replace(found.seen, pieces=pieces), found.before)
     assert isinstance(other, TableMatch), "the target is where it was"
-    new = other.new(colour)
+    new = other.new_places(colour)
     return other, next((k for k in new if other.measured.gaps[k].index == index), new[0])
 
 
@@ -320,7 +325,7 @@ def _sizes(found: TableMatch, player: str, thrown: int) -> list[tuple[str, Readi
     ]
 
 
-def _seen_outside(found: TableMatch) -> bool:
+def _are_missing_outside(found: TableMatch) -> bool:
     """True if as many pieces came to lie outside, by colour, as are missing in play."""
     if found.before is None:
         return False
@@ -345,7 +350,7 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
     )
     if isinstance(other, CannotSee) or other.gained != (player,) or other.lost:
         return _cannot_see(found, "boule.colour", message)
-    (thrown,) = other.new(player)
+    (thrown,) = other.new_places(player)
     read = [
         (msg("It is {player}; a {size} piece", player=player, size=reading.size), reading)
         for _, reading in _sizes(other, player, thrown)
@@ -360,7 +365,7 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
     )
 
 
-def _seen_twice(found: TableMatch, new: Sequence[int]) -> TableMatch | None:
+def _with_one_new_piece(found: TableMatch, new: Sequence[int]) -> TableMatch | None:
     """The match with one new piece only, if the others are doubtful and touch what lies there.
 
     None unless exactly one of several new pieces is sure.
@@ -393,14 +398,14 @@ def _several_new(found: TableMatch) -> Verdict:
 
     Two may be told apart by who was to throw.
     """
-    new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
+    new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new_places(colour)]
     message = msg(
         "There are {n} new pieces in play ({text}), but only one is thrown at a time.",
         n=len(new),
         text=in_a_row(found.gained, "colour"),
     )
-    if (once := _seen_twice(found, [k for _, k in new])) is not None:
-        (thrown,) = once.new(once.gained[0])
+    if (once := _with_one_new_piece(found, [k for _, k in new])) is not None:
+        (thrown,) = once.new_places(once.gained[0])
         read = [
             (msg("There is only one: a {size} piece", size=reading.size), reading)
             for _, reading in _sizes(once, once.gained[0], thrown)
@@ -415,7 +420,7 @@ def _several_new(found: TableMatch) -> Verdict:
         )
     choices = (
         _orders(found, new)
-        if len(new) == 2 and not (found.lost or found.moved or found.carried)
+        if len(new) == 2 and not (found.lost or found.moved or found.surely_moved)
         else []
     )
     if not choices and (unsure := _unsure_of_several(found, new, message)) is not None:
@@ -462,7 +467,7 @@ def _unsure_of_several(
             other = match_table(found.state, replace(found.seen, pieces=pieces), found.before)
             if isinstance(other, CannotSee) or len(other.gained) != 1 or other.lost:
                 continue
-            (thrown,) = other.new(other.gained[0])
+            (thrown,) = other.new_places(other.gained[0])
             text = msg(
                 "The {colour} piece is {colour2}; {player} threw the other",
                 colour=piece.colour,
@@ -493,7 +498,7 @@ def _cannot_see(found: TableMatch, code: str, message: Message) -> CannotSee:
 
 def _orders(found: TableMatch, new: Sequence[tuple[str, int]]) -> list[Choice]:
     """The legal orders of throwing two pieces; one choice if the order changes nothing."""
-    lies = [(colour, messages.where(found.measured.gaps[k])) for colour, k in new]
+    lies = [(colour, messages.location(found.measured.gaps[k])) for colour, k in new]
     choices, ends = [], []
     for first, second in ((0, 1), (1, 0)):
         one, other = (_sizes(found, *new[which])[0][1] for which in (first, second))

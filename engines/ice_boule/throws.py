@@ -145,7 +145,7 @@ def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
     ]
 
 
-def standing_on_the_target(state: State, move: Throw) -> list[Throw]:
+def throws_onto_target(state: State, move: Throw) -> list[Throw]:
     """The same throw if its piece stands on the target, in every open order of the others."""
     if move.lie is None or move.lie.on_target:
         return []
@@ -194,4 +194,4 @@ def _close_pairs(reading: Reading) -> Message:
     gaps = [
         reading.match.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()
     ]
-    return phrases(*map(messages.measured, gaps), joint=",")
+    return phrases(*map(messages.colour_and_distance, gaps), joint=",")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import assert_never
 
-from engines.alternatives import instead
+from engines.alternatives import choices_near
 from engines.errors import InvalidNotation
 from engines.ice_storm import messages, rules
 from engines.ice_storm.moves import Capture, Change, Low, Move, Moved, Pass, Settle, Throw, Void
@@ -30,7 +30,7 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     A throw that touches a square more or less, has its tip in another one or is off the board, and
     knocked off more or less; other shots.
     """
-    return instead(rules, _near, state, moves)
+    return choices_near(rules, _nearby_moves, state, moves)
 
 
 def in_words(state: State, move: Move) -> Message:
@@ -56,7 +56,7 @@ def in_words(state: State, move: Move) -> Message:
             assert_never(move)
 
 
-def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+def _nearby_moves(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     match ruled:
         case Throw():
             lying = () if state.round_over else state.pieces
@@ -99,15 +99,15 @@ def _places(lies: Place) -> Iterator[Place]:
         for north in (-1, 0, 1)
         if (near := square.step(east, north))
     }
-    yield from _settled(squares, lies)
+    yield from _places_on(squares, lies)
     for touched in (
         *(squares - {square} for square in sorted(squares)),
         *(squares | {square} for square in sorted(around - squares)),
     ):
-        yield from islice(_settled(touched, lies), 1)
+        yield from islice(_places_on(touched, lies), 1)
 
 
-def _settled(touched: frozenset[Square], lies: Place) -> Iterator[Place]:
+def _places_on(touched: frozenset[Square], lies: Place) -> Iterator[Place]:
     """Places on these squares, if pieces can lie so.
 
     Upright as before, or with the tip in any of the squares, first where it was.

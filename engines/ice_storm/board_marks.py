@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engines.board_marks import Mark, Option, mark
-from engines.ice_storm.fire import Shot, aims, reach
+from engines.ice_storm.fire import Shot, lines_of_fire, reach
 from engines.ice_storm.moves import Capture, Low, Move, Moved, Pass, Settle, Throw, Void
 from engines.ice_storm.rules import shots, targets
 from engines.ice_storm.state import PIECES, State
@@ -33,7 +33,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
             off = [
                 piece.place
                 for change in move.changes
-                if change.place is None and (piece := state.named(change.name))
+                if change.place is None and (piece := state.piece_named(change.name))
             ]
             came = tuple(
                 one
@@ -45,7 +45,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
         case Capture():
             name = f"{move.colour}{move.number}"
             hits = [shot for shot in shots(state) if shot.target == name]
-            target = state.named(name)
+            target = state.piece_named(name)
             return (
                 *(_ray(shot) for shot in hits),
                 *(mark("take", sorted(target.place.squares)) if target else ()),
@@ -59,7 +59,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
 def _order(state: State, first: str) -> Iterator[Option]:
     here = state.players.index(first)
     for player in (*state.players[here:], *state.players[:here]):
-        left = PIECES if state.round_over else PIECES - state.thrown_by(player)
+        left = PIECES if state.round_over else PIECES - state.throws_of(player)
         yield Option(
             player,
             (
@@ -99,7 +99,7 @@ def _idle(state: State) -> Iterator[Option]:
     for piece in state.of(attacker):
         if piece.name not in aimed:
             others = [other for other in state.pieces if other != piece and state.stops]
-            reached = [reach(line, others) for line in aims(piece)]
+            reached = [reach(line, others) for line in lines_of_fire(piece)]
             lines = tuple(
                 Mark("aim", tuple(map(str, line.squares)))
                 for line in reached

@@ -100,12 +100,12 @@ def lines(reading: Reading) -> tuple[Line, ...]:
 
 
 @lru_cache(maxsize=4096)
-def under_fire(reading: Reading) -> frozenset[Square]:
+def squares_under_fire(reading: Reading) -> frozenset[Square]:
     """All squares that a piece that lies so may fire into."""
     return frozenset(square for line in lines(reading) for square in line.squares)
 
 
-def aims(piece: Piece) -> tuple[Line, ...]:
+def lines_of_fire(piece: Piece) -> tuple[Line, ...]:
     """All lines of fire that a piece may have, however it lies."""
     return tuple(
         dict.fromkeys(line for reading in readings(piece.place) for line in lines(reading))
@@ -124,7 +124,7 @@ def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Map
     if stops:
         return _first_hit(pieces, player)
     own = [
-        [under_fire(reading) for reading in readings(piece.place)]
+        [squares_under_fire(reading) for reading in readings(piece.place)]
         for piece in pieces
         if piece.colour == player
     ]

@@ -36,11 +36,16 @@ from engines.ice_storm.rules import (
     turn,
     violation,
 )
-from engines.ice_storm.sizes import exchanged
+from engines.ice_storm.sizes import exchanged_pieces
 from engines.ice_storm.squares import SIDE, Square
 from engines.ice_storm.state import State
-from engines.ice_storm.throw_verdicts import cannot_read, out_of_sync, stands, unclear
-from engines.ice_storm.throws import by_the_last_throw, judge_throw, whose_throw
+from engines.ice_storm.throw_verdicts import (
+    cannot_read,
+    out_of_sync,
+    remaining_moves,
+    unread_piece_verdict,
+)
+from engines.ice_storm.throws import ask_whose_throw, judge_throw, last_throw_choices
 from engines.verdict import (
     Accepted,
     Ambiguous,
@@ -84,7 +89,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         )
         return CannotSee(code="storm.set_up", message=message, rests_on="ruling ice_storm.6")
     match = TableMatch(state, seen, before, board)
-    if (of_another_size := exchanged(match)) is not None:
+    if (of_another_size := exchanged_pieces(match)) is not None:
         return of_another_size
     return judge_throw(match) if state.next else _judge_attack(match)
 
@@ -129,14 +134,14 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
         OffSaid | OnSaid | LowSaid | PassSaid, read_heard(heard, OffSaid, OnSaid, LowSaid, PassSaid)
     )
     if isinstance(form, LowSaid):
-        return _low(state, Low(form.player))
+        return _judge_low_throw(state, Low(form.player))
     if isinstance(form, PassSaid):
         return _pass(state, Pass(form.player))
     if isinstance(form, OnSaid):
         return _on_the_board(state, form)
     throw = Throw(form.player, None)
     if wrong := violation(state, throw):
-        return refusal(wrong, form.player, (str(throw),), {}, stands(state, throw, wrong))
+        return refusal(wrong, form.player, (str(throw),), {}, remaining_moves(state, throw, wrong))
     said_so = sentences(messages.throw(state, throw), turn(play(state, throw)))
     return Accepted(
         code="storm.throw.wasted",
@@ -158,7 +163,7 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
                 msg("input: {field}: {text}", field="on", text=error.message)
             ) from error
     if wrong := violation(state, lies):
-        return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
+        return refusal(wrong, player, (str(lies),), {}, remaining_moves(state, lies, wrong))
     if heard.on is not True:
         message = sentences(
             messages.throw(state, lies), msg("The camera does not see it."), turn(play(state, lies))
@@ -190,7 +195,7 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
     )
 
 
-def _low(state: State, move: Low) -> Verdict:
+def _judge_low_throw(state: State, move: Low) -> Verdict:
     """A throw is void, whoever says so (ruling ice_storm.12)."""
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
@@ -200,7 +205,7 @@ def _low(state: State, move: Low) -> Verdict:
             " everything it moved.",
             player=move.player,
         )
-        if state.undoes_low
+        if state.restores_after_low
         else msg(
             "{player}'s hand was too low: the throw is void and must be repeated. What it"
             " moved stays.",
@@ -222,7 +227,7 @@ def _pass(state: State, move: Pass) -> Verdict:
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
     message = sentences(
-        msg("{player} does not fire.", player=move.player), _follow(play(state, move))
+        msg("{player} does not fire.", player=move.player), _next_step(play(state, move))
     )
     return Accepted(
         code="storm.pass", message=message, rests_on=MUST, player=move.player, moves=(str(move),)
@@ -240,21 +245,21 @@ def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
 def _judge_attack(match: TableMatch) -> Verdict:
     """The verdict on an attack: one enemy piece is taken away, and nothing else changes."""
     state, attacker = match.state, str(match.state.attacker)
-    if (unread := unclear(match)) is not None:
+    if (unread := unread_piece_verdict(match)) is not None:
         return unread
-    if match.new or match.elsewhere:
+    if match.new or match.changed_places:
         return replace(
             out_of_sync(match, msg("Fix the table.")),
-            asks=whose_throw(match, [] if match.new else by_the_last_throw(match)),
+            asks=ask_whose_throw(match, [] if match.new else last_throw_choices(match)),
         )
-    if len(match.gone) > 1:
+    if len(match.missing_pieces) > 1:
         return _several(match, attacker)
-    if match.gone:
-        return _capture(match, match.gone[0])
+    if match.missing_pieces:
+        return _capture(match, match.missing_pieces[0])
     if match.hidden:
         return cannot_read(match)
     if not any(targets(state).values()):
-        return _who_can(match, attacker)
+        return _ask_doubtful_shots(match, attacker)
     return Waiting(
         code="storm.attack", message=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True
     )
@@ -262,8 +267,8 @@ def _judge_attack(match: TableMatch) -> Verdict:
 
 def _several(match: TableMatch, attacker: str) -> Refused | Ambiguous:
     """The verdict where more than one piece is gone: two legal shots in turn, or too many taken."""
-    names = messages.named(match.gone)
-    if ways := list(_one_after_the_other(match.state, match.gone)):
+    names = messages.piece_names(match.missing_pieces)
+    if ways := list(_capture_orders(match.state, match.missing_pieces)):
         message = sentences(
             msg("{pieces} are gone.", pieces=names), msg("Were they taken one after the other?")
         )
@@ -280,16 +285,16 @@ def _several(match: TableMatch, attacker: str) -> Refused | Ambiguous:
         msg("{pieces} are gone, but only one piece may be taken at a time.", pieces=names),
         msg("Put all back except the one that {player} takes.", player=attacker),
     )
-    tried = tuple(str(Capture(piece.colour, piece.number)) for piece in match.gone)
+    tried = tuple(str(Capture(piece.colour, piece.number)) for piece in match.missing_pieces)
     return refusal(
         Violation("storm.attack", ATTACK, message),
         attacker,
         tried,
-        {"move": " ".join(piece.colour for piece in match.gone)},
+        {"move": " ".join(piece.colour for piece in match.missing_pieces)},
     )
 
 
-def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
+def _capture_orders(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
     """The legal orders in which two pieces may have been taken."""
     for pair in permutations(gone) if len(gone) == 2 else ():
         after, moves, took = state, list[str](), list[tuple[str, str]]()
@@ -321,10 +326,10 @@ def _capture(match: TableMatch, target: Piece) -> Verdict:
     move = Capture(target.colour, target.number)
     wrong = violation(state, move)
     if wrong is None and (elsewhere := match.hardly_read_elsewhere(target)) is not None:
-        return _taken_or_moved(attacker, target, move, elsewhere)
+        return _ask_taken_or_moved(attacker, target, move, elsewhere)
     if wrong is None:
         return _accept(state, target, move)
-    explained = list(_settled(state, move))
+    explained = list(_settling_decisions(state, move))
     evidence = _evidence(state, target)
     if not explained:
         message = sentences(wrong.message, msg("Put {piece} back.", piece=target.name))
@@ -347,7 +352,9 @@ def _capture(match: TableMatch, target: Piece) -> Verdict:
     )
 
 
-def _taken_or_moved(attacker: str, target: Piece, move: Capture, elsewhere: SeenPiece) -> Ambiguous:
+def _ask_taken_or_moved(
+    attacker: str, target: Piece, move: Capture, elsewhere: SeenPiece
+) -> Ambiguous:
     """The question where a piece is gone and what may be that piece is hardly read elsewhere."""
     x_mm, y_mm = elsewhere.base_mm
     message = sentences(
@@ -372,7 +379,7 @@ def _taken_or_moved(attacker: str, target: Piece, move: Capture, elsewhere: Seen
 def _accept(state: State, target: Piece, move: Capture) -> Accepted:
     attacker = str(state.attacker)
     message = sentences(
-        messages.capture(attacker, target, shots(state)), _follow(play(state, move))
+        messages.capture(attacker, target, shots(state)), _next_step(play(state, move))
     )
     return Accepted(
         code="storm.attack",
@@ -384,7 +391,7 @@ def _accept(state: State, target: Piece, move: Capture) -> Accepted:
     )
 
 
-def _follow(after: State) -> Message:
+def _next_step(after: State) -> Message:
     """Whose turn it is, or what the round brought once nobody can fire."""
     if not after.round_over:
         return turn(after)
@@ -407,7 +414,7 @@ def _evidence(state: State, target: Piece) -> Evidence:
     }
 
 
-def _who_can(match: TableMatch, attacker: str) -> Ambiguous:
+def _ask_doubtful_shots(match: TableMatch, attacker: str) -> Ambiguous:
     """The question where all shots of the attacker are too close to call.
 
     It asks how the pieces lie on which these shots depend.
@@ -444,7 +451,7 @@ def _who_can(match: TableMatch, attacker: str) -> Ambiguous:
     )
 
 
-def _settled(state: State, move: Capture) -> Iterator[tuple[Settle, ...]]:
+def _settling_decisions(state: State, move: Capture) -> Iterator[tuple[Settle, ...]]:
     """The smallest sets of decisions on doubtful places that make a capture legal.
 
     The player who then fires makes the capture.

@@ -72,7 +72,7 @@ class TableMatch:
     @property
     def first(self) -> bool:
         """True if the next throw is the first of a round, on an empty board."""
-        return self.state.round_over or not (self.state.pieces or self.state.thrown_in_play)
+        return self.state.round_over or not (self.state.pieces or self.state.throws_in_play)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -84,7 +84,7 @@ class TableMatch:
         return _touches(piece, self.board, dict(self.state.rulings)["touching"])
 
     @cached_property
-    def seen(self) -> tuple[SeenPiece, ...]:
+    def observed_pieces(self) -> tuple[SeenPiece, ...]:
         """The pieces seen, with earlier decisions on their colours.
 
         A piece that lies exactly where one was ruled on is that piece, if its colour is unsure or
@@ -92,20 +92,22 @@ class TableMatch:
         """
 
         def recall(piece: SeenPiece) -> SeenPiece:
-            same = [was for was in self._ruled if not moved(was, piece)]
+            same = [was for was in self._earlier_pieces if not moved(was, piece)]
             were = [was for was in same if not _ghost(was)] or same
             known = len(were) == 1 and (
-                piece.colour_probability < SURE or were[0] in self._decided.values()
+                piece.colour_probability < SURE or were[0] in self._recoloured_pieces.values()
             )
             return replace(piece, colour=were[0].colour, colour_probability=1.0) if known else piece
 
         return tuple(map(recall, self.now.pieces))
 
     @property
-    def there(self) -> tuple[SeenPiece, ...]:
+    def sure_pieces(self) -> tuple[SeenPiece, ...]:
         """The pieces seen that surely lie there, or nearly so."""
         return tuple(
-            piece for piece in self.seen if not _ghost(piece) and piece not in self.impossible
+            piece
+            for piece in self.observed_pieces
+            if not _ghost(piece) and piece not in self.impossible
         )
 
     @cached_property
@@ -116,22 +118,26 @@ class TableMatch:
         """
         return tuple(
             piece
-            for piece in self._reaching_into_still
+            for piece in self._overlapping_unmoved
             if piece.colour_probability < SURE and piece.colour != self.state.next
         )
 
     @cached_property
-    def _reaching_into_still(self) -> list[SeenPiece]:
+    def _overlapping_unmoved(self) -> list[SeenPiece]:
         """The pieces that are read where an unmoved piece lies."""
-        still = [piece for piece in self.seen if any(not moved(was, piece) for was in self._were)]
+        still = [
+            piece
+            for piece in self.observed_pieces
+            if any(not moved(was, piece) for was in self._sure_earlier_pieces)
+        ]
         return [
             piece
-            for piece in self.seen
+            for piece in self.observed_pieces
             if piece not in still and any(overlap(piece.solid, other.solid) for other in still)
         ]
 
     @cached_property
-    def found(self) -> dict[str, SeenPiece]:
+    def located_pieces(self) -> dict[str, SeenPiece]:
         """The pieces of the state by name, as they are seen on the board.
 
         The assignment of least total cost for each colour: a piece either travelled to where one is
@@ -144,14 +150,14 @@ class TableMatch:
         ):
             travelled = np.array([[self._travel_mm(piece, now) for now in there] for piece in own])
             others = np.array(
-                [[self._of_another_size(piece, now) for now in there] for piece in own]
+                [[self._has_other_size(piece, now) for now in there] for piece in own]
             )
             missing = self._missing_mm(own, len(there))
-            pairs = _paired(
+            pairs = _least_cost_indexes(
                 np.hstack([np.where(others, _NEVER_MM, travelled), missing]), len(there)
             )
             if len(pairs) < len(own):
-                pairs = _paired(np.hstack([travelled, missing]), len(there))
+                pairs = _least_cost_indexes(np.hstack([travelled, missing]), len(there))
             found |= {own[i].name: there[j] for i, j in pairs}
         return found
 
@@ -167,7 +173,7 @@ class TableMatch:
         fewer = np.where(hides, 0.0, HIDDEN_SQUARES * square_mm)
         thrown = colour == self.state.next and self.assumed_new is None and not self.nobody_threw
         hidden = np.where(np.diag(hides) & thrown, HIDDEN_SQUARES * square_mm, 2 * _NEVER_MM)
-        came = seen + self.came_out[colour] - len(own) - thrown
+        came = seen + self.new_outside_colours[colour] - len(own) - thrown
         replaced = max(came, int(thrown and seen <= len(own)), 0)
         return np.hstack(
             [
@@ -178,19 +184,21 @@ class TableMatch:
         )
 
     @cached_property
-    def gone(self) -> tuple[Piece, ...]:
+    def missing_pieces(self) -> tuple[Piece, ...]:
         """Pieces of the state that are not on the board."""
-        return tuple(piece for piece in self._lost if piece not in self.hidden)
+        return tuple(piece for piece in self._missing_pieces if piece not in self.hidden)
 
     @cached_property
-    def _lost(self) -> tuple[Piece, ...]:
+    def _missing_pieces(self) -> tuple[Piece, ...]:
         """Pieces of the state that are not found on the board: gone or hidden."""
-        return tuple(piece for piece in self.pieces if piece.name not in self.found)
+        return tuple(piece for piece in self.pieces if piece.name not in self.located_pieces)
 
     @cached_property
     def hidden(self) -> tuple[Piece, ...]:
         """Pieces of the state that are unread where something new lies, and `unseen` ones."""
-        return tuple(piece for piece in self._lost if self._hides(piece) or piece in self.unseen)
+        return tuple(
+            piece for piece in self._missing_pieces if self._hides(piece) or piece in self.unseen
+        )
 
     @cached_property
     def unseen(self) -> tuple[Piece, ...]:
@@ -200,15 +208,18 @@ class TableMatch:
         there by people's word.
         """
         if self.before is None:
-            only = self.state.thrown_in_play == self.state.round == 1
-            return tuple(piece for piece in self._lost if only and not self._replaced(piece))
+            only = self.state.throws_in_play == self.state.round == 1
+            return tuple(
+                piece for piece in self._missing_pieces if only and not self._is_replaced(piece)
+            )
         return tuple(
             piece
-            for piece in self._lost
-            if piece.name not in self.lay and not self._cleared(piece, self.before)
+            for piece in self._missing_pieces
+            if piece.name not in self.earlier_pieces
+            and not self._is_place_cleared(piece, self.before)
         )
 
-    def _replaced(self, piece: Piece) -> bool:
+    def _is_replaced(self, piece: Piece) -> bool:
         """True if something new lies just as a piece of the record should."""
         return any(_compatible(piece.place, self.touches(now).place) for now in self.new)
 
@@ -217,7 +228,7 @@ class TableMatch:
         """True if the only throw of a game is not seen, and there was no verdict on a board yet."""
         return self.before is None and bool(self.unseen)
 
-    def _cleared(self, piece: Piece, before: Observation) -> bool:
+    def _is_place_cleared(self, piece: Piece, before: Observation) -> bool:
         """True if something unreadable lay about where it lay, and nothing does now."""
         now, then = (
             any(
@@ -229,7 +240,7 @@ class TableMatch:
         return then and not now
 
     def _hides(self, piece: Piece) -> bool:
-        known = piece.name in self.lay
+        known = piece.name in self.earlier_pieces
         reach_mm = HIDDEN_MM if known else self.board.square_mm
         unread = self.unread_mm if known else _unread(self.now)
         return any(np.hypot(*(place - self.where_mm(piece))) < reach_mm for place in unread)
@@ -237,16 +248,18 @@ class TableMatch:
     @cached_property
     def new(self) -> tuple[SeenPiece, ...]:
         """Pieces on the board, or too close to call, that the state does not have."""
-        known = set(map(id, self.found.values()))
+        known = set(map(id, self.located_pieces.values()))
         return tuple(
-            piece for piece in self._on_board if id(piece) not in known and not self._lingers(piece)
+            piece
+            for piece in self._on_board
+            if id(piece) not in known and not self._has_doubtful_earlier_reading(piece)
         )
 
     def with_reading(
         self, piece: SeenPiece, reading: SeenPiece, assumed_new: SeenPiece | None = None
     ) -> TableMatch:
         """The comparison with `reading` in place of a piece that was seen."""
-        pieces = tuple(reading if each is piece else each for each in self.seen)
+        pieces = tuple(reading if each is piece else each for each in self.observed_pieces)
         now = replace(self.now, pieces=pieces)
         return TableMatch(self.state, now, self.before, self.board, assumed_new)
 
@@ -256,81 +269,83 @@ class TableMatch:
 
         None where a recorded piece is missing, which such a piece may be.
         """
-        if self.before is None or self.gone or self.hidden:
+        if self.before is None or self.missing_pieces or self.hidden:
             return ()
         return tuple(
             piece
-            for piece in self.seen
+            for piece in self.observed_pieces
             if _ghost(piece)
             and piece.colour == self.state.next
             and piece.colour_probability >= SURE
             and self.touches(piece).on_board is not False
-            and not self._lingers(piece)
+            and not self._has_doubtful_earlier_reading(piece)
             and all(np.hypot(*(at - piece.base_mm)) > CARRIED_MM for at in self.before.unread_mm)
-            and all(clearance(piece.solid, other.solid).mm > 0.0 for other in self.there)
+            and all(clearance(piece.solid, other.solid).mm > 0.0 for other in self.sure_pieces)
         )
 
     @property
     def unread_reading(self) -> SeenPiece | None:
         """How the first thing that could not be read seems to lie, if it does so at all."""
-        return next((piece for piece in self.seen if piece.base_mm is self.unread_mm[0]), None)
+        return next(
+            (piece for piece in self.observed_pieces if piece.base_mm is self.unread_mm[0]), None
+        )
 
     def hardly_read_elsewhere(self, gone: Piece) -> SeenPiece | None:
         """A doubtful new piece on the board that may be one of the state's that is gone."""
         return next(
             (
                 piece
-                for piece in self.seen
+                for piece in self.observed_pieces
                 if _ghost(piece)
                 and (piece.colour == gone.colour or piece.colour_probability < SURE)
                 and self.touches(piece).on_board is not False
-                and not self._lingers(piece)
+                and not self._has_doubtful_earlier_reading(piece)
             ),
             None,
         )
 
-    def _lingers(self, piece: SeenPiece) -> bool:
+    def _has_doubtful_earlier_reading(self, piece: SeenPiece) -> bool:
         """True for a doubtful or impossible piece that matches a doubtful earlier reading.
 
         The earlier reading was as good as unread when the board was last ruled on.
         """
         if self.before is None or (
-            piece.pose_probability >= SURE and piece not in self._reaching_into_still
+            piece.pose_probability >= SURE and piece not in self._overlapping_unmoved
         ):
             return False
         ghosts = [one for was in self.before.pieces if _ghost(was) for one in (was, *was.rivals)]
         return any(was.pose == piece.pose and travel_mm(was, piece) <= CARRIED_MM for was in ghosts)
 
     @cached_property
-    def leftover(self) -> bool:
+    def has_leftover(self) -> bool:
         """True if a piece of the round before still lies on the board."""
         known = set(map(id, self._on_board))
         return any(
             id(piece) not in known and self.touches(piece).on_board is not False
-            for piece in self.there
+            for piece in self.sure_pieces
         )
 
     @cached_property
     def places(self) -> dict[str, Place]:
         """By name, the places of pieces that were moved and lie otherwise than in the state."""
         places: dict[str, Place] = {}
-        for piece in self.moved:
-            place = self.touches(self.found[piece.name]).place
+        for piece in self.moved_pieces:
+            place = self.touches(self.located_pieces[piece.name]).place
             if place and place != piece.place:
                 places[piece.name] = place
         return places
 
     @cached_property
-    def moved(self) -> tuple[Piece, ...]:
+    def moved_pieces(self) -> tuple[Piece, ...]:
         """Pieces of the state that were moved, even if only within their squares."""
         return tuple(
             piece
             for piece in self.pieces
-            if (now := self.found.get(piece.name)) and self._moved(piece, now)
+            if (now := self.located_pieces.get(piece.name)) and self._has_moved(piece, now)
         )
 
     @cached_property
-    def elsewhere(self) -> dict[str, Place]:
+    def changed_places(self) -> dict[str, Place]:
         """Of `places`, those that differ from the state however doubtful touches are decided."""
         lay = {piece.name: piece.place for piece in self.pieces}
         return {
@@ -338,23 +353,23 @@ class TableMatch:
         }
 
     @cached_property
-    def came_out(self) -> Counter[str]:
+    def new_outside_colours(self) -> Counter[str]:
         """Colours of what lies off the board, or partly off, where nothing lay before."""
-        return Counter(piece.colour for piece in self.out)
+        return Counter(piece.colour for piece in self.new_outside)
 
     @cached_property
-    def out(self) -> list[SeenPiece]:
+    def new_outside(self) -> list[SeenPiece]:
         """What lies off the board, or partly off, where nothing lay before."""
-        stayed = {j for _, j in self._stayed_outside}
-        return [piece for j, piece in enumerate(self.now_outside) if j not in stayed]
+        stayed = {j for _, j in self._unmoved_outside}
+        return [piece for j, piece in enumerate(self.pieces_outside) if j not in stayed]
 
     @cached_property
-    def left(self) -> Counter[str]:
+    def removed_outside_colours(self) -> Counter[str]:
         """Colours of what lay off the board before and lies there no more."""
         return Counter(
-            self._then_outside[i].colour
-            for i in range(len(self._then_outside))
-            if i not in {i for i, _ in self._stayed_outside}
+            self._earlier_outside[i].colour
+            for i in range(len(self._earlier_outside))
+            if i not in {i for i, _ in self._unmoved_outside}
         )
 
     @cached_property
@@ -371,17 +386,17 @@ class TableMatch:
         """The differences between table and record, one sentence a piece."""
         gone = [
             msg("{piece} ({cell}) is not on the board.", piece=piece.name, cell=piece.place)
-            for piece in self.gone
+            for piece in self.missing_pieces
         ]
         lie = [
             msg(
                 "{piece} ({cell}) now lies on {cell2}.",
                 piece=piece.name,
                 cell=piece.place,
-                cell2=self.elsewhere[piece.name],
+                cell2=self.changed_places[piece.name],
             )
             for piece in self.pieces
-            if piece.name in self.elsewhere
+            if piece.name in self.changed_places
         ]
         new = [
             msg(
@@ -395,7 +410,7 @@ class TableMatch:
 
     def where_mm(self, piece: Piece) -> Array:
         """Where a piece of the state lay before, or its approximate place, (2,)."""
-        if was := self.lay.get(piece.name):
+        if was := self.earlier_pieces.get(piece.name):
             return was.base_mm
         squares = np.array(sorted(piece.place.squares), float)
         return np.asarray(
@@ -407,19 +422,20 @@ class TableMatch:
         """Pieces on the board or too close to call, but for unmoved ones unknown to the state."""
         return [
             piece
-            for piece in self.there
+            for piece in self.sure_pieces
             if self.touches(piece).on_board is not False
             and all(
-                not _may_be_of_one_colour(was, piece) or moved(was, piece) for was in self._dead
+                not _may_share_colour(was, piece) or moved(was, piece)
+                for was in self._unrecorded_earlier_pieces
             )
         ]
 
     @cached_property
-    def lay(self) -> dict[str, SeenPiece]:
+    def earlier_pieces(self) -> dict[str, SeenPiece]:
         """The pieces of the state as they were seen before, if they then lay as the state says."""
-        return self._fitting(self._were)
+        return self._matched_by_name(self._sure_earlier_pieces)
 
-    def _fitting(self, were: Iterable[SeenPiece]) -> dict[str, SeenPiece]:
+    def _matched_by_name(self, were: Iterable[SeenPiece]) -> dict[str, SeenPiece]:
         """The pieces of the record by name, as they are among `were`: as many as can be."""
         fitting: dict[str, SeenPiece] = {}
         for own, there in _by_colour(self.pieces, were):
@@ -444,13 +460,13 @@ class TableMatch:
         return 1.0 + (_SURE_FIT if place == piece.place and was.pose != "leaning" else 0.0)
 
     @cached_property
-    def _decided(self) -> dict[int, SeenPiece]:
+    def _recoloured_pieces(self) -> dict[int, SeenPiece]:
         """Pieces seen before in another colour than recorded, in the colour that people decided.
 
         Keys are the identities (`id`) of the pieces seen.
         """
         then = self.before.pieces if self.before else ()
-        fitting = self._fitting(then)
+        fitting = self._matched_by_name(then)
         alive, decided = set(map(id, fitting.values())), {}
         for piece in (piece for piece in self.pieces if piece.name not in fitting):
             there = [
@@ -467,60 +483,65 @@ class TableMatch:
         return decided
 
     @cached_property
-    def _ruled(self) -> tuple[SeenPiece, ...]:
+    def _earlier_pieces(self) -> tuple[SeenPiece, ...]:
         """The pieces seen before, in the colours of the record."""
         return tuple(
-            self._decided.get(id(was), was) for was in (self.before.pieces if self.before else ())
+            self._recoloured_pieces.get(id(was), was)
+            for was in (self.before.pieces if self.before else ())
         )
 
     @cached_property
-    def _dead(self) -> list[SeenPiece]:
+    def _unrecorded_earlier_pieces(self) -> list[SeenPiece]:
         """The pieces that lay there before and are none of the state's."""
-        alive = set(map(id, self.lay.values()))
-        return [was for was in self._were if id(was) not in alive]
+        alive = set(map(id, self.earlier_pieces.values()))
+        return [was for was in self._sure_earlier_pieces if id(was) not in alive]
 
     @property
-    def still_lying(self) -> list[SeenPiece]:
+    def unrecorded_still_there(self) -> list[SeenPiece]:
         """Pieces that lay on the board before, are none of the state's and are still there."""
         on_board = {id(piece) for piece in self._on_board}
         return [
             piece
-            for piece in self.there
+            for piece in self.sure_pieces
             if id(piece) not in on_board and self.touches(piece).on_board
         ]
 
     @property
-    def _were(self) -> list[SeenPiece]:
+    def _sure_earlier_pieces(self) -> list[SeenPiece]:
         """The pieces that surely lay there before, or nearly so."""
-        return [was for was in self._ruled if not _ghost(was)]
+        return [was for was in self._earlier_pieces if not _ghost(was)]
 
     @cached_property
-    def now_outside(self) -> list[SeenPiece]:
+    def pieces_outside(self) -> list[SeenPiece]:
         """The pieces off the board or partly off."""
         return [
             *self.now.off_board,
-            *(piece for piece in self.there if self.touches(piece).on_board is False),
+            *(piece for piece in self.sure_pieces if self.touches(piece).on_board is False),
         ]
 
     @cached_property
-    def _then_outside(self) -> list[SeenPiece]:
+    def _earlier_outside(self) -> list[SeenPiece]:
         """The pieces outside before; where that is unknown, those there now."""
         if self.before is None:
-            return self.now_outside
+            return self.pieces_outside
         return [
             *self.before.off_board,
-            *(was for was in self._dead if self.touches(was).on_board is not True),
+            *(
+                was
+                for was in self._unrecorded_earlier_pieces
+                if self.touches(was).on_board is not True
+            ),
         ]
 
     @cached_property
-    def _stayed_outside(self) -> list[tuple[int, int]]:
+    def _unmoved_outside(self) -> list[tuple[int, int]]:
         """Pairs of indexes, then and now, of unmoved pieces off the board."""
-        then, now = self._then_outside, self.now_outside
+        then, now = self._earlier_outside, self.pieces_outside
         return [
             (i, j)
             for i, a in enumerate(then)
             for j, b in enumerate(now)
-            if _may_be_of_one_colour(a, b) and travel_mm(a, b) <= CARRIED_MM
+            if _may_share_colour(a, b) and travel_mm(a, b) <= CARRIED_MM
         ]
 
     def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
@@ -528,7 +549,7 @@ class TableMatch:
 
         A piece that was not seen before is never taken for the thrown one.
         """
-        was = self.lay.get(piece.name)
+        was = self.earlier_pieces.get(piece.name)
         if was is None:
             thrown = (
                 self.before is not None
@@ -544,12 +565,12 @@ class TableMatch:
             )
         return _NEVER_MM if surely_another(was, now) else middles_mm(was, now)
 
-    def _of_another_size(self, piece: Piece, now: SeenPiece) -> bool:
+    def _has_other_size(self, piece: Piece, now: SeenPiece) -> bool:
         """True if a piece of the state was surely read in one size, and this one in another."""
-        was = self.lay.get(piece.name)
+        was = self.earlier_pieces.get(piece.name)
         return was is not None and sizes_differ(was, now)
 
-    def _moved(self, piece: Piece, now: SeenPiece) -> bool:
+    def _has_moved(self, piece: Piece, now: SeenPiece) -> bool:
         """True if a piece lies otherwise than before.
 
         An unsure pose may be read otherwise in another picture. A piece that was touched and still
@@ -557,14 +578,16 @@ class TableMatch:
         there, or that is not surely read so. Where the reading now is sure, the record follows it:
         if the earlier one was wrong, this corrects it.
         """
-        was = self.lay.get(piece.name)
+        was = self.earlier_pieces.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (
             was is None or travel_mm(was, now) < CARRIED_MM
         ):
             return False
-        thrown = self.state.next is not None and (self.new or self.came_out or self.unread_mm)
+        thrown = self.state.next is not None and (
+            self.new or self.new_outside_colours or self.unread_mm
+        )
         doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
-        if was is not None and (rivals := _as_it_was(was, now)):
+        if was is not None and (rivals := _earlier_pose_readings(was, now)):
             return all(travel_mm(was, one) > CARRIED_MM for one in rivals)
         if (
             was is not None
@@ -578,7 +601,7 @@ class TableMatch:
         return was is None or moved(was, now.as_read)
 
 
-def _as_it_was(was: SeenPiece, now: SeenPiece) -> list[SeenPiece]:
+def _earlier_pose_readings(was: SeenPiece, now: SeenPiece) -> list[SeenPiece]:
     """The other readings of a piece in the pose and size that it had; none if it still has them."""
     lay = (was.pose, was.size)
     return [one for one in now.rivals if (now.pose, now.size) != lay == (one.pose, one.size)]
@@ -599,13 +622,13 @@ def overlap(a: Solid, b: Solid, scale: float = SURE_OVERLAP) -> bool:
     return clearance(Solid(middle + scale * (a.vertices_mm - middle)), b).mm == 0.0
 
 
-def _paired(cost_mm: Array, seen: int) -> list[tuple[int, int]]:
+def _least_cost_indexes(cost_mm: Array, seen: int) -> list[tuple[int, int]]:
     """Pairs of recorded and seen pieces, by index, of least total cost (n, seen + k)."""
     pairs = zip(*least_cost_pairs(cost_mm), strict=True)
     return [(i, j) for i, j in pairs if j < seen and cost_mm[i, j] < _NEVER_MM]
 
 
-def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
+def _may_share_colour(a: SeenPiece, b: SeenPiece) -> bool:
     return a.colour == b.colour or min(a.colour_probability, b.colour_probability) < SURE
 
 

@@ -34,7 +34,7 @@ def place(lies: Place) -> Message:
     )
 
 
-def named(pieces: Iterable[Piece]) -> Listing:
+def piece_names(pieces: Iterable[Piece]) -> Listing:
     """The names of pieces."""
     return all_of((piece.name for piece in pieces), "piece")
 
@@ -68,13 +68,13 @@ def throw(before: State, move: Throw) -> Message:
     off = [
         piece
         for change in move.changes
-        if change.place is None and (piece := before.named(change.name))
+        if change.place is None and (piece := before.piece_named(change.name))
     ]
     own, enemies = (
         [piece for piece in off if (piece.colour == move.player) is mine] for mine in (True, False)
     )
     return sentences(
-        landed, *moved, _knocked_off(before, move.player, enemies), _own_knocked_off(own)
+        landed, *moved, _knock_off_text(before, move.player, enemies), _own_knocked_off(own)
     )
 
 
@@ -83,16 +83,18 @@ def _own_knocked_off(own: Sequence[Piece]) -> Message:
         return NOTHING
     if len(own) == 1:
         return msg(
-            "It knocked the thrower's own {pieces} off the board: it is wasted.", pieces=named(own)
+            "It knocked the thrower's own {pieces} off the board: it is wasted.",
+            pieces=piece_names(own),
         )
     return msg(
-        "It knocked the thrower's own {pieces} off the board: they are wasted.", pieces=named(own)
+        "It knocked the thrower's own {pieces} off the board: they are wasted.",
+        pieces=piece_names(own),
     )
 
 
-def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> Message:
+def _knock_off_text(before: State, thrower: str, enemies: Sequence[Piece]) -> Message:
     """The enemy pieces that were knocked off, and whose they are now."""
-    names, one = named(enemies), len(enemies) == 1
+    names, one = piece_names(enemies), len(enemies) == 1
     if not enemies:
         return NOTHING
     if not before.scores_knocked:

@@ -69,7 +69,9 @@ class Throw:
             )
 
     def __str__(self) -> str:
-        return f"throw {self.player} {self.again or self.place or OFF}{_and_moved(self.changes)}"
+        return (
+            f"throw {self.player} {self.again or self.place or OFF}{_changes_suffix(self.changes)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Void:
         _check_changes(self.changes)
 
     def __str__(self) -> str:
-        return f"void {self.player}{_and_moved(self.changes)}"
+        return f"void {self.player}{_changes_suffix(self.changes)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class Moved:
         _check_changes(self.changes)
 
     def __str__(self) -> str:
-        return f"moved {self.player}{_and_moved(self.changes)}"
+        return f"moved {self.player}{_changes_suffix(self.changes)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _check_changes(changes: tuple[Change, ...]) -> None:
         raise InvalidNotation(f"expected each moved piece once, got {', '.join(names)!r}")
 
 
-def _and_moved(changes: tuple[Change, ...]) -> str:
+def _changes_suffix(changes: tuple[Change, ...]) -> str:
     return f": {', '.join(map(str, changes))}" if changes else ""
 
 

@@ -177,7 +177,7 @@ def shapes(clear: frozenset[Square], doubtful: frozenset[Square]) -> list[frozen
         for extra in combinations(doubtful & block, count)
     }
     return sorted(
-        (squares for squares in found if squares and not _at_a_corner(squares)),
+        (squares for squares in found if squares and not _meet_at_corner(squares)),
         key=lambda squares: (len(squares), sorted(squares)),
     )
 
@@ -190,7 +190,7 @@ _BLOCKS = [
 """Every four squares that share a corner."""
 
 
-def _at_a_corner(squares: frozenset[Square]) -> bool:
+def _meet_at_corner(squares: frozenset[Square]) -> bool:
     """True if these are two squares that meet at a corner only."""
     return (
         len(squares) == 2

@@ -34,7 +34,7 @@ from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import RULINGS, LastThrow, State, fresh
 from engines.ice_storm.touches import check_board
 from engines.legal_moves import Legal
-from engines.resigned import in_order
+from engines.resigned import in_turn_order
 from table.boards import Board
 from table.messages import NOTHING, Message, any_of, msg, phrase, phrases, sentences
 
@@ -157,16 +157,16 @@ def play(state: State, move: Move) -> State:
             return _settle_changes(state, move.player, move.changes)
         case Low():
             return (
-                _passed_over(_void_last(state, state.last))
-                if _is_last(state, move)
+                _without_resigned_throws(_void_last(state, state.last))
+                if _is_last_thrower(state, move)
                 else replace(state, void=True)
             )
         case Capture():
-            return _take(state, _meant(state, move)[0])
+            return _take(state, _possible_targets(state, move)[0])
         case Pass():
             return replace(
                 state,
-                turn=_left_of(state, move.player),
+                turn=_left_neighbour(state, move.player),
                 passed=(*state.passed, move.player),
                 last=None,
             )
@@ -183,8 +183,10 @@ def play(state: State, move: Move) -> State:
 def resign(state: State, player: str) -> State:
     """The state after a player resigned while others play on."""
     void, last = state.void and state.next != player, state.last
-    after = replace(state, resigned=in_order(state.players, (*state.resigned, player)), void=void)
-    return _passed_over(
+    after = replace(
+        state, resigned=in_turn_order(state.players, (*state.resigned, player)), void=void
+    )
+    return _without_resigned_throws(
         replace(after, last=None if last is None or last.player == player else last)
     )
 
@@ -286,16 +288,16 @@ def _throw(state: State, move: Throw) -> State:
     """The state after a throw has come to rest."""
     after = _settle_changes(state, move.player, move.changes)
     if move.place:
-        pieces = [*after.pieces, Piece(move.player, state.thrown_by(move.player) + 1, move.place)]
+        pieces = [*after.pieces, Piece(move.player, state.throws_of(move.player) + 1, move.place)]
         pieces.sort(key=lambda piece: (state.players.index(piece.colour), piece.number))
         after = replace(after, pieces=tuple(pieces))
     after = replace(
         after, thrown=state.thrown + 1, last=LastThrow(move.player, state.pieces, state.stacks)
     )
-    return _passed_over(after)
+    return _without_resigned_throws(after)
 
 
-def _passed_over(state: State) -> State:
+def _without_resigned_throws(state: State) -> State:
     """Count the throws of players who resigned as wasted; when all are thrown, players fire."""
     while not state.all_thrown and state.next in state.resigned:
         state = replace(state, thrown=state.thrown + 1)
@@ -325,16 +327,16 @@ def _void_last(state: State, last: LastThrow | None) -> State:
     What it moved or knocked off stays so, unless the house rule says otherwise.
     """
     assert last is not None, "there is one to be made void"
-    thrown = f"{last.player}{state.thrown_by(last.player)}"
+    thrown = f"{last.player}{state.throws_of(last.player)}"
     before = replace(state, thrown=state.thrown - 1, turn=None, last=None)
     while before.next != last.player:  # throws of who resigned, which count as made, came after it
         before = replace(before, thrown=before.thrown - 1)
-    if state.undoes_low:
+    if state.restores_after_low:
         return replace(before, pieces=last.pieces, stacks=last.stacks)
     return replace(before, pieces=tuple(piece for piece in state.pieces if piece.name != thrown))
 
 
-def _is_last(state: State, move: Low | Moved) -> bool:
+def _is_last_thrower(state: State, move: Low | Moved) -> bool:
     return state.last is not None and state.last.player == move.player
 
 
@@ -354,7 +356,7 @@ def _take(state: State, target: Piece) -> State:
     )
 
 
-def _left_of(state: State, player: str) -> str:
+def _left_neighbour(state: State, player: str) -> str:
     return state.players[(state.players.index(player) + 1) % len(state.players)]
 
 
@@ -434,36 +436,36 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
             ),
             (
                 msg("Put back what it moved, pick the piece up and throw again.")
-                if state.undoes_low
+                if state.restores_after_low
                 else msg("What it moved stays where it is; pick the piece up and throw again.")
             ),
         )
         return Violation("storm.throw.low", LOW_HAND, message)
     if move.place and move.place.off_doubtful:
-        return _partly_off(
+        return _partly_off_violation(
             msg(
                 "Is {player}'s throw partly off the board? It is too close to call ({cell}).",
                 player=player,
                 cell=move.place,
             )
         )
-    return _off_violation(_ends(move))
+    return _off_violation(_end_places(move))
 
 
 def _void_violation(state: State, move: Void) -> Violation | None:
-    return _names_violation(state, move) or _off_violation(_ends(move))
+    return _names_violation(state, move) or _off_violation(_end_places(move))
 
 
 def _moved_violation(state: State, move: Moved) -> Violation | None:
-    if not _is_last(state, move):
+    if not _is_last_thrower(state, move):
         message = sentences(
             msg("The last throw ruled on was not {player}'s.", player=move.player), turn(state)
         )
         return Violation("storm.moved.time", DEPLOYMENT, message)
-    return _names_violation(state, move) or _off_violation(_ends(move))
+    return _names_violation(state, move) or _off_violation(_end_places(move))
 
 
-def _ends(move: Throw | Void | Moved) -> list[tuple[str, Place | None]]:
+def _end_places(move: Throw | Void | Moved) -> list[tuple[str, Place | None]]:
     """Names of the pieces that a throw moved, and where they ended."""
     return [(change.name, change.place) for change in move.changes]
 
@@ -492,7 +494,7 @@ def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | No
 def _off_violation(placed: Sequence[tuple[str, Place | None]]) -> Violation | None:
     for name, place in placed:
         if place and place.off_doubtful:
-            return _partly_off(
+            return _partly_off_violation(
                 msg(
                     "Is {piece} partly off the board? It is too close to call ({cell}).",
                     piece=name,
@@ -502,7 +504,7 @@ def _off_violation(placed: Sequence[tuple[str, Place | None]]) -> Violation | No
     return None
 
 
-def _partly_off(doubt: Message) -> Violation:
+def _partly_off_violation(doubt: Message) -> Violation:
     message = sentences(doubt, msg("The players decide whether it is on or off."))
     return Violation("storm.too_close", f"Deployment; {DOUBT}", message)
 
@@ -512,7 +514,7 @@ def _low_violation(state: State, move: Low) -> Violation | None:
 
     It can until the next throw is ruled on: the last one, or the one being made.
     """
-    if _is_last(state, move) or (state.next == move.player and not state.void):
+    if _is_last_thrower(state, move) or (state.next == move.player and not state.void):
         return None
     player = move.player
     if state.void and state.next == move.player:
@@ -544,7 +546,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
         return _no_attack(state)
-    can, meant = targets(state), _meant(state, move)
+    can, meant = targets(state), _possible_targets(state, move)
     if not meant:
         message = sentences(_no_such_piece(move), _allowed(can, attacker))
         return Violation("storm.attack.piece", ATTACK, message)
@@ -597,7 +599,7 @@ def _no_such_piece(move: Capture) -> Message:
     return msg("No {colour} piece is on the board.", colour=move.colour)
 
 
-def _meant(state: State, move: Capture) -> list[Piece]:
+def _possible_targets(state: State, move: Capture) -> list[Piece]:
     """Pieces that a capture may mean, those that can be taken first."""
     can = targets(state)
     meant = [
@@ -637,7 +639,7 @@ def _no_line(state: State, meant: Sequence[Piece]) -> Message:
 
 def _aims(piece: Piece) -> Message:
     """The lines along which a piece fires, in words."""
-    lines = fire.aims(piece)
+    lines = fire.lines_of_fire(piece)
     if any(line.way == fire.HOME for line in lines):
         return msg("{piece} ({cell}) fires in every direction", piece=piece.name, cell=piece.place)
     along = any_of(line.message for line in lines)
@@ -684,7 +686,7 @@ def _settle_violation(state: State, move: Settle) -> Violation | None:
             DOUBT,
             sentences(msg("Touches are decided only when pieces fire."), turn(state)),
         )
-    piece = state.named(move.name)
+    piece = state.piece_named(move.name)
     if piece is None or not piece.place.in_doubt:
         doubtful = [
             msg("{piece} ({cell})", piece=other.name, cell=other.place)

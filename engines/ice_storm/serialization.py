@@ -73,11 +73,11 @@ def shown_state(state: State) -> IceStormDocument:
         "phase": "over" if ended else "throw" if state.next else "attack",
         "round": state.round,
         "starter": state.starter,
-        "thrown": {player: state.thrown_by(player) for player in state.players},
+        "thrown": {player: state.throws_of(player) for player in state.players},
         "totals": dict(zip(state.players, state.totals, strict=True)),
         "scores": dict(zip(state.players, state.scores, strict=True)),
         "turn": turn(state),
-        "may_say": _may_say(state),
+        "may_say": _announcements(state),
         "pieces": {piece.name: str(piece.place) for piece in state.pieces},
         "shots": [_shot_document(shot) for shot in shots(state)],
         "rulings": dict(state.rulings),
@@ -86,7 +86,7 @@ def shown_state(state: State) -> IceStormDocument:
     }
 
 
-def _may_say(state: State) -> list[Announcement]:
+def _announcements(state: State) -> list[Announcement]:
     """What players may say of a throw that the camera does not see, and that nobody fires.
 
     Anybody may say that a hand was too low (ruling ice_storm.12).

@@ -28,17 +28,19 @@ def size_in_force(match: TableMatch) -> str | None:
     named = dict(match.state.rulings)["size"]
     if named != SAME_SIZE:
         return None if named == ANY_SIZE else named
-    sizes = Counter(piece.size for piece in match.found.values() if piece.size_probability >= SURE)
+    sizes = Counter(
+        piece.size for piece in match.located_pieces.values() if piece.size_probability >= SURE
+    )
     return sizes.most_common(1)[0][0] if sizes else None
 
 
-def of_another_size(match: TableMatch, piece: SeenPiece) -> str | None:
+def expected_size(match: TableMatch, piece: SeenPiece) -> str | None:
     """The size that a piece should have, where it was read as another; else None."""
     size = size_in_force(match)
     return None if piece.size == size else size
 
 
-def as_of_size(piece: SeenPiece, size: str) -> SeenPiece:
+def with_size(piece: SeenPiece, size: str) -> SeenPiece:
     """A piece as it lies if it is of a size that the picture makes less likely."""
     rivals = (rival for rival in piece.rivals if rival.size == size and rival.pose == piece.pose)
     lies = next(rivals, piece)
@@ -51,15 +53,15 @@ def as_of_size(piece: SeenPiece, size: str) -> SeenPiece:
     )
 
 
-def named_before_play(match: TableMatch) -> bool:
+def is_size_agreed(match: TableMatch) -> bool:
     """True if the size was agreed on before play, and is not just that of the other pieces."""
     return dict(match.state.rulings)["size"] != SAME_SIZE
 
 
-def new_of_another_size(match: TableMatch) -> list[Message]:
+def wrong_size_sentences(match: TableMatch) -> list[Message]:
     """A sentence for each new piece on the board that is surely of another size than the game's."""
     odd = [
-        (piece, of_another_size(match, piece))
+        (piece, expected_size(match, piece))
         for piece in match.new
         if piece.size_probability >= SURE
     ]
@@ -79,13 +81,13 @@ def new_of_another_size(match: TableMatch) -> list[Message]:
                 " pieces.",
                 **fields,
             )
-            if named_before_play(match)
+            if is_size_agreed(match)
             else msg("A {colour} piece on {cell} is {size}, but the others are {size2}.", **fields)
         )
     return message
 
 
-def exchanged(match: TableMatch) -> OutOfSync | None:
+def exchanged_pieces(match: TableMatch) -> OutOfSync | None:
     """Pieces of the record that are now surely of another size than the game's.
 
     They were not read so at the last verdict.
@@ -93,9 +95,9 @@ def exchanged(match: TableMatch) -> OutOfSync | None:
     wanted = size_in_force(match)
     if wanted is None or match.before is None:
         return None
-    were = Counter((piece.colour, piece.size) for piece in match.lay.values())
+    were = Counter((piece.colour, piece.size) for piece in match.earlier_pieces.values())
     odd: dict[str, SeenPiece] = {}
-    for name, piece in match.found.items():
+    for name, piece in match.located_pieces.items():
         if (
             piece.size != wanted
             and piece.size_probability >= SURE
@@ -112,7 +114,7 @@ def exchanged(match: TableMatch) -> OutOfSync | None:
             size=piece.size,
             size2=wanted,
         )
-        if named_before_play(match)
+        if is_size_agreed(match)
         else msg(
             "{piece} is {size}, but the others are {size2}.",
             piece=name,

@@ -145,14 +145,16 @@ class State:
     last: LastThrow | None = field(default=None, compare=False)
 
     @property
-    def last_off(self) -> str | None:
+    def last_thrower_off_board(self) -> str | None:
         """Who made the throw ruled on last, if it is not on the board."""
-        if self.last is None or self.named(f"{self.last.player}{self.thrown_by(self.last.player)}"):
+        if self.last is None or self.piece_named(
+            f"{self.last.player}{self.throws_of(self.last.player)}"
+        ):
             return None
         return self.last.player
 
     @property
-    def undoes_low(self) -> bool:
+    def restores_after_low(self) -> bool:
         """True if all that a throw with a low hand moved is put back (ruling ice_storm.12)."""
         return dict(self.rulings)["low"] == "undone"
 
@@ -174,9 +176,9 @@ class State:
     @property
     def starter(self) -> str:
         """Who throws and fires first in this round (ruling ice_storm.9)."""
-        return self._starts(self.round)
+        return self._first_player_of(self.round)
 
-    def _starts(self, number: int) -> str:
+    def _first_player_of(self, number: int) -> str:
         """Who starts a round, counted from 1."""
         right = dict(self.rulings)["starter"] == "right"
         return self.players[(1 - number if right else number - 1) % len(self.players)]
@@ -190,13 +192,17 @@ class State:
         seats = len(self.players)
         if not self.all_thrown:
             return self.players[(self.players.index(self.starter) + self.thrown) % seats]
-        return self._starts(self.next_round) if self.round_over and self.next_round else None
+        return (
+            self._first_player_of(self.next_round) if self.round_over and self.next_round else None
+        )
 
     @property
     def next_round(self) -> int | None:
         """The number of the next round that is played; None: this is the last one."""
         later = range(self.round + 1, len(self.players) + 1)
-        return next((number for number in later if self._starts(number) not in self.resigned), None)
+        return next(
+            (number for number in later if self._first_player_of(number) not in self.resigned), None
+        )
 
     @property
     def all_thrown(self) -> bool:
@@ -246,11 +252,11 @@ class State:
         return tuple(map(sum, zip(self.totals, self.points, strict=True)))
 
     @property
-    def thrown_in_play(self) -> int:
+    def throws_in_play(self) -> int:
         """Pieces thrown in this round by those who still play, wasted ones too."""
-        return sum(self.thrown_by(player) for player in self.players if player not in self.resigned)
+        return sum(self.throws_of(player) for player in self.players if player not in self.resigned)
 
-    def thrown_by(self, player: str) -> int:
+    def throws_of(self, player: str) -> int:
         """Pieces that a player has thrown in this round, wasted ones too."""
         seats = len(self.players)
         after = (self.players.index(player) - self.players.index(self.starter)) % seats
@@ -260,7 +266,7 @@ class State:
         """A player's pieces on the board."""
         return tuple(piece for piece in self.pieces if piece.colour == player)
 
-    def named(self, name: str) -> Piece | None:
+    def piece_named(self, name: str) -> Piece | None:
         """The piece on the board of that name."""
         return next((piece for piece in self.pieces if piece.name == name), None)
 
@@ -379,7 +385,7 @@ def _check(state: State) -> None:
         not any(piece.place.off_doubtful for piece in state.pieces),
         "pieces that are on the board beyond doubt",
     )
-    thrown = [state.thrown_by(player) for player in state.players]
+    thrown = [state.throws_of(player) for player in state.players]
     _expect(
         all(number <= thrown[seat] for seat, number in named), "no piece that was not thrown yet"
     )

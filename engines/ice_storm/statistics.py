@@ -56,14 +56,14 @@ def _counting(steps: Iterable[Step]) -> list[Step]:
         state, move = step.before, step.move
         if isinstance(move, Low) and state.last and state.last.player == move.player:
             at = max(at for at, one in enumerate(counting) if isinstance(one.move, Throw))
-            stays = not state.undoes_low
+            stays = not state.restores_after_low
             counting[at:] = [
-                replace(one, move=_what_stays(one.move)) for one in counting[at:] if stays
+                replace(one, move=_remaining_move(one.move)) for one in counting[at:] if stays
             ]
         counting.append(step)
     return counting
 
 
-def _what_stays(move: Move) -> Move:
+def _remaining_move(move: Move) -> Move:
     """What remains of a throw that is void, and of what was announced about it."""
     return Void(move.player, move.changes) if isinstance(move, Throw) else move

@@ -13,7 +13,7 @@ from engines.ice_storm import messages
 from engines.ice_storm.matching import DOUBTFUL_OVERLAP, TableMatch, overlap
 from engines.ice_storm.moves import LEANING, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
-from engines.ice_storm.sizes import as_of_size, of_another_size, size_in_force
+from engines.ice_storm.sizes import expected_size, size_in_force, with_size
 from table.clearance import clearance
 from table.messages import NOTHING, Message, msg, phrases
 from table.motion import moved
@@ -43,7 +43,7 @@ class RestingPlace(NamedTuple):
     place: Place | None
     leans: bool = False
 
-    def of_thrown(self, player: str) -> Message:
+    def thrown_piece_text(self, player: str) -> Message:
         """The sentence on the piece that a player threw."""
         if self.leans:
             return messages.leaning(player)
@@ -52,7 +52,7 @@ class RestingPlace(NamedTuple):
         lies = messages.place(self.place)
         return msg("{player}'s piece lies on the board, {text}", player=player, text=lies)
 
-    def of_moved(self, name: str) -> Message:
+    def moved_piece_text(self, name: str) -> Message:
         """The phrase on a piece that the throw moved."""
         if self.place is None:
             return msg("{piece} lies fully or partly off the board", piece=name)
@@ -60,12 +60,12 @@ class RestingPlace(NamedTuple):
         return msg("{piece} lies on the board, {text}", piece=name, text=lies)
 
 
-def lie_now(changes: Iterable[Change]) -> list[Message]:
+def moved_piece_phrases(changes: Iterable[Change]) -> list[Message]:
     """Where pieces lie that a throw moved, a phrase each."""
-    return [RestingPlace(change.place).of_moved(change.name) for change in changes]
+    return [RestingPlace(change.place).moved_piece_text(change.name) for change in changes]
 
 
-def another_was_thrown(
+def other_thrown_piece_readings(
     match: TableMatch, player: str, piece: SeenPiece | None = None
 ) -> Iterator[Reading]:
     """Interpretations in which another piece of the player's was thrown instead of `piece`.
@@ -75,11 +75,13 @@ def another_was_thrown(
     """
     leans = piece is not None and leans_on_another(match, piece) is not False
     for known in (
-        known for known in match.pieces if known.colour == player and known.name in match.found
+        known
+        for known in match.pieces
+        if known.colour == player and known.name in match.located_pieces
     ):
-        other = match.found[known.name]
-        if (leans and known in match.moved) or (
-            _came_to_lean(match, known) and leans_on_another(match, other) is not False
+        other = match.located_pieces[known.name]
+        if (leans and known in match.moved_pieces) or (
+            _may_have_moved(match, known) and leans_on_another(match, other) is not False
         ):
             swapped = TableMatch(
                 match.state, match.now, match.before, match.board, assumed_new=other
@@ -87,21 +89,23 @@ def another_was_thrown(
             yield from readings_of(swapped, player, other)
 
 
-def _came_to_lean(match: TableMatch, known: Piece) -> bool:
+def _may_have_moved(match: TableMatch, known: Piece) -> bool:
     """True if a piece of the record may lie otherwise than at its verdict, or was not seen then."""
-    was = match.lay.get(known.name)
-    return was is None or known in match.moved or moved(was, match.found[known.name])
+    was = match.earlier_pieces.get(known.name)
+    return (
+        was is None or known in match.moved_pieces or moved(was, match.located_pieces[known.name])
+    )
 
 
 def _distinguished(read: list[Reading]) -> Iterator[Reading]:
     """The interpretations; those that are worded alike also say what each moved."""
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
-        lie = lie_now(change for change in throw.changes if change.place)
+        lie = moved_piece_phrases(change for change in throw.changes if change.place)
         yield phrases(text, *lie) if alike[text] > 1 else text, throw
 
 
-def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
+def lost_or_hidden_readings(read: list[Reading], lost: list[Piece]) -> list[Reading]:
     """Every interpretation with the lost pieces knocked off, then with them still there, unseen.
 
     Unchanged where nothing is lost.
@@ -109,11 +113,11 @@ def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
     read = list(_distinguished(read))
     if not lost:
         return read
-    names = messages.named(lost)
+    names = messages.piece_names(lost)
     there = [
         (
             msg("{text}; still in place, but not visible: {pieces}", text=text, pieces=names),
-            _still_there(throw, lost),
+            _without_changes_of(throw, lost),
         )
         for text, throw in read
     ]
@@ -123,37 +127,39 @@ def lost_or_there(read: list[Reading], lost: list[Piece]) -> list[Reading]:
     ] + there
 
 
-def thrown_beside_unseen(match: TableMatch, player: str) -> Iterator[Reading]:
+def thrown_moved_piece_readings(match: TableMatch, player: str) -> Iterator[Reading]:
     """Interpretations in which what looks like a moved piece of the player's was thrown.
 
     The recorded piece that it was taken for is hidden where it lay, or was knocked off.
     """
-    for known in match.moved:
+    for known in match.moved_pieces:
         if known.colour != player:
             continue
-        other = match.found[known.name]
+        other = match.located_pieces[known.name]
         thrown = TableMatch(match.state, match.now, match.before, match.board, assumed_new=other)
-        if known.name not in thrown.found:
-            yield from lost_or_there(readings_of(thrown, player, other), [known])
+        if known.name not in thrown.located_pieces:
+            yield from lost_or_hidden_readings(readings_of(thrown, player, other), [known])
 
 
-def half_seen_elsewhere(match: TableMatch, player: str, lost: list[Piece]) -> Iterator[Reading]:
+def moved_lost_piece_readings(
+    match: TableMatch, player: str, lost: list[Piece]
+) -> Iterator[Reading]:
     """The interpretations in which a lost piece was moved to where it is hardly read."""
     colours = {piece.colour for piece in lost}
-    there = set(map(id, match.there))
-    for piece in match.seen:
+    there = set(map(id, match.sure_pieces))
+    for piece in match.observed_pieces:
         if id(piece) in there or piece.colour not in colours or piece.colour_probability < SURE:
             continue
         other = match.with_reading(piece, replace(piece, pose_probability=1.0))
-        found = {one.name for one in lost} - {one.name for one in other.gone}
+        found = {one.name for one in lost} - {one.name for one in other.missing_pieces}
         if not found or [new.colour for new in other.new] != [player]:
             continue
         for text, throw in readings_of(other, player, other.new[0]):
-            where = lie_now(change for change in throw.changes if change.name in found)
+            where = moved_piece_phrases(change for change in throw.changes if change.name in found)
             yield phrases(text, *where), throw
 
 
-def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
+def _without_changes_of(throw: Throw, lost: list[Piece]) -> Throw:
     names = {piece.name for piece in lost}
     return replace(
         throw, changes=tuple(change for change in throw.changes if change.name not in names)
@@ -167,31 +173,31 @@ def counted(throw: Throw) -> tuple[str, ...]:
     return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
 
 
-def as_lying(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
+def lying_readings(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """The throw if the piece only looks as if it leaned, for people who saw that it does not."""
     return [
-        (phrases(rest.of_thrown(player), message), Throw(player, rest.place, changes))
+        (phrases(rest.thrown_piece_text(player), message), Throw(player, rest.place, changes))
         for rest in resting_places(match.touches(piece).place)
-        for message, changes in changes_of(match)
+        for message, changes in possible_changes(match)
     ]
 
 
 def readings_of(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
     """Every throw that the table may show, with what is in question about it in words."""
     found = []
-    for rest in rests_of(match, piece):
-        for message, changes in changes_of(match):
+    for rest in thrown_resting_places(match, piece):
+        for message, changes in possible_changes(match):
             throw = Throw(player, rest.place, changes, LEANING if rest.leans else "")
-            found.append((phrases(rest.of_thrown(player), message), throw))
+            found.append((phrases(rest.thrown_piece_text(player), message), throw))
     return found
 
 
-def rests_of(match: TableMatch, piece: SeenPiece) -> list[RestingPlace]:
+def thrown_resting_places(match: TableMatch, piece: SeenPiece) -> list[RestingPlace]:
     """How the thrown piece may have come to rest."""
     leans = leans_on_another(match, piece)
     rests = [] if leans is False else [RestingPlace(None, leans=True)]
     if leans is not True:
-        places = [match.touches(pose).place for pose in _poses_of(match, piece)]
+        places = [match.touches(pose).place for pose in _possible_poses(match, piece)]
         rests += [rest for place in places for rest in resting_places(place)]
     return list(dict.fromkeys(rests))
 
@@ -204,37 +210,37 @@ def resting_places(place: Place | None) -> Iterator[RestingPlace]:
         yield RestingPlace(None)
 
 
-def changes_of(match: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
+def possible_changes(match: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
     """Every interpretation of what the throw moved, with words for what is too close to call."""
-    off = tuple(Change(piece.name, None) for piece in match.gone)
-    for rests in product(*_rests_of_moved(match)):
+    off = tuple(Change(piece.name, None) for piece in match.missing_pieces)
+    for rests in product(*_resting_places_of_moved(match)):
         message = phrases(*(text for text, _ in rests))
         yield message, (*off, *(change for _, change in rests if change is not None))
 
 
-def _rests_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | None]]]:
+def _resting_places_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | None]]]:
     """How each moved piece may lie now, in words where that is in question; None: as on record."""
-    for piece in match.moved:
+    for piece in match.moved_pieces:
         rests: dict[RestingPlace, Change | None] = {}
-        for pose in _poses_of(match, match.found[piece.name]):
+        for pose in _possible_poses(match, match.located_pieces[piece.name]):
             place = match.touches(pose).place
             for rest in resting_places(place) if place else ():
                 rests[rest] = None if place == piece.place else Change(piece.name, rest.place)
         if len(rests) > 1:
-            yield [(rest.of_moved(piece.name), change) for rest, change in rests.items()]
+            yield [(rest.moved_piece_text(piece.name), change) for rest, change in rests.items()]
         elif any(rests.values()):
             yield [(NOTHING, change) for change in rests.values()]
 
 
-def _poses_of(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
+def _possible_poses(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
     """The piece as it may stand or lie, and where, the likeliest first.
 
     It is of the game's size, unless it is surely of another. While no size is in force, it may be
     of each that it is read in.
     """
-    wanted = of_another_size(match, piece)
+    wanted = expected_size(match, piece)
     if wanted is not None and piece.size_probability < SURE:
-        piece = as_of_size(piece, wanted)
+        piece = with_size(piece, wanted)
     any_size = piece.size_probability < SURE and size_in_force(match) is None
     others = [
         rival
@@ -255,7 +261,7 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
     other reading would lean on. A lying piece whose tip is near another may always lean on it,
     also if that one is hidden now.
     """
-    others = [other.solid for other in match.there if other is not piece]
+    others = [other.solid for other in match.sure_pieces if other is not piece]
     doubtful = piece.pose_probability < SURE
     if piece.on is not None or any(overlap(piece.solid, other) for other in others):
         return True
@@ -263,10 +269,14 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
         near = _nearest_mm([piece.solid], others) <= LEAN_MM
         lies = LIE_NEAR * (1 - piece.pose_probability)
         return True if near and lies <= (1 - SURE) * (lies + piece.pose_probability) else None
-    hidden = [match.lay[one.name].solid for one in match.hidden if one.name in match.lay]
+    hidden = [
+        match.earlier_pieces[one.name].solid
+        for one in match.hidden
+        if one.name in match.earlier_pieces
+    ]
     supports = [*others, *hidden]
     leaning = [rival.solid for rival in piece.rivals if rival.pose == "leaning"]
-    tip = [_tip_of(piece.solid)] if piece.pose == "lying" else []
+    tip = [_tip_part(piece.solid)] if piece.pose == "lying" else []
     may_lean = (
         (doubtful and _nearest_mm([piece.solid, *leaning], supports) <= DOUBTFUL_LEAN_MM)
         or _nearest_mm(tip, supports) <= TIP_MM
@@ -279,7 +289,7 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
     return None if may_lean else False
 
 
-def _tip_of(solid: Solid) -> Solid:
+def _tip_part(solid: Solid) -> Solid:
     """The fiftieth part of a piece that ends in its tip."""
     return Solid(solid.tip_mm + (solid.vertices_mm - solid.tip_mm) / 50)
 
@@ -289,7 +299,9 @@ def _nearest_mm(solids: Sequence[Solid], others: Sequence[Solid]) -> float:
     return min((clearance(one, other).mm for one in solids for other in others), default=math.inf)
 
 
-def in_colour(match: TableMatch, piece: SeenPiece, colour: str, player: str) -> list[Reading]:
+def readings_in_colour(
+    match: TableMatch, piece: SeenPiece, colour: str, player: str
+) -> list[Reading]:
     """The player's possible throws, with words, if a misread piece is of this colour.
 
     One of the player's own colour is the thrown one.

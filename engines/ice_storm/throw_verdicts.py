@@ -14,15 +14,15 @@ from engines.ice_storm.matching import TableMatch, named_probability
 from engines.ice_storm.moves import OFF, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, play, turn, violation
-from engines.ice_storm.sizes import new_of_another_size, of_another_size
+from engines.ice_storm.sizes import expected_size, wrong_size_sentences
 from engines.ice_storm.state import State
 from engines.ice_storm.throw_readings import (
     Reading,
     RestingPlace,
-    changes_of,
     counted,
     leans_on_another,
-    lie_now,
+    moved_piece_phrases,
+    possible_changes,
     resting_places,
 )
 from engines.occlusion import NOT_SO
@@ -46,7 +46,9 @@ def rule(match: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
     """The verdict on a throw with only one interpretation."""
     state = match.state
     if wrong := violation(state, throw):
-        return refusal(wrong, throw.player, (str(throw),), evidence, stands(state, throw, wrong))
+        return refusal(
+            wrong, throw.player, (str(throw),), evidence, remaining_moves(state, throw, wrong)
+        )
     after = play(state, throw)
     code = "storm.throw" if throw.place else "storm.throw.wasted"
     rests_on = (
@@ -65,13 +67,13 @@ def rule(match: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
     )
 
 
-def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
+def remaining_moves(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     """The moves that remain of a refused throw.
 
     It is picked up, and what it moved stays, unless the house rule says otherwise.
     """
     if wrong.code == "storm.throw.low":
-        return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
+        return (str(Void(throw.player, () if state.restores_after_low else throw.changes)),)
     return counted(throw) if throw.again else ()
 
 
@@ -79,7 +81,7 @@ def out_of_sync(match: TableMatch, what_to_do: str, evidence: Evidence | None = 
     """The verdict that table and record disagree."""
     message = sentences(msg("The table does not match the record."), what_to_do)
     player = match.state.next or match.state.attacker
-    differences = (*match.differences, *new_of_another_size(match))
+    differences = (*match.differences, *wrong_size_sentences(match))
     return OutOfSync(
         code="storm.out_of_sync",
         message=message,
@@ -89,9 +91,9 @@ def out_of_sync(match: TableMatch, what_to_do: str, evidence: Evidence | None = 
     )
 
 
-def unclear(match: TableMatch) -> CannotSee | None:
+def unread_piece_verdict(match: TableMatch) -> CannotSee | None:
     """CannotSee where a piece that seems gone may be something unread; else None."""
-    for piece in match.gone:
+    for piece in match.missing_pieces:
         if any(np.hypot(*(place - match.where_mm(piece))) < UNREAD_MM for place in match.unread_mm):
             return cannot_read(match)
     return None
@@ -107,11 +109,11 @@ def unread_newcomer(match: TableMatch) -> CannotSee | None:
         piece.base_mm
         for piece in match.new
         if piece.colour_probability < SURE
-        or (piece.size_probability < SURE and of_another_size(match, piece) is not None)
+        or (piece.size_probability < SURE and expected_size(match, piece) is not None)
     ]
     unsure += [
         lies.base_mm
-        for lies in (match.found[known.name] for known in match.moved)
+        for lies in (match.located_pieces[known.name] for known in match.moved_pieces)
         if lies.pose_probability < SURE
     ]
     if not unsure:
@@ -119,7 +121,7 @@ def unread_newcomer(match: TableMatch) -> CannotSee | None:
     return _cannot_see(match, cannot_be_read(unsure[0]))
 
 
-def hardly_read(match: TableMatch, piece: SeenPiece) -> bool:
+def may_have_other_pose(match: TableMatch, piece: SeenPiece) -> bool:
     """True if a piece may lie in a pose that neither its reading nor another reading of it has.
 
     Whether a piece leans is decided by what is near it.
@@ -128,16 +130,16 @@ def hardly_read(match: TableMatch, piece: SeenPiece) -> bool:
     return not leans and 1 - named_probability(piece) > UNEXPLAINED
 
 
-def unread_pose(
+def ask_unread_pose(
     match: TableMatch, player: str, piece: SeenPiece, read: Sequence[Reading]
 ) -> CannotSee:
     """The verdict where the pose of a thrown or moved piece is hardly read, with the question."""
     choices = [Choice(text, counted(throw)) for text, throw in read]
     if not any(throw.again for _, throw in read):
-        for text, changes in changes_of(match):
-            choices += _if_it_leans(match, player, text, changes)
+        for text, changes in possible_changes(match):
+            choices += _leaning_choices(match, player, text, changes)
     unread = _cannot_see(match, cannot_be_read(piece.base_mm))
-    return _with_question(match, player, unread, how_it_rests(player), choices, piece)
+    return _with_question(match, player, unread, resting_question(player), choices, piece)
 
 
 def cannot_read(match: TableMatch) -> CannotSee:
@@ -175,11 +177,11 @@ def unread_throw(match: TableMatch, player: str) -> CannotSee:
     unread = cannot_read(match)
     x_mm, y_mm = match.unread_mm[0]
     cell = cell_at(match.board, match.unread_mm[0])
-    if not cell or len(match.unread_mm) > 1 or unclear(match) is not None:
+    if not cell or len(match.unread_mm) > 1 or unread_piece_verdict(match) is not None:
         return unread
     choices = [
         choice
-        for text, changes in changes_of(match)
+        for text, changes in possible_changes(match)
         for choice in _throws_at(match, player, cell, text, changes)
     ]
     if match.before is None:  # it may have lain there from the start
@@ -197,17 +199,17 @@ def _throws_at(
     match: TableMatch, player: str, cell: str, text: Message, changes: tuple[Change, ...]
 ) -> Iterator[Choice]:
     """How an unread throw at a cell may lie, if it made these changes; `text` is on them."""
-    yield from _if_it_leans(match, player, text, changes)
+    yield from _leaning_choices(match, player, text, changes)
     throw = Throw(player, Place.parse(f"{cell}^"), changes)
     within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
     yield Choice(phrases(within, text), (str(throw),))
-    for rest in _may_rest_so(match):
+    for rest in _possible_resting_places(match):
         if rest.place != throw.place:
             moves = (str(Throw(player, rest.place, changes)),)
-            yield Choice(phrases(rest.of_thrown(player), text), moves)
+            yield Choice(phrases(rest.thrown_piece_text(player), text), moves)
 
 
-def thrown_or_moved(
+def ask_thrown_or_moved(
     match: TableMatch, player: str, piece: SeenPiece, read: Sequence[Reading]
 ) -> CannotSee | None:
     """The question whether `piece` was thrown, or is a recorded one that an unread throw moved.
@@ -215,24 +217,28 @@ def thrown_or_moved(
     A piece of the thrower's colour that was seen is hidden by something unread that is new: that
     may be itself, or the throw. None where no such piece is hidden.
     """
-    hidden = [one for one in match.hidden if one.colour == player and one.name in match.lay]
+    hidden = [
+        one for one in match.hidden if one.colour == player and one.name in match.earlier_pieces
+    ]
     settled = replace(match, nobody_threw=True)
     if not hidden or settled.new or len(settled.unread_mm) != 1:
         return None
     cell = cell_at(match.board, settled.unread_mm[0])
     choices = [Choice(text, counted(throw)) for text, throw in read]
-    for text, changes in changes_of(settled) if cell else ():
-        lie = () if text else lie_now(change for change in changes if change.place)
+    for text, changes in possible_changes(settled) if cell else ():
+        lie = () if text else moved_piece_phrases(change for change in changes if change.place)
         choices += _throws_at(settled, player, cell, phrases(text, *lie), changes)
-    return _with_question(match, player, cannot_read(match), how_it_rests(player), choices, piece)
+    return _with_question(
+        match, player, cannot_read(match), resting_question(player), choices, piece
+    )
 
 
-def how_it_rests(player: str) -> Message:
+def resting_question(player: str) -> Message:
     """The question about a throw that is too close to call."""
     return msg("How did {player}'s throw come to rest? It is too close to call.", player=player)
 
 
-def _if_it_leans(
+def _leaning_choices(
     match: TableMatch, player: str, text: Message, changes: tuple[Change, ...]
 ) -> list[Choice]:
     """The answer that a throw with these changes, `text` in words, leans; none on a bare board."""
@@ -262,7 +268,7 @@ def _with_question(
     return replace(unread, asks=asks)
 
 
-def _may_rest_so(match: TableMatch) -> list[RestingPlace]:
+def _possible_resting_places(match: TableMatch) -> list[RestingPlace]:
     """How the piece that can hardly be read may lie on the board, if that says enough."""
     piece = match.unread_reading
     poses = [one for one in (piece, *piece.rivals) if one.pose != "leaning"] if piece else []
@@ -280,7 +286,7 @@ def evidence_of(match: TableMatch, piece: SeenPiece | None = None) -> dict[str, 
     """What a verdict rests on, as plain data."""
     document: dict[str, JsonValue] = {
         "moved": {name: str(place) for name, place in match.places.items()},
-        "gone": [piece.name for piece in match.gone],
+        "gone": [piece.name for piece in match.missing_pieces],
     }
     if piece is not None:
         document |= {
@@ -309,14 +315,14 @@ def ask_colour(
     )
 
 
-def not_seen_outside(match: TableMatch, thrown: Counter[str]) -> list[Piece]:
+def missing_beside_board(match: TableMatch, thrown: Counter[str]) -> list[Piece]:
     """Pieces that are gone from the board and do not lie beside it.
 
     `thrown` are colours of pieces that lie there for another reason.
     """
-    outside = match.came_out - thrown
+    outside = match.new_outside_colours - thrown
     lost: list[Piece] = []
-    for piece in match.gone:
+    for piece in match.missing_pieces:
         if outside[piece.colour] > 0:
             outside[piece.colour] -= 1
         else:
@@ -324,7 +330,7 @@ def not_seen_outside(match: TableMatch, thrown: Counter[str]) -> list[Piece]:
     return lost
 
 
-def leans_where_one_lay(match: TableMatch, player: str) -> Ambiguous | None:
+def ask_leans_on_recorded(match: TableMatch, player: str) -> Ambiguous | None:
     """The question whether a piece is a throw that leans on the recorded one, and hides it.
 
     A recorded piece of the thrower's colour surely did not lean, and one that surely leans is read
@@ -334,8 +340,8 @@ def leans_where_one_lay(match: TableMatch, player: str) -> Ambiguous | None:
         (piece, now)
         for piece in match.pieces
         if piece.colour == player
-        and (was := match.lay.get(piece.name)) is not None
-        and (now := match.found.get(piece.name)) is not None
+        and (was := match.earlier_pieces.get(piece.name)) is not None
+        and (now := match.located_pieces.get(piece.name)) is not None
         and was.pose != "leaning" == now.pose
         and min(was.pose_probability, now.pose_probability) >= SURE
         and np.hypot(*(now.base_mm - was.base_mm)) > CARRIED_MM

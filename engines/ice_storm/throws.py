@@ -21,48 +21,48 @@ from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, vio
 from engines.ice_storm.sizes import (
     CODE,
     ONE_SIZE,
-    as_of_size,
-    named_before_play,
-    new_of_another_size,
-    of_another_size,
+    expected_size,
+    is_size_agreed,
+    with_size,
+    wrong_size_sentences,
 )
 from engines.ice_storm.throw_readings import (
     Reading,
-    another_was_thrown,
-    as_lying,
-    changes_of,
     counted,
-    half_seen_elsewhere,
-    in_colour,
-    lost_or_there,
+    lost_or_hidden_readings,
+    lying_readings,
+    moved_lost_piece_readings,
+    other_thrown_piece_readings,
+    possible_changes,
+    readings_in_colour,
     readings_of,
     resting_places,
-    thrown_beside_unseen,
+    thrown_moved_piece_readings,
 )
 from engines.ice_storm.throw_verdicts import (
     ask_colour,
+    ask_leans_on_recorded,
+    ask_thrown_or_moved,
+    ask_unread_pose,
     cannot_read,
     evidence_of,
-    hardly_read,
-    how_it_rests,
-    leans_where_one_lay,
-    not_seen_outside,
+    may_have_other_pose,
+    missing_beside_board,
     out_of_sync,
+    remaining_moves,
+    resting_question,
     rule,
-    stands,
-    thrown_or_moved,
-    unclear,
     unread_newcomer,
-    unread_pose,
+    unread_piece_verdict,
     unread_throw,
 )
 from engines.ice_storm.two_throws import (
     SURELY_ANOTHERS,
-    moved_and_misread,
-    seen_twice,
-    several_misread,
-    taken_back,
-    two_in_turn,
+    ask_moved_and_misread,
+    ask_several_misread,
+    judge_two_throws,
+    refuse_new_pieces,
+    with_one_new_piece,
 )
 from engines.occlusion import NOT_SO
 from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
@@ -79,9 +79,9 @@ def judge_throw(match: TableMatch) -> Verdict:
     player = str(match.state.next)
     if match.state.void:
         return _judge_void(match, player)
-    if match.first and (match.leftover or len(match.new) != 1):
-        return _before_the_round(match, player)
-    if len(match.new) > 1 and (once := seen_twice(match, player)) is not None:
+    if match.first and (match.has_leftover or len(match.new) != 1):
+        return _judge_before_round(match, player)
+    if len(match.new) > 1 and (once := with_one_new_piece(match, player)) is not None:
         touching = msg(
             "There seems to be a second piece, but it touches one that lies there and may"
             " be part of it."
@@ -94,13 +94,13 @@ def judge_throw(match: TableMatch) -> Verdict:
         return _one_or_two(match, player, another)
     strangers = [piece for piece in match.new if piece.colour != player]
     if len(match.new) == 2 and len(strangers) == 1:
-        return two_in_turn(match, player)
+        return judge_two_throws(match, player)
     if strangers:
-        return several_misread(match, player) or _stranger(match, strangers[0], player)
-    if len(match.new) > 1 and (left := _left_lying(match)) is not None:
+        return ask_several_misread(match, player) or _stranger(match, strangers[0], player)
+    if len(match.new) > 1 and (left := _refuse_leftover(match)) is not None:
         return left
     if len(match.new) > 1:
-        return moved_and_misread(match, match.new, player) or taken_back(
+        return ask_moved_and_misread(match, match.new, player) or refuse_new_pieces(
             match,
             msg(
                 "{n} new {colour} pieces lie on the board, but only one is thrown at a time.",
@@ -109,8 +109,8 @@ def judge_throw(match: TableMatch) -> Verdict:
             ),
         )
     if match.new:
-        return _thrown(match, player, match.new[0])
-    return _nothing_new(match, player)
+        return _judge_thrown_piece(match, player, match.new[0])
+    return _judge_no_new_piece(match, player)
 
 
 def _judge_void(match: TableMatch, player: str) -> Verdict:
@@ -118,15 +118,20 @@ def _judge_void(match: TableMatch, player: str) -> Verdict:
 
     What lies there now is that throw, void, and what it moved.
     """
-    if (unread := unclear(match)) is not None:
+    if (unread := unread_piece_verdict(match)) is not None:
         return unread
     message = msg("{player}'s throw is void: pick the piece up and throw again.", player=player)
     if any(piece.colour == player for piece in match.new) and any(
-        piece.colour == player for piece in (*match.moved, *match.gone)
+        piece.colour == player for piece in (*match.moved_pieces, *match.missing_pieces)
     ):
-        return _one_of_them(match, player, message)
-    if match.new or match.gone or match.elsewhere or match.came_out[player]:
-        return _what_it_moved(match, player)
+        return _ask_which_low_throw(match, player, message)
+    if (
+        match.new
+        or match.missing_pieces
+        or match.changed_places
+        or match.new_outside_colours[player]
+    ):
+        return _judge_void_changes(match, player)
     asked = msg("Has {player} picked up the piece thrown with too low a hand?", player=player)
     choices = (
         Choice(msg("Yes: {player} throws again", player=player), (str(Void(player)),)),
@@ -148,9 +153,9 @@ def _judge_void(match: TableMatch, player: str) -> Verdict:
     )
 
 
-def _what_it_moved(match: TableMatch, player: str) -> Verdict:
+def _judge_void_changes(match: TableMatch, player: str) -> Verdict:
     """The verdict on what a void throw moved; a question where that is too close to call."""
-    evidence, ways = evidence_of(match, *match.new[:1]), list(changes_of(match))
+    evidence, ways = evidence_of(match, *match.new[:1]), list(possible_changes(match))
     if len(ways) == 1:
         return rule(match, Throw(player, None, ways[0][1]), evidence)
     return Ambiguous(
@@ -163,7 +168,7 @@ def _what_it_moved(match: TableMatch, player: str) -> Verdict:
     )
 
 
-def _one_of_them(match: TableMatch, player: str, waiting: Message) -> Waiting | Ambiguous:
+def _ask_which_low_throw(match: TableMatch, player: str, waiting: Message) -> Waiting | Ambiguous:
     """The question where one of several pieces of one colour was thrown with a low hand.
 
     Which it was shows once it is picked up. As many as recorded: one was moved far, or knocked off.
@@ -171,9 +176,9 @@ def _one_of_them(match: TableMatch, player: str, waiting: Message) -> Waiting | 
     settled = replace(match, nobody_threw=True)
     if settled.new:
         return Waiting(code="storm.throw.low", message=waiting, rests_on=LOW_HAND, player=player)
-    lost = messages.named(piece for piece in match.gone if piece.colour == player)
+    lost = messages.piece_names(piece for piece in match.missing_pieces if piece.colour == player)
     choices = [Choice(msg("The thrown piece still lies there: pick it up"), ())]
-    for doubt, changes in changes_of(settled):
+    for doubt, changes in possible_changes(settled):
         moved = msg("it moved {pieces}", pieces=lost)
         text = phrases(msg("The thrown piece has been picked up"), moved, doubt)
         choices.append(Choice(text, (str(Void(player, changes)),)))
@@ -193,17 +198,17 @@ def _one_of_them(match: TableMatch, player: str, waiting: Message) -> Waiting | 
     )
 
 
-def _before_the_round(match: TableMatch, player: str) -> Verdict:
+def _judge_before_round(match: TableMatch, player: str) -> Verdict:
     """The verdict before the first throw of a round, for which the board is cleared.
 
     Where that throw went off the board only the piece beside the board shows it.
     """
-    clear = not (match.leftover or match.new)
+    clear = not (match.has_leftover or match.new)
     if clear and match.unread_mm:
         return unread_throw(match, player)
-    beside = [piece.colour for piece in match.now_outside]
+    beside = [piece.colour for piece in match.pieces_outside]
     if not clear or beside != [player]:
-        differences = tuple(map(partial(_lies_there, match), match.new))
+        differences = tuple(map(partial(_position_sentence, match), match.new))
         asked = NOTHING if clear else msg("Clear the board.")
         message = sentences(asked, *differences, turn(match.state))
         return Waiting(
@@ -233,7 +238,7 @@ def _before_the_round(match: TableMatch, player: str) -> Verdict:
     )
 
 
-def _lies_there(match: TableMatch, piece: SeenPiece) -> str:
+def _position_sentence(match: TableMatch, piece: SeenPiece) -> str:
     place = match.touches(piece).place
     return (
         msg("A {colour} piece lies on {cell}.", colour=piece.colour, cell=place)
@@ -242,27 +247,29 @@ def _lies_there(match: TableMatch, piece: SeenPiece) -> str:
     )
 
 
-def _thrown(match: TableMatch, player: str, piece: SeenPiece) -> Verdict:
+def _judge_thrown_piece(match: TableMatch, player: str, piece: SeenPiece) -> Verdict:
     """The verdict on one more piece of the player who throws next."""
-    if (unread := unclear(match)) is not None:
+    if (unread := unread_piece_verdict(match)) is not None:
         return unread
-    if (wanted := of_another_size(match, piece)) is not None:
-        return _of_another_size(match, player, piece, wanted)
-    read = [*readings_of(match, player, piece), *another_was_thrown(match, player, piece)]
-    came = (piece, *(match.found[known.name] for known in match.moved))
-    if doubtful := [one for one in came if hardly_read(match, one)]:
-        return unread_pose(match, player, doubtful[0], read)
-    if (asked := thrown_or_moved(match, player, piece, read)) is not None:
+    if (wanted := expected_size(match, piece)) is not None:
+        return _judge_other_size(match, player, piece, wanted)
+    read = [*readings_of(match, player, piece), *other_thrown_piece_readings(match, player, piece)]
+    came = (piece, *(match.located_pieces[known.name] for known in match.moved_pieces))
+    if doubtful := [one for one in came if may_have_other_pose(match, one)]:
+        return ask_unread_pose(match, player, doubtful[0], read)
+    if (asked := ask_thrown_or_moved(match, player, piece, read)) is not None:
         return asked
     evidence = evidence_of(match, piece)
     if read[0][1].again:
-        evidence["may_be"] = {text: str(throw) for text, throw in as_lying(match, player, piece)}
-    lost = not_seen_outside(match, Counter())
-    elsewhere = list(half_seen_elsewhere(match, player, lost))
+        evidence["may_be"] = {
+            text: str(throw) for text, throw in lying_readings(match, player, piece)
+        }
+    lost = missing_beside_board(match, Counter())
+    elsewhere = list(moved_lost_piece_readings(match, player, lost))
     return _decide(match, player, read, lost, evidence, elsewhere)
 
 
-def _of_another_size(match: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
+def _judge_other_size(match: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
     """The verdict on a thrown piece of another size than the game's.
 
     It is taken away, and the throw made again; what it moved stays, as after any such throw. Where
@@ -270,10 +277,10 @@ def _of_another_size(match: TableMatch, player: str, piece: SeenPiece, wanted: s
     """
     again = [
         (message, Throw(player, None, changes, OTHER_SIZE))
-        for message, changes in changes_of(match)
+        for message, changes in possible_changes(match)
     ]
-    lost = not_seen_outside(match, Counter())
-    right = as_of_size(piece, wanted)
+    lost = missing_beside_board(match, Counter())
+    right = with_size(piece, wanted)
     other = match.with_reading(piece, right)
     read = [
         (msg("It is {size}: {text}", size=wanted, text=text), throw)
@@ -285,11 +292,11 @@ def _of_another_size(match: TableMatch, player: str, piece: SeenPiece, wanted: s
         "may_be": {text: str(throw) for text, throw in read if not throw.again},
     }
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
-        return _surely_of_another_size(match, piece, wanted, again[0][1], evidence)
+        return _refuse_other_size(match, piece, wanted, again[0][1], evidence)
     for message, throw in again:
         text = phrases(msg("take it away and throw again"), message)
         read.append((msg("It is {size}: {text}", size=piece.size, text=text), throw))
-    choices = [Choice(text, counted(throw)) for text, throw in lost_or_there(read, lost)]
+    choices = [Choice(text, counted(throw)) for text, throw in lost_or_hidden_readings(read, lost)]
     message = sentences(
         msg(
             "Is {player}'s new piece {size} or {size2}?",
@@ -309,7 +316,7 @@ def _of_another_size(match: TableMatch, player: str, piece: SeenPiece, wanted: s
     )
 
 
-def _surely_of_another_size(
+def _refuse_other_size(
     match: TableMatch, piece: SeenPiece, wanted: str, throw: Throw, evidence: Evidence
 ) -> Refused:
     wrong = violation(match.state, throw)
@@ -318,22 +325,22 @@ def _surely_of_another_size(
     message = sentences(
         (
             msg("{player}'s piece is {size}, but this game is played with {size2} pieces.", **sizes)
-            if named_before_play(match)
+            if is_size_agreed(match)
             else msg("{player}'s piece is {size}, but the others are {size2}.", **sizes)
         ),
         msg("Take it away and throw a {size} one.", size=wanted),
         msg("What it moved stays where it is."),
     )
-    left = stands(match.state, throw, wrong)
+    left = remaining_moves(match.state, throw, wrong)
     return refusal(replace(wrong, message=message), throw.player, (str(throw),), evidence, left)
 
 
-def _left_lying(match: TableMatch) -> Refused | None:
+def _refuse_leftover(match: TableMatch) -> Refused | None:
     """The refusal where pieces beside a possible throw should have been taken away.
 
     They are surely of another size than the game's.
     """
-    of_another_size = new_of_another_size(match)
+    of_another_size = wrong_size_sentences(match)
     if len(of_another_size) != len(match.new) - 1:
         return None
     throw = Throw(str(match.state.next), None, (), OTHER_SIZE)
@@ -359,17 +366,23 @@ def _decide(
     """
     if len(read) == 1 and not lost:
         return rule(match, read[0][1], evidence)
-    code, message, rests_on = ("storm.too_close", how_it_rests(player), f"{DEPLOYMENT}; {DOUBT}")
-    names = messages.named(lost)
+    code, message, rests_on = (
+        "storm.too_close",
+        resting_question(player),
+        f"{DEPLOYMENT}; {DOUBT}",
+    )
+    names = messages.piece_names(lost)
     if lost:
         code, message, rests_on = (
             "storm.vanished",
             msg("Did {player}'s throw knock {pieces} off the board?", pieces=names, player=player),
             "Deployment; ruling ice_storm.7",
         )
-    every = (*elsewhere, *lost_or_there(read, lost))
+    every = (*elsewhere, *lost_or_hidden_readings(read, lost))
     choices = [Choice(text, counted(throw)) for text, throw in every]
-    choices += _nobody_threw(match) if any(piece.colour == player for piece in lost) else ()
+    choices += (
+        _recorded_piece_choices(match) if any(piece.colour == player for piece in lost) else ()
+    )
     choices.append(NOT_SO)
     return Ambiguous(
         code=code,
@@ -386,11 +399,11 @@ def _one_or_two(match: TableMatch, player: str, another: Message) -> Verdict:
 
     It may be a part of the first one, or of another piece.
     """
-    if (unread := unclear(match)) is not None:
+    if (unread := unread_piece_verdict(match)) is not None:
         return unread
     piece = match.new[0]
-    if (wanted := of_another_size(match, piece)) is not None:
-        return _of_another_size(match, player, piece, wanted)
+    if (wanted := expected_size(match, piece)) is not None:
+        return _judge_other_size(match, player, piece, wanted)
     read = [
         (msg("One: {text}", text=text), throw) for text, throw in readings_of(match, player, piece)
     ]
@@ -412,20 +425,23 @@ def _stranger(match: TableMatch, piece: SeenPiece, player: str) -> Verdict:
     Where its colour is not sure, it may be of the player who does.
     """
     colour = piece.colour
-    if any(gone.colour == colour for gone in match.gone) and not match.came_out[colour]:
+    if (
+        any(gone.colour == colour for gone in match.missing_pieces)
+        and not match.new_outside_colours[colour]
+    ):
         return out_of_sync(match, msg("Fix the table."))
-    read = in_colour(match, piece, player, player) if len(match.new) == 1 else []
+    read = readings_in_colour(match, piece, player, player) if len(match.new) == 1 else []
     if read and _colour_in_doubt(piece):
         choices = [Choice(text, counted(throw)) for text, throw in read]
         message = sentences(
             msg("Is the new piece {player} or {player2}?", player=player, player2=colour),
             msg("It is {player}'s throw.", player=player),
         )
-        choices += _thrown_after(match, piece, player)
+        choices += _unseen_throw_choices(match, piece, player)
         choices.append(Choice(msg("It is {player}: take it back", player=colour), ()))
         return ask_colour(match, player, message, choices, piece)
     taken_back = Choice(msg("No: {player} threw it; take it back", player=colour), ())
-    if (another := _looks_like_anothers(match, player, taken_back)) is not None:
+    if (another := _ask_misread_colour(match, player, taken_back)) is not None:
         return another
     if (unread := unread_newcomer(match)) is not None:
         return unread
@@ -463,7 +479,7 @@ def _colour_in_doubt(piece: SeenPiece) -> bool:
     return leans or piece.colour_probability < SURELY_ANOTHERS
 
 
-def _looks_like_anothers(
+def _ask_misread_colour(
     match: TableMatch, player: str, otherwise: Choice = NOT_SO
 ) -> Ambiguous | None:
     """The question whether a piece of another colour is the player's throw, its colour misread.
@@ -472,7 +488,7 @@ def _looks_like_anothers(
     """
     came = [
         piece
-        for piece in match.there
+        for piece in match.sure_pieces
         if piece.colour != player
         and _colour_in_doubt(piece)
         and (match.before is None or all(moved(was, piece) for was in match.before.pieces))
@@ -480,7 +496,7 @@ def _looks_like_anothers(
     read = [
         (piece, Choice(text, counted(throw)))
         for piece in came
-        for text, throw in in_colour(match, piece, player, player)
+        for text, throw in readings_in_colour(match, piece, player, player)
     ]
     if not read:
         return None
@@ -491,13 +507,13 @@ def _looks_like_anothers(
     return ask_colour(match, player, message, (*(choice for _, choice in read), otherwise), piece)
 
 
-def _thrown_after(match: TableMatch, piece: SeenPiece, player: str) -> list[Choice]:
+def _unseen_throw_choices(match: TableMatch, piece: SeenPiece, player: str) -> list[Choice]:
     """Choices: the player's throw went off the board unseen, and the next player threw this piece.
 
     Each answer holds both throws.
     """
     off = Throw(player, None)
-    if match.gone or match.places or violation(match.state, off):
+    if match.missing_pieces or match.places or violation(match.state, off):
         return []
     after = play(match.state, off)
     if after.next != piece.colour:
@@ -518,19 +534,21 @@ def _thrown_after(match: TableMatch, piece: SeenPiece, player: str) -> list[Choi
     ]
 
 
-def _nothing_new(match: TableMatch, player: str) -> Verdict:
+def _judge_no_new_piece(match: TableMatch, player: str) -> Verdict:
     """The verdict where no piece was added to the board.
 
     Nothing happened, a throw went off it, or somebody moved something by hand.
     """
-    own_gone = sum(piece.colour == player for piece in match.gone)
-    thrown = match.came_out[player] - match.left[player] - own_gone
+    own_gone = sum(piece.colour == player for piece in match.missing_pieces)
+    thrown = match.new_outside_colours[player] - match.removed_outside_colours[player] - own_gone
     if thrown == 1:
-        if (unread := unclear(match)) is not None:
+        if (unread := unread_piece_verdict(match)) is not None:
             return unread
-        throws = [(message, Throw(player, None, changes)) for message, changes in changes_of(match)]
-        lost = not_seen_outside(match, Counter({player: 1}))
-        leaning = list(another_was_thrown(match, player))
+        throws = [
+            (message, Throw(player, None, changes)) for message, changes in possible_changes(match)
+        ]
+        lost = missing_beside_board(match, Counter({player: 1}))
+        leaning = list(other_thrown_piece_readings(match, player))
         if len(throws) == 1 and not lost and not leaning:
             return rule(match, throws[0][1], evidence_of(match))
         read = [
@@ -538,19 +556,19 @@ def _nothing_new(match: TableMatch, player: str) -> Verdict:
             for message, throw in throws
         ]
         return _decide(match, player, [*read, *leaning], lost, evidence_of(match))
-    if (other := _other_was_thrown(match, player)) is not None:
+    if (other := _ask_other_thrown(match, player)) is not None:
         return other
-    if match.gone or match.elsewhere:
+    if match.missing_pieces or match.changed_places:
         if match.unread_mm:  # it may be what was thrown
             return unread_throw(match, player)
-        return _misread_or_unseen(match, player)
-    if len(match.out) == 1 and match.out[0].colour_probability < SURELY_ANOTHERS:
-        return _stray(match, match.out[0].colour, player)
+        return _judge_changed_board(match, player)
+    if len(match.new_outside) == 1 and match.new_outside[0].colour_probability < SURELY_ANOTHERS:
+        return _stray(match, match.new_outside[0].colour, player)
     if match.unread_mm:
         return unread_throw(match, player)
     if match.hidden and not match.only_one_unseen:
         return cannot_read(match)
-    if (leans := leans_where_one_lay(match, player)) is not None:
+    if (leans := ask_leans_on_recorded(match, player)) is not None:
         return leans
     if match.only_one_unseen:
         message = sentences(
@@ -593,21 +611,23 @@ def _stray(match: TableMatch, colour: str, player: str) -> Ambiguous:
     return ask_colour(match, player, message, choices)
 
 
-def _other_was_thrown(match: TableMatch, player: str) -> Ambiguous | None:
+def _ask_other_thrown(match: TableMatch, player: str) -> Ambiguous | None:
     """The question after a void throw: was the piece that is picked up the thrown one?
 
     The piece on record as moved was picked up, and the one taken for the thrown one still lies
     there.
     """
-    lost = [piece for piece in match.gone if piece.colour == player]
-    lying = [piece for piece in match.still_lying if piece.colour == player]
-    if len(lost) != 1 or len(lying) != 1 or unclear(match) is not None:
+    lost = [piece for piece in match.missing_pieces if piece.colour == player]
+    lying = [piece for piece in match.unrecorded_still_there if piece.colour == player]
+    if len(lost) != 1 or len(lying) != 1 or unread_piece_verdict(match) is not None:
         return None
     name, place = lost[0].name, match.touches(lying[0]).place
     assert place is not None, "it lies on the board"
     choices = []
-    for rest, (message, changes) in product(resting_places(place), changes_of(match)):
-        text = phrases(msg("The thrown piece has been picked up"), rest.of_moved(name), message)
+    for rest, (message, changes) in product(resting_places(place), possible_changes(match)):
+        text = phrases(
+            msg("The thrown piece has been picked up"), rest.moved_piece_text(name), message
+        )
         lies = tuple(
             Change(name, rest.place) if change.name == name else change for change in changes
         )
@@ -624,10 +644,10 @@ def _other_was_thrown(match: TableMatch, player: str) -> Ambiguous | None:
     )
 
 
-def _misread_or_unseen(match: TableMatch, player: str) -> Verdict:
+def _judge_changed_board(match: TableMatch, player: str) -> Verdict:
     """The verdict where the board changed: a piece may be misread, or the throw not seen at all."""
-    unseen = _by_a_throw_that_nobody_sees(match, player)
-    misread = _looks_like_anothers(match, player)
+    unseen = _judge_unseen_throw(match, player)
+    misread = _ask_misread_colour(match, player)
     if misread is None:
         return unseen
     asked = unseen if isinstance(unseen, Ambiguous) else unseen.asks
@@ -636,7 +656,7 @@ def _misread_or_unseen(match: TableMatch, player: str) -> Verdict:
     return replace(misread, choices=(*misread.choices[:-1], *(others or misread.choices[-1:])))
 
 
-def _by_a_throw_that_nobody_sees(match: TableMatch, player: str) -> Ambiguous | OutOfSync:
+def _judge_unseen_throw(match: TableMatch, player: str) -> Ambiguous | OutOfSync:
     """The verdict where the board changed and no throw is seen: it may lie on the floor.
 
     Where all that left the board lies beside it a throw is likely, and asked about; else somebody
@@ -645,23 +665,27 @@ def _by_a_throw_that_nobody_sees(match: TableMatch, player: str) -> Ambiguous | 
     out = msg("{player}'s piece is off the board, out of sight", player=player)
     throws = [
         (phrases(out, message), Throw(player, None, changes))
-        for message, changes in changes_of(match)
+        for message, changes in possible_changes(match)
     ]
-    if not match.gone or Counter(piece.colour for piece in match.gone) - match.came_out:
-        return _moved_by_hand(match, player, throws)
-    gone = messages.named(match.gone)
+    if (
+        not match.missing_pieces
+        or Counter(piece.colour for piece in match.missing_pieces) - match.new_outside_colours
+    ):
+        return _moved_by_hand_verdict(match, player, throws)
+    gone = messages.piece_names(match.missing_pieces)
     choices = [
         Choice(msg("{text}; knocked off: {pieces}", text=message, pieces=gone), (str(throw),))
         for message, throw in throws
     ]
     choices += [
-        Choice(message, counted(throw)) for message, throw in another_was_thrown(match, player)
+        Choice(message, counted(throw))
+        for message, throw in other_thrown_piece_readings(match, player)
     ]
     choices += [
         Choice(msg("{text}; knocked off: {pieces}", text=message, pieces=gone), (str(void),))
-        for message, void in _picked_up(match, player)
+        for message, void in _picked_up_throws(match, player)
     ]
-    choices += [*by_the_last_throw(match), NOT_SO]
+    choices += [*last_throw_choices(match), NOT_SO]
     message = msg(
         "Did {player}'s throw leave the board and knock {pieces} off?", pieces=gone, player=player
     )
@@ -676,15 +700,18 @@ def _by_a_throw_that_nobody_sees(match: TableMatch, player: str) -> Ambiguous | 
     )
 
 
-def _moved_by_hand(
+def _moved_by_hand_verdict(
     match: TableMatch, player: str, throws: list[tuple[Message, Throw]]
 ) -> OutOfSync:
     """The verdict that somebody moved pieces; one of `throws` may have done it all the same."""
-    lies = (*another_was_thrown(match, player), *thrown_beside_unseen(match, player))
+    lies = (
+        *other_thrown_piece_readings(match, player),
+        *thrown_moved_piece_readings(match, player),
+    )
     choices = [
         *(Choice(message, counted(throw)) for message, throw in [*throws, *lies] if counted(throw)),
-        *(Choice(message, (str(void),)) for message, void in _picked_up(match, player)),
-        *by_the_last_throw(match),
+        *(Choice(message, (str(void),)) for message, void in _picked_up_throws(match, player)),
+        *last_throw_choices(match),
     ]
     evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
     verdict = out_of_sync(
@@ -695,21 +722,21 @@ def _moved_by_hand(
         ),
         evidence,
     )
-    return replace(verdict, asks=whose_throw(match, choices))
+    return replace(verdict, asks=ask_whose_throw(match, choices))
 
 
-def _picked_up(match: TableMatch, player: str) -> list[tuple[Message, Void]]:
+def _picked_up_throws(match: TableMatch, player: str) -> list[tuple[Message, Void]]:
     """Ways in which a throw leaned and was picked up before it was seen; what it moved stays."""
     leaned = msg("{player}'s piece leaned on another and has been picked up", player=player)
     return _ways(match, leaned, partial(Void, player))
 
 
-def by_the_last_throw(match: TableMatch) -> list[Choice]:
+def last_throw_choices(match: TableMatch) -> list[Choice]:
     """Choices: what the throw ruled on last moved or knocked off.
 
     That throw is off the board, and was said to be so before the board was seen.
     """
-    player = match.state.last_off
+    player = match.state.last_thrower_off_board
     if player is None:
         return []
     did = msg("{player}'s previous throw did it and is off the board", player=player)
@@ -723,18 +750,20 @@ def _ways(
 ) -> list[tuple[Message, _Move]]:
     """Legal moves that changed the board as it is, each with what was done in words."""
     ways = [
-        (phrases(did, message), move(changes)) for message, changes in changes_of(match) if changes
+        (phrases(did, message), move(changes))
+        for message, changes in possible_changes(match)
+        if changes
     ]
     return [(message, made) for message, made in ways if violation(match.state, made) is None]
 
 
-def _nobody_threw(match: TableMatch) -> list[Choice]:
-    """As `by_the_last_throw`, where what looks new is a recorded piece that lies elsewhere now."""
+def _recorded_piece_choices(match: TableMatch) -> list[Choice]:
+    """As `last_throw_choices`, where what looks new is a recorded piece that lies elsewhere now."""
     other = replace(match, nobody_threw=True)
-    return [] if other.new else by_the_last_throw(other)
+    return [] if other.new else last_throw_choices(other)
 
 
-def whose_throw(match: TableMatch, choices: list[Choice]) -> Ambiguous | None:
+def ask_whose_throw(match: TableMatch, choices: list[Choice]) -> Ambiguous | None:
     """The question that is asked where the change of the board persists."""
     if not choices:
         return None

@@ -99,7 +99,7 @@ def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> T
     seen = _Outline.of(piece, overhang=rests_somewhere or touching == "overhang")
     found = [
         touch
-        for square in _near(seen, board)
+        for square in _squares_in_reach(seen, board)
         if (touch := _touch(seen, square, board)).call != "clear"
     ]
     on_board = _on_board(seen, board)
@@ -212,7 +212,7 @@ def _corners(square: Square, board: Chessboard) -> Array:
     return corners
 
 
-def _near(seen: _Outline, board: Chessboard) -> list[Square]:
+def _squares_in_reach(seen: _Outline, board: Chessboard) -> list[Square]:
     """Squares that the piece may reach, in order."""
     reach_mm = 1.0 + 6 * max(float(sigma_mm.max()) for sigma_mm in seen.side_sigmas_mm)
     origin = np.asarray(board.origin_mm)

@@ -13,25 +13,25 @@ from itertools import product
 
 from engines.errors import Violation
 from engines.ice_storm.matching import TableMatch
-from engines.ice_storm.messages import named
+from engines.ice_storm.messages import piece_names
 from engines.ice_storm.moves import Throw
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
-from engines.ice_storm.sizes import of_another_size
+from engines.ice_storm.sizes import expected_size
 from engines.ice_storm.throw_readings import (
     LEAN_MM,
-    another_was_thrown,
     counted,
-    in_colour,
     leans_on_another,
+    other_thrown_piece_readings,
+    readings_in_colour,
     readings_of,
-    rests_of,
+    thrown_resting_places,
 )
 from engines.ice_storm.throw_verdicts import (
     ask_colour,
     evidence_of,
-    not_seen_outside,
-    unclear,
+    missing_beside_board,
     unread_newcomer,
+    unread_piece_verdict,
 )
 from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, refusal
@@ -43,25 +43,29 @@ SURELY_ANOTHERS = 0.9999
 """Least probability of a colour at which somebody is told to have thrown out of turn."""
 
 
-def two_in_turn(match: TableMatch, player: str) -> Verdict:
+def judge_two_throws(match: TableMatch, player: str) -> Verdict:
     """The verdict on two throws in turn, told apart by whose turn it was.
 
     Applies only if neither moved anything.
     """
     first, second = sorted(match.new, key=lambda piece: piece.colour != player)
-    if (unsure := moved_and_misread(match, [second], player)) is not None:
+    if (unsure := ask_moved_and_misread(match, [second], player)) is not None:
         return unsure
-    if match.gone or match.places or any(_doubtful(match, piece) for piece in (first, second)):
+    if (
+        match.missing_pieces
+        or match.places
+        or any(_doubtful(match, piece) for piece in (first, second))
+    ):
         return _two_at_once(match, first, second)
     choices = []
-    for rests in product(*(rests_of(match, piece) for piece in (first, second))):
+    for rests in product(*(thrown_resting_places(match, piece) for piece in (first, second))):
         message, moves, state = [], [], match.state
         for piece, rest in zip((first, second), rests, strict=True):
             throw = Throw(piece.colour, rest.place)
             if violation(state, throw) is not None:
                 return _two_at_once(match, first, second)
             state = play(state, throw)
-            message.append(rest.of_thrown(piece.colour))
+            message.append(rest.thrown_piece_text(piece.colour))
             moves.append(str(throw))
         choices.append(Choice(phrases(*message), tuple(moves)))
     names = {"player": first.colour, "player2": second.colour}
@@ -94,9 +98,9 @@ def _doubtful(match: TableMatch, piece: SeenPiece) -> bool:
     """True if the throw of a piece may be another one than it looks like, or count otherwise."""
     return (
         piece.colour_probability < SURE
-        or bool(of_another_size(match, piece))
+        or bool(expected_size(match, piece))
         or leans_on_another(match, piece) is not False
-        or any(another_was_thrown(match, piece.colour, piece))
+        or any(other_thrown_piece_readings(match, piece.colour, piece))
     )
 
 
@@ -107,10 +111,10 @@ def _two_at_once(match: TableMatch, first: SeenPiece, second: SeenPiece) -> Refu
         colour=first.colour,
         colour2=second.colour,
     )
-    return taken_back(match, message)
+    return refuse_new_pieces(match, message)
 
 
-def moved_and_misread(
+def ask_moved_and_misread(
     match: TableMatch, pieces: Sequence[SeenPiece], player: str
 ) -> Ambiguous | CannotSee | None:
     """The question whether one of the new pieces is a recorded one, moved, with its colour misread.
@@ -120,20 +124,22 @@ def moved_and_misread(
     may be the misread one, too, where its colour is not sure: then one of `pieces` is that piece.
     """
     colour = pieces[0].colour
-    lost = [gone for gone in (*match.gone, *match.hidden) if gone.colour != colour]
-    if not not_seen_outside(match, Counter()):
+    lost = [gone for gone in (*match.missing_pieces, *match.hidden) if gone.colour != colour]
+    if not missing_beside_board(match, Counter()):
         pieces = [piece for piece in pieces if piece.colour_probability < SURELY_ANOTHERS]
     if not lost or not pieces:
         return None
-    alike = (match.found[known.name] for known in match.moved if known.colour == colour)
+    alike = (
+        match.located_pieces[known.name] for known in match.moved_pieces if known.colour == colour
+    )
     pieces = [*pieces, *(piece for piece in alike if piece.colour_probability < SURE)]
-    if (unread := unclear(match)) is not None:
+    if (unread := unread_piece_verdict(match)) is not None:
         return unread
     read = [
         reading
         for piece in pieces
         for was in sorted({gone.colour for gone in lost})
-        for reading in in_colour(match, piece, was, player)
+        for reading in readings_in_colour(match, piece, was, player)
     ]
     if not read:
         return None
@@ -151,27 +157,30 @@ def moved_and_misread(
     return ask_colour(match, player, message, choices, pieces[0])
 
 
-def several_misread(match: TableMatch, player: str) -> Ambiguous | None:
+def ask_several_misread(match: TableMatch, player: str) -> Ambiguous | None:
     """The question whether the new pieces of one colour are recorded ones of another, moved.
 
     Asked where as many of the other colour are gone, and the player has one new piece: pieces of
     one colour that fall over in one light are misread together.
     """
     strangers = [piece for piece in match.new if piece.colour != player]
-    colours, gone = {piece.colour for piece in strangers}, {piece.colour for piece in match.gone}
-    if not (len(colours) == len(gone) == 1 < len(strangers) == len(match.gone)):
+    colours, gone = (
+        {piece.colour for piece in strangers},
+        {piece.colour for piece in match.missing_pieces},
+    )
+    if not (len(colours) == len(gone) == 1 < len(strangers) == len(match.missing_pieces)):
         return None
     (colour,), (was,) = colours, gone
     other = match
     for piece in strangers:
         other = other.with_reading(piece, replace(piece, colour=was, colour_probability=1.0))
-    if other.gone or [piece.colour for piece in other.new] != [player]:
+    if other.missing_pieces or [piece.colour for piece in other.new] != [player]:
         return None
     message = msg(
         "There seem to be {n} new {colour} pieces. Were {pieces} moved instead?",
         n=len(strangers),
         colour=colour,
-        pieces=named(match.gone),
+        pieces=piece_names(match.missing_pieces),
     )
     choices = [
         Choice(text, counted(throw)) for text, throw in readings_of(other, player, other.new[0])
@@ -180,7 +189,7 @@ def several_misread(match: TableMatch, player: str) -> Ambiguous | None:
     return ask_colour(match, player, message, choices, strangers[0])
 
 
-def seen_twice(match: TableMatch, player: str) -> TableMatch | None:
+def with_one_new_piece(match: TableMatch, player: str) -> TableMatch | None:
     """The table with only the one new piece of the player's, if all other new ones are doubtful.
 
     These touch what surely lies there; else None.
@@ -189,7 +198,8 @@ def seen_twice(match: TableMatch, player: str) -> TableMatch | None:
         piece for piece in match.new if min(piece.pose_probability, piece.colour_probability) < SURE
     ]
     sure, there = (
-        [piece for piece in pieces if piece not in doubtful] for pieces in (match.new, match.there)
+        [piece for piece in pieces if piece not in doubtful]
+        for pieces in (match.new, match.sure_pieces)
     )
     if [piece.colour for piece in sure] != [player]:
         return None
@@ -198,11 +208,11 @@ def seen_twice(match: TableMatch, player: str) -> TableMatch | None:
         for piece in doubtful
     ):
         return None
-    pieces = tuple(piece for piece in match.seen if piece not in doubtful)
+    pieces = tuple(piece for piece in match.observed_pieces if piece not in doubtful)
     return TableMatch(match.state, replace(match.now, pieces=pieces), match.before, match.board)
 
 
-def taken_back(match: TableMatch, message: str) -> Refused | CannotSee:
+def refuse_new_pieces(match: TableMatch, message: str) -> Refused | CannotSee:
     """The refusal of all new pieces, if they are read; `message` says why they are taken back."""
     if (unread := unread_newcomer(match)) is not None:
         return unread

@@ -66,13 +66,13 @@ class Board:
             tuple(column + ROW * row for column in columns[row]) for row in range(last, -1, -1)
         )
         self.cells = union(*(cell for row in self.rows for cell in row))
-        self.around = tuple(self.beside(1 << cell) for cell in range(self.cells.bit_length()))
+        self.around = tuple(self.neighbours(1 << cell) for cell in range(self.cells.bit_length()))
         middle, end = size - 1, last
         first = union(0, end + ROW * middle, middle + ROW * end)
         self.ships = (first, union(middle, ROW * middle, end + ROW * end))
         self.ice = self.cells & ~first & ~self.ships[1]
 
-    def beside(self, cells: int) -> int:
+    def neighbours(self, cells: int) -> int:
         """The set of cells on the board that are one step from a cell of the set."""
         moved = (
             cells << 1

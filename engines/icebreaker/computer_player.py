@@ -42,7 +42,7 @@ def _asked(state: State) -> tuple[str, ...]:
     return () if state.next is None else (state.next,)
 
 
-def _wants(state: State, move: Move) -> Message:
+def _wish_text(state: State, move: Move) -> Message:
     return msg(
         "{player} moves the ship on {cell} to {cell2}.",
         player=state.next,
@@ -51,8 +51,8 @@ def _wants(state: State, move: Move) -> Message:
     )
 
 
-def _by_hand(_state: State, _move: Move) -> None:
+def _no_announcement(_state: State, _move: Move) -> None:
     return None
 
 
-COMPUTER = ComputerPlayer(asked=_asked, choose=choose, wants=_wants, announced=_by_hand)
+COMPUTER = ComputerPlayer(asked=_asked, choose=choose, wants=_wish_text, announced=_no_announcement)

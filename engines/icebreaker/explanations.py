@@ -14,7 +14,7 @@ legal, and what follows it.
 
 
 @lru_cache(REMEMBERED)
-def ways(board: Board, own: int, others: int, ice: int) -> Mapping[int, tuple[int, int]]:
+def ship_paths(board: Board, own: int, others: int, ice: int) -> Mapping[int, tuple[int, int]]:
     """For each ship of `own`: steps to its closest iceberg, and the set of cells it may go to.
 
     A ship that can reach no ice is left out (ruling icebreaker.1). Breadth-first search from all
@@ -31,7 +31,7 @@ def ways(board: Board, own: int, others: int, ice: int) -> Mapping[int, tuple[in
     if far:
         layer, steps = ice, 1
         free = board.cells & ~(own | others | ice)
-        while far and (layer := board.beside(layer) & free):
+        while far and (layer := board.neighbours(layer) & free):
             free ^= layer
             steps += 1
             found |= {ship: (steps, near) for ship in far if (near := around[ship] & layer)}

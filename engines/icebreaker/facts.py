@@ -8,7 +8,7 @@ from engines.game import Document, GameFacts, Presentation, Printed
 from engines.icebreaker.computer_player import COMPUTER
 from engines.icebreaker.default_table import TABLE
 from engines.icebreaker.lessons import lessons
-from engines.icebreaker.rules import went
+from engines.icebreaker.rules import move_text
 from engines.icebreaker.serialization import IcebreakerDocument
 from table.game_facts import PiecePrior, TableFacts
 from table.messages import Message, msg
@@ -31,7 +31,7 @@ FACTS = GameFacts(
     table=TableFacts(pieces=PIECES, default=TABLE),
     presentation=Presentation(headline=_headline),
     computer_player=COMPUTER,
-    in_words=went,
+    in_words=move_text,
     lessons=lessons,
     first_player=Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
 )

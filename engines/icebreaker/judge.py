@@ -14,22 +14,22 @@ from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
 from engines.icebreaker.matching import Difference, Shift, Ship, TableMatch, match_table
 from engines.icebreaker.moves import Move, parse_move
-from engines.icebreaker.occlusion import ask_unseen, ask_what_is_true, ships
+from engines.icebreaker.occlusion import ask_unseen, ships, true_act_question
 from engines.icebreaker.rules import (
     MOVES,
     RULES,
     STUCK,
     legal_moves,
+    move_text,
     outcome,
-    passes,
+    passed_player,
     play,
     start,
     turn,
     violation,
-    went,
 )
 from engines.icebreaker.state import SHIPS, State, fresh
-from engines.occlusion import NOT_SO, mostly_seen, what_is_true
+from engines.occlusion import NOT_SO, mostly_seen, true_act_choices
 from engines.verdict import (
     Accepted,
     Ambiguous,
@@ -113,7 +113,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         return Waiting(code=MOVE, message=msg("A hand is over the board."), player=state.next)
     found = match_table(seen, board).counted(state)
     if before is not None:
-        found = found.as_ruled(match_table(before, board).counted(state), state)
+        found = found.with_rulings(match_table(before, board).counted(state), state)
     if fallen := [piece.colour for piece in found.down if piece.colour not in dict(found.held)]:
         message = msg("Stand the {colour} ship upright where it belongs.", colour=fallen[0])
         return Waiting(
@@ -121,20 +121,24 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
             message=message,
             rests_on=RULES,
             player=state.next,
-            asks=ask_unseen(state, found, found.differs(state).gone),
+            asks=ask_unseen(state, found, found.differences(state).gone),
         )
     if before is None and state == fresh(state.players, state.setting.rulings):
         return _judge_start(state, found)
-    explained = [move for move in legal_moves(state) if found.shows(play(state, move))]
-    still = found.shows(state)
-    if still and (not explained or found.plainly().shows(state)):
+    explained = [move for move in legal_moves(state) if found.agrees_with(play(state, move))]
+    still = found.agrees_with(state)
+    if still and (not explained or found.likeliest().agrees_with(state)):
         return _wait(state, found)
-    if len(explained) == 1 and not still and (moved := _left(state, explained[0], found)):
+    if (
+        len(explained) == 1
+        and not still
+        and (moved := _observed_departure(state, explained[0], found))
+    ):
         return _accept(state, explained[0], moved)
     ghosts = () if explained else found.surplus(state)
     if ghosts:
         likely = found.without(ghosts)
-        explained = [move for move in legal_moves(state) if likely.shows(play(state, move))]
+        explained = [move for move in legal_moves(state) if likely.agrees_with(play(state, move))]
     if explained:
         return _ask(state, explained, still or len(explained) == 1)
     return _judge_difference(state, found, ghosts)
@@ -145,7 +149,7 @@ def _wait(state: State, found: TableMatch) -> Waiting | Accepted:
 
     Once a ship that stood unseen is seen again, people's word on it is dropped.
     """
-    held = found.differs(state).held
+    held = found.differences(state).held
     there = msg("Not visible, but there according to the players: {text}.", text=ships(held))
     message = sentences(turn(state), there if held else NOTHING)
     if found.held.difference(held):
@@ -157,7 +161,7 @@ def _wait(state: State, found: TableMatch) -> Waiting | Accepted:
 
 
 def _judge_start(state: State, found: TableMatch) -> Verdict:
-    if wrong := found.differs(state):
+    if wrong := found.differences(state):
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = (
             msg(
@@ -169,7 +173,7 @@ def _judge_start(state: State, found: TableMatch) -> Verdict:
         )
         differences = _sentences(wrong, sorted(unread))
         message = sentences(msg("Set up the board:"), *differences, hint)
-        asks = _ask_begun(state, found, wrong)
+        asks = _ask_already_started(state, found, wrong)
         asks = asks or (
             _ask_about_lost_ice(state, wrong)
             if wrong.lost
@@ -185,17 +189,17 @@ def _judge_start(state: State, found: TableMatch) -> Verdict:
     return Accepted(code=START, message=message, rests_on=RULES, moves=())
 
 
-def _ask_begun(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
+def _ask_already_started(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
     """The question where the board was set up and play began before anybody looked at it."""
     ways: list[tuple[Move, ...]] = [
-        (move,) for move in legal_moves(state) if found.shows(play(state, move))
+        (move,) for move in legal_moves(state) if found.agrees_with(play(state, move))
     ]
     if len(wrong.moved) == 2:
-        ways += [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
+        ways += [order for order in _orders(wrong.moved) if _explains_table(state, order, found)]
     if not ways:
         return None
     message = msg("Was the board set up, and has play begun?")
-    begun = [_were(*way) for way in ways]
+    begun = [_choice_of_moves(*way) for way in ways]
     choices = (*begun, NOT_SO)
     return Ambiguous(
         code=START,
@@ -207,7 +211,7 @@ def _ask_begun(state: State, found: TableMatch, wrong: Difference) -> Ambiguous 
     )
 
 
-def _were(first: Move, then: Move | None = None) -> Choice:
+def _choice_of_moves(first: Move, then: Move | None = None) -> Choice:
     """The choice that this move was made, or these two."""
     if then is None:
         return Choice(Message(str(first)), (str(first),))
@@ -226,8 +230,8 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
     ):
         return None
     unseen = [*([ships(wrong.gone)] if wrong.gone else []), _icebergs(wrong.lost)]
-    message = ask_what_is_true(all_of(unseen))
-    choices = what_is_true((), msg("Everything is there, but the camera cannot see it"))
+    message = true_act_question(all_of(unseen))
+    choices = true_act_choices((), msg("Everything is there, but the camera cannot see it"))
     return Ambiguous(
         code="icebreaker.unseen",
         message=message,
@@ -238,26 +242,27 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
     )
 
 
-def _left(state: State, move: Move, found: TableMatch) -> Shift | None:
+def _observed_departure(state: State, move: Move, found: TableMatch) -> Shift | None:
     """The ship that is seen to have left its cell.
 
     None where only icebergs show the move, and the ship may stand where it stood.
     """
     return next(
-        (shift for shift in found.differs(state).moved if shift.from_cell == move.from_cell), None
+        (shift for shift in found.differences(state).moved if shift.from_cell == move.from_cell),
+        None,
     )
 
 
 def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     after = play(state, move)
     x_mm, y_mm = moved.ship.piece.base_mm
-    stuck = passes(state, after)
+    stuck = passed_player(state, after)
     passed = (
         msg("{player} cannot move any ship, so the turn passes.", player=stuck)
         if stuck
         else NOTHING
     )
-    message = sentences(_goes(state, move, after), passed, turn(after))
+    message = sentences(_move_and_scores_text(state, move, after), passed, turn(after))
     evidence: Evidence = {
         "ship": str(moved.ship.piece),
         "base_mm": [round(float(x_mm), 3), round(float(y_mm), 3)],
@@ -273,7 +278,7 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     )
 
 
-def _goes(state: State, move: Move, after: State) -> Message:
+def _move_and_scores_text(state: State, move: Move, after: State) -> Message:
     """What a move does, and the scores after it."""
     there = label(move.to_cell)
     scores = [
@@ -297,7 +302,7 @@ def _goes(state: State, move: Move, after: State) -> Message:
 
 def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     """The question where the picture leaves open which of several things happened."""
-    choices = [Choice(went(state, move), (str(move),)) for move in explained]
+    choices = [Choice(move_text(state, move), (str(move),)) for move in explained]
     if still:
         choices.append(Choice(msg("No ship has moved yet"), ()))
     alike = (
@@ -330,12 +335,12 @@ def _judge_difference(state: State, found: TableMatch, ghosts: Sequence[Ship]) -
     Half of a move is done, a wrong one was made, or more than one. `ghosts` are ships that are too
     many and may not be there.
     """
-    wrong = found.differs(state)
+    wrong = found.differences(state)
     if wrong.extra and (asked := _ask_about_ice(state, found, wrong.extra)) is not None:
         return asked
     if wrong.gone and (asked := _ask_about_unread(state, found, wrong)) is not None:
         return asked
-    if doubtful := wrong.doubtful or (ghosts if wrong.strange else found.of_unsure_cell):
+    if doubtful := wrong.doubtful or (ghosts if wrong.strange else found.ships_of_unsure_cell):
         piece = doubtful[0].piece
         message = msg(
             "The camera is not sure about the {colour} ship on {cell}: move it a little, or"
@@ -373,7 +378,7 @@ def _judge_difference(state: State, found: TableMatch, ghosts: Sequence[Ship]) -
         case ():
             return _only_ice(state, found, wrong)
         case (moved,):
-            return _one_moved(state, moved, wrong)
+            return _moved_ship_verdict(state, moved, wrong)
         case _:
             return _two_moved(state, found, wrong)
 
@@ -384,8 +389,8 @@ def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | N
     Icebergs do not come back, and a pale cell may look like one.
     """
     bare = found.without_ice(extra)
-    explained = [move for move in legal_moves(state) if bare.shows(play(state, move))]
-    if len(explained) != 1 or bare.shows(state):
+    explained = [move for move in legal_moves(state) if bare.agrees_with(play(state, move))]
+    if len(explained) != 1 or bare.agrees_with(state):
         return None
     (move,) = explained
     message = sentences(
@@ -462,7 +467,7 @@ def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync 
     message = msg(
         "Something on {text} does not look like a ship, and {text2} cannot be seen: show it"
         " more clearly, or put the right ship there.",
-        text=_and_on(*map(label, unread)),
+        text=_cell_list(*map(label, unread)),
         text2=ships(wrong.gone),
     )
     return CannotSee(
@@ -475,7 +480,7 @@ def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync 
     )
 
 
-def _and_on(*cells: str) -> str:
+def _cell_list(*cells: str) -> str:
     """`E1`, `E1 and on E2`, `E1, E2 and on E3`."""
     *others, last = cells
     if not others:
@@ -505,7 +510,7 @@ def _only_ice(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     )
 
 
-def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
+def _moved_ship_verdict(state: State, moved: Shift, wrong: Difference) -> Verdict:
     """The verdict where one ship stands elsewhere, and that is no legal move, or not all of one."""
     move = Move(moved.from_cell, moved.to_cell)
     there = 1 << move.to_cell
@@ -531,7 +536,7 @@ def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
 
 def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     """The verdict where two ships stand elsewhere: two unseen moves in turn, or two at once."""
-    sequences = [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
+    sequences = [order for order in _orders(wrong.moved) if _explains_table(state, order, found)]
     own = [shift for shift in wrong.moved if shift.player == state.next]
     tried = tuple(Move(shift.from_cell, shift.to_cell) for shift in wrong.moved)
     if sequences:
@@ -539,7 +544,7 @@ def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
         message = msg(
             "Two ships have moved: was it {cell} and then {cell2}?", cell=first, cell2=then
         )
-        choices = (_were(first, then), Choice(msg("No: put them back"), ()))
+        choices = (_choice_of_moves(first, then), Choice(msg("No: put them back"), ()))
         return Ambiguous(
             code=MOVE,
             message=message,
@@ -564,13 +569,13 @@ def _orders(moved: tuple[Shift, ...]) -> Iterator[tuple[Move, Move]]:
     yield from ((a, b), (b, a))
 
 
-def _leads_to(state: State, order: tuple[Move, Move], found: TableMatch) -> bool:
+def _explains_table(state: State, order: tuple[Move, Move], found: TableMatch) -> bool:
     """True if two legal moves, one after the other, explain the table."""
     for move in order:
         if move not in legal_moves(state):
             return False
         state = play(state, move)
-    return found.shows(state)
+    return found.agrees_with(state)
 
 
 def _refuse(

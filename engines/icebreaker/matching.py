@@ -130,11 +130,11 @@ class TableMatch:
     held: frozenset[tuple[str, int]] = frozenset()
     faint: int = 0
 
-    def shows(self, state: State) -> bool:
+    def agrees_with(self, state: State) -> bool:
         """True if, by the picture, the table may be in this state."""
-        return not self.differs(state)
+        return not self.differences(state)
 
-    def plainly(self) -> TableMatch:
+    def likeliest(self) -> TableMatch:
         """The likeliest reading of all ships, as if there were no doubt."""
         return replace(
             self, ships=tuple(replace(ship, sure=True, cells=ship.cells[:1]) for ship in self.ships)
@@ -147,7 +147,7 @@ class TableMatch:
         in the record.
         """
         unsure = {ship.colour for ship in self.ships if not ship.sure}
-        if len(unsure) != 1 or Counter(ship.colour for ship in self.ships) != _recorded(state):
+        if len(unsure) != 1 or Counter(ship.colour for ship in self.ships) != _ship_counts(state):
             return self
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
@@ -156,7 +156,7 @@ class TableMatch:
 
         Of each colour the most doubtful ones.
         """
-        most = _recorded(state)
+        most = _ship_counts(state)
         found: list[Ship] = []
         for colour in dict.fromkeys(ship.colour for ship in self.ships):
             ships = [ship for ship in self.ships if ship.colour == colour]
@@ -166,7 +166,7 @@ class TableMatch:
         return tuple(found)
 
     @property
-    def of_unsure_cell(self) -> tuple[Ship, ...]:
+    def ships_of_unsure_cell(self) -> tuple[Ship, ...]:
         """Ships that are not surely read and may be in several cells: any may have moved."""
         return tuple(ship for ship in self.ships if ship.doubtful and len(ship.cells) > 1)
 
@@ -175,13 +175,13 @@ class TableMatch:
         left = (ship for ship in self.ships if not any(ship is gone for gone in ships))
         return replace(self, ships=tuple(left))
 
-    def as_ruled(self, before: TableMatch, state: State) -> TableMatch:
+    def with_rulings(self, before: TableMatch, state: State) -> TableMatch:
         """The table with people's decisions against the picture since the last verdict applied.
 
         Nobody is asked again about an iceberg or ship that is still read the same way. A table on
         which ships stood elsewhere than recorded, or most were not seen, is ignored.
         """
-        then = before.differs(state)
+        then = before.differences(state)
         if then.moved or then.strange or then.recoloured or not mostly_seen(then.gone, 2 * SHIPS):
             return self
         return replace(
@@ -195,7 +195,7 @@ class TableMatch:
             counters=tuple(counter for counter in self.counters if not cells >> counter[0] & 1),
         )
 
-    def differs(self, state: State) -> Difference:
+    def differences(self, state: State) -> Difference:
         """The differences from a state; doubt is resolved in favour of the state."""
         slots = [
             (player, cell)
@@ -273,7 +273,7 @@ def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
     return FAR * (counter.index(cell) + 2 * (hidden >> cell & 1))
 
 
-def _recorded(state: State) -> Counter[str]:
+def _ship_counts(state: State) -> Counter[str]:
     """How many ships each player has."""
     counts = (cells.bit_count() for cells in state.ships)
     return Counter(dict(zip(state.players, counts, strict=True)))

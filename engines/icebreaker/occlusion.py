@@ -8,9 +8,9 @@ from dataclasses import replace
 from engines.icebreaker.board import label
 from engines.icebreaker.matching import TableMatch
 from engines.icebreaker.moves import Move
-from engines.icebreaker.rules import RULES, legal_moves, play, went
+from engines.icebreaker.rules import RULES, legal_moves, move_text, play
 from engines.icebreaker.state import SHIPS, State
-from engines.occlusion import mostly_seen, what_is_true
+from engines.occlusion import mostly_seen, true_act_choices
 from engines.verdict import Ambiguous, Choice
 from table.messages import Listing, Message, all_of, msg, phrase, sentences
 
@@ -31,13 +31,15 @@ def ask_unseen(
         (move for move in legal_moves(state) if _explains(state, there, move)),
         key=lambda move: move.to_cell not in unread,
     )
-    ways = [Choice(went(state, move), (str(move),)) for move in explained]
+    ways = [Choice(move_text(state, move), (str(move),)) for move in explained]
     still = (
-        msg("It still stands there, but the camera cannot see it") if there.shows(state) else None
+        msg("It still stands there, but the camera cannot see it")
+        if there.agrees_with(state)
+        else None
     )
-    if not (choices := what_is_true(ways, still)):
+    if not (choices := true_act_choices(ways, still)):
         return None
-    message = ask_what_is_true(ships(unseen))
+    message = true_act_question(ships(unseen))
     return Ambiguous(
         code="icebreaker.unseen",
         message=message,
@@ -56,10 +58,10 @@ def _explains(state: State, there: TableMatch, move: Move) -> bool:
     mover = (str(state.next), move.from_cell)
     after = play(state, move)
     went = replace(there, held=there.held - {mover} | {(mover[0], move.to_cell)})
-    return there.shows(after) or (mover in there.held and went.shows(after))
+    return there.agrees_with(after) or (mover in there.held and went.agrees_with(after))
 
 
-def ask_what_is_true(unseen: Listing) -> Message:
+def true_act_question(unseen: Listing) -> Message:
     """The question about what is not seen."""
     return sentences(
         msg("Not seen on the board: {text}.", text=unseen),

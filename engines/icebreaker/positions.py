@@ -30,7 +30,7 @@ class Position(NamedTuple):
             return Position(others, own ^ start ^ end, ice ^ end, theirs, mine + 1)
         return Position(others, own ^ start ^ end, ice, theirs, mine)
 
-    def passed(self) -> Position:
+    def after_pass(self) -> Position:
         """What the other player sees when no ship could move."""
         return Position(self.others, self.own, self.ice, self.theirs, self.mine)
 
@@ -56,7 +56,7 @@ def steps(board: Board, position: Position) -> list[Step]:
             found.append((ship, cell))
     layer, free = ice, board.cells & ~(own | others | ice)
     while far:
-        layer = board.beside(layer) & free
+        layer = board.neighbours(layer) & free
         if not layer:
             break
         free ^= layer
@@ -88,6 +88,6 @@ def playout(
             position = position.after(legal[int(chance() * len(legal))])
             moves += 1
         else:
-            position = position.passed()
+            position = position.after_pass()
         first = not first
     return moves, not first

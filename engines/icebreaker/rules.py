@@ -23,14 +23,14 @@ __all__ = [
     "Outcome",
     "State",
     "legal_moves",
+    "move_text",
     "outcome",
     "parse_move",
-    "passes",
+    "passed_player",
     "play",
     "start",
     "turn",
     "violation",
-    "went",
 ]
 
 RULES, MOVES, DIRECTION, OBJECT = "Rules", "Moves", "Move direction", "Object of the game"
@@ -115,11 +115,11 @@ def play(state: State, move: Move) -> State:
     moved = state.ships[seat] ^ (1 << move.from_cell | to)
     ships = (state.ships[0], moved) if seat else (moved, state.ships[1])
     if not state.ice & to:
-        return _turned(State(state.setting, ships, state.ice, state.scores, 1 - seat))
+        return _with_turn_passed(State(state.setting, ships, state.ice, state.scores, 1 - seat))
     first, second = state.scores
     scores = (first, second + 1) if seat else (first + 1, second)
     next_seat = None if over(state.setting, scores) else 1 - seat
-    return _turned(State(state.setting, ships, state.ice ^ to, scores, next_seat))
+    return _with_turn_passed(State(state.setting, ships, state.ice ^ to, scores, next_seat))
 
 
 def resign(state: State, _player: str) -> State:
@@ -158,7 +158,7 @@ def turn(state: State) -> Message:
     return msg("{player} moves next.", player=state.next)
 
 
-def passes(before: State, after: State) -> str | None:
+def passed_player(before: State, after: State) -> str | None:
     """The player whose turn passes at once after a move; else None.
 
     It passes where none of their ships can move (ruling icebreaker.2).
@@ -168,10 +168,10 @@ def passes(before: State, after: State) -> str | None:
     return before.players[1 - before.seat]
 
 
-def went(state: State, move: Move) -> Message:
+def move_text(state: State, move: Move) -> Message:
     """A legal move in words for a question, with what it does to the turn."""
     cells: dict[str, object] = {"cell": label(move.from_cell), "cell2": label(move.to_cell)}
-    if stuck := passes(state, play(state, move)):
+    if stuck := passed_player(state, play(state, move)):
         return msg(
             "The ship on {cell} went to {cell2}; {player} cannot move any ship, so the turn passes",
             player=stuck,
@@ -180,7 +180,7 @@ def went(state: State, move: Move) -> Message:
     return msg("The ship on {cell} went to {cell2}", **cells)
 
 
-def _turned(state: State) -> State:
+def _with_turn_passed(state: State) -> State:
     """Pass the turn back where the next player can move no ship (ruling icebreaker.2).
 
     One of the two always can while ice is left: the board is one piece, so the open cells around

@@ -87,7 +87,7 @@ class Search:
                 return known.value
         legal = steps(self._board, position)
         if not legal:
-            return -self._value(position.passed(), depth, -high, -low)
+            return -self._value(position.after_pass(), depth, -high, -low)
         if known is not None and known.best in legal:
             legal.remove(known.best)
             legal.insert(0, known.best)
@@ -127,9 +127,9 @@ def worth(board: Board, position: Position) -> int:
             ships ^= ship
             beside += sign * (around[ship.bit_length() - 1] & ice).bit_count()
     while (near or far) and free & ice:
-        near = board.beside(near) & free
+        near = board.neighbours(near) & free
         free ^= near
-        far = board.beside(far) & free
+        far = board.neighbours(far) & free
         free ^= far
         first += (near & ice).bit_count() - (far & ice).bit_count()
     sixth = 6 * ice.bit_count() // (board.ice.bit_count() + 1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from engines.errors import InvalidNotation
 from engines.house_rules import Chosen, HouseRule, read_rulings, seat, write_rulings
 from engines.icebreaker.board import SIZES, Board, board
-from engines.icebreaker.explanations import ways
+from engines.icebreaker.explanations import ship_paths
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 
 SHIPS = 3
@@ -87,7 +87,7 @@ class State:
 
     def ways(self, seat: int) -> Mapping[int, tuple[int, int]]:
         """For each ship that a player can move: steps to its closest iceberg, and target cells."""
-        return ways(self.setting.board, self.ships[seat], self.ships[1 - seat], self.ice)
+        return ship_paths(self.setting.board, self.ships[seat], self.ships[1 - seat], self.ice)
 
     def __str__(self) -> str:
         return write_line(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engines.alternatives import instead
+from engines.alternatives import choices_near
 from engines.icefloe import messages, rules
 from engines.icefloe.announcements import saying
 from engines.icefloe.board import PLACES, STEPS
@@ -23,14 +23,14 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     Tiles beside the one that a pyramid came to, and other pyramids that may have gone; other ways
     for a tile; other empty tiles.
     """
-    return instead(rules, _near, state, moves)
+    return choices_near(rules, _nearby_moves, state, moves)
 
 
 def in_words(state: State, move: Move) -> Message:
     """A move that happened, as people say it."""
     match move:
         case Movement(pyramid, origin, target):
-            return _went(pyramid, origin, target)
+            return _movement_text(pyramid, origin, target)
         case Slide(origin, target):
             return msg("The tile on {cell} slid to {cell2}", cell=origin, cell2=target)
         case Placing(pyramid, place):
@@ -47,7 +47,7 @@ def in_words(state: State, move: Move) -> Message:
             return saying(state, move)[0]
 
 
-def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+def _nearby_moves(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     match ruled:
         case Movement(pyramid, origin, target):
             floe = state.board.at(origin)
@@ -56,7 +56,7 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
                 *((pyramid, beside) for beside in STEPS[target]),
                 *((other, target) for other in others),
             ]:
-                yield _went(name, origin, place), Movement(name, origin, place)
+                yield _movement_text(name, origin, place), Movement(name, origin, place)
         case Slide(origin, _):
             for place in PLACES:
                 slide = Slide(origin, place)
@@ -72,7 +72,7 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             return
 
 
-def _went(pyramid: str, origin: str, place: str) -> Message:
+def _movement_text(pyramid: str, origin: str, place: str) -> Message:
     if place == origin:
         return msg("{cell} came back to {cell2}", cell=messages.pyramid(pyramid), cell2=origin)
     return msg(

@@ -15,7 +15,7 @@ from engines.icefloe import messages
 from engines.icefloe.ballots import TORCH, VOTING
 from engines.icefloe.board import PLACES, SUITS, VALUES
 from engines.icefloe.checks import EMPTYING, REMOVING, ROUND, SCORING
-from engines.icefloe.messages import after_move, choice, comments, removed, turn, votes
+from engines.icefloe.messages import after_move, choice, comments, removal_text, turn, votes
 from engines.icefloe.moves import (
     COINS,
     Coin,
@@ -167,25 +167,27 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
         case DoneSaid():
             return _done(state, Done(form.player))
         case Decided():
-            return _decided(state, form)
+            return _judge_decision(state, form)
         case ExtraTile():
             return _extra(state, form)
         case Scores():
-            return _without_a_word(
+            return _judge_without_removal(
                 state, Selection(form.player, _tile(form.score)), "icefloe.score", SCORING
             )
         case TorchHanded():
-            return _without_a_word(state, Torch(form.player), "icefloe.round", ROUND)
+            return _judge_without_removal(state, Torch(form.player), "icefloe.round", ROUND)
         case Removed():
-            return _removed(state, form)
+            return _judge_removal(state, form)
         case PenaltySaid():
-            return _ruled(state, Penalty(form.player), "icefloe.penalty", RULE)
+            return _judge_move(state, Penalty(form.player), "icefloe.penalty", RULE)
         case Objects():
-            return _ruled(state, Objection(form.player, form.objects_to), "icefloe.objection", RULE)
+            return _judge_move(
+                state, Objection(form.player, form.objects_to), "icefloe.objection", RULE
+            )
         case Breach():
-            return _found(state, Finding(form.player, form.breach))
+            return _judge_finding(state, Finding(form.player, form.breach))
         case Stays():
-            return _stays(state, form)
+            return _judge_stays(state, form)
         case _:
             assert_never(form)
 
@@ -309,8 +311,8 @@ def saying(state: State, move: Move) -> tuple[Message, Announced]:
             return NOTHING, {}
 
 
-def _stays(state: State, heard: Stays) -> Verdict:
-    floe = state.board.under(heard.stays)
+def _judge_stays(state: State, heard: Stays) -> Verdict:
+    floe = state.board.floe_under(heard.stays)
     place = floe.place if floe else PLACES[0]
     move = parse_move(f"{heard.stays}:{place}-{place}")
     wrong = violation(state, move)
@@ -426,7 +428,7 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     """The verdict where the vote is decided: a value, or the tile."""
     after = play(state, move)
     if after.phase == "vote" and after.value == state.value:
-        message = sentences(msg("No vote counts, so all vote again."), _opened(after))
+        message = sentences(msg("No vote counts, so all vote again."), _vote_opening_text(after))
         return Accepted(
             code="icefloe.vote.again",
             message=message,
@@ -448,7 +450,7 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
                 text=choice(move.choice),
                 text2=tally,
             ),
-            _opened(after),
+            _vote_opening_text(after),
         )
         return Accepted(
             code=code,
@@ -468,19 +470,19 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     }
     return Accepted(
         code=code,
-        message=sentences(result, _opened(after)),
+        message=sentences(result, _vote_opening_text(after)),
         rests_on=rests_on,
         moves=(str(move),),
         evidence=evidence,
     )
 
 
-def _opened(state: State) -> Message:
+def _vote_opening_text(state: State) -> Message:
     """What comes next, with what the torch bearer says before the vote on the suit."""
     return sentences(turn(state), comments(state))
 
 
-def _found(state: State, move: Finding) -> Verdict:
+def _judge_finding(state: State, move: Finding) -> Verdict:
     """The verdict on a word on the open objection.
 
     The last word, or the torch bearer's in a tie, settles it.
@@ -512,7 +514,9 @@ def _found(state: State, move: Finding) -> Verdict:
     )
     return Accepted(
         code="icefloe.penalty" if accused in after.muted else "icefloe.cleared",
-        message=sentences(_word(move, accused, torch), follows, _then(state, after)),
+        message=sentences(
+            _word(move, accused, torch), follows, _next_step_with_votes(state, after)
+        ),
         rests_on=f"{RULE}; {TORCH}" if torch else RULE,
         player=accused,
         moves=(str(move),),
@@ -537,7 +541,7 @@ def _word(move: Finding, accused: str, decides: bool) -> Message:
     return msg("{player} says that {player2} broke no commentary rule.", **of)
 
 
-def _then(state: State, after: State) -> Message:
+def _next_step_with_votes(state: State, after: State) -> Message:
     """What comes next, with all votes where they are now shown.
 
     They are shown where an objection, or a vote still to come, was all that kept them hidden.
@@ -546,14 +550,14 @@ def _then(state: State, after: State) -> Message:
     return sentences(votes(after) if shown else NOTHING, turn(after))
 
 
-def _decided(state: State, heard: Decided) -> Verdict:
+def _judge_decision(state: State, heard: Decided) -> Verdict:
     move = parse_move(f"decide {heard.player} {heard.decides}")
     assert isinstance(move, Decision)
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
     if state.phase == "decide":
         return _counted(state, move)
-    return _ruled(state, move, "icefloe.winner", "End of Game; ruling icefloe.8")
+    return _judge_move(state, move, "icefloe.winner", "End of Game; ruling icefloe.8")
 
 
 def _extra(state: State, heard: ExtraTile) -> Verdict:
@@ -596,12 +600,14 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     )
 
 
-def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: str) -> Verdict:
-    """As `_ruled`, for a player who scores or hands the torch on and so removes no empty tile."""
+def _judge_without_removal(
+    state: State, move: Selection | Torch, code: str, rests_on: str
+) -> Verdict:
+    """As `_judge_move`, for a player who scores or hands the torch on, and removes no tile."""
     none = Removal(None)
     if state.phase != "extra" or violation(after := play(state, none), move):
-        return _ruled(state, move, code, rests_on)
-    verdict = _ruled(after, move, code, f"{EMPTYING}; {rests_on}")
+        return _judge_move(state, move, code, rests_on)
+    verdict = _judge_move(after, move, code, f"{EMPTYING}; {rests_on}")
     assert isinstance(verdict, Accepted), "it is legal"
     return replace(
         verdict,
@@ -610,7 +616,7 @@ def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: 
     )
 
 
-def _removed(state: State, heard: Removed) -> Verdict:
+def _judge_removal(state: State, heard: Removed) -> Verdict:
     move = Removal(_tile(heard.removed))
     wrong = violation(state, move)
     if wrong is None and heard.player != state.torch:
@@ -624,7 +630,7 @@ def _removed(state: State, heard: Removed) -> Verdict:
     after, empty = play(state, move), state.phase == "extra"
     ended = outcome(after)
     message = sentences(
-        msg("{text}.", text=removed(state, move.tile)),
+        msg("{text}.", text=removal_text(state, move.tile)),
         msg("The game is over: {text}.", text=ended.message) if ended else turn(after),
     )
     code, rests_on = ("icefloe.removed_empty", EMPTYING) if empty else ("icefloe.removed", REMOVING)
@@ -649,7 +655,7 @@ def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted
     )
 
 
-def _ruled(
+def _judge_move(
     state: State, move: Decision | Selection | Torch | Penalty | Objection, code: str, rests_on: str
 ) -> Verdict:
     if wrong := violation(state, move):
@@ -657,21 +663,25 @@ def _ruled(
     after = play(state, move)
     ended = outcome(after)
     message = sentences(
-        _what(state, move),
-        msg("The game is over: {text}.", text=ended.message) if ended else _then(state, after),
+        _decision_text(state, move),
+        msg("The game is over: {text}.", text=ended.message)
+        if ended
+        else _next_step_with_votes(state, after),
     )
     return Accepted(
         code=code, message=message, rests_on=rests_on, player=move.player, moves=(str(move),)
     )
 
 
-def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection) -> Message:
+def _decision_text(
+    state: State, move: Decision | Selection | Torch | Penalty | Objection
+) -> Message:
     """What was decided, in a sentence."""
     match move:
         case Decision():
             return msg("{player} names {text}.", player=move.player, text=choice(move.choice))
         case Selection():
-            floe = state.board.of(move.tile)
+            floe = state.board.floe_of(move.tile)
             points = dict(
                 zip(state.players, state.worth(floe.pyramids if floe else ()), strict=True)
             )

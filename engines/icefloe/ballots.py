@@ -39,7 +39,7 @@ def vote(state: State, move: Vote) -> Violation | None:
             turn(state),
         )
         return Violation("icefloe.vote.muted", f"{COMMENTARY}; ruling icefloe.6", message)
-    if move.player not in state.awaited:
+    if move.player not in state.missing_voters:
         return Violation(
             "icefloe.vote.twice",
             clause,
@@ -101,7 +101,7 @@ def coin(state: State, move: Coin) -> Violation | None:
     return None
 
 
-def done(state: State, move: Done) -> Violation | None:
+def done_violation(state: State, move: Done) -> Violation | None:
     """Why a player cannot be done with coins, or None: ruling icefloe.2."""
     if move.player in state.done:
         return Violation(

@@ -98,11 +98,11 @@ class Board:
         """The floe on a place; None where there is none."""
         return next((floe for floe in self.floes if floe.place == place), None)
 
-    def of(self, tile: str | None) -> Floe | None:
+    def floe_of(self, tile: str | None) -> Floe | None:
         """The floe of a tile, None if it is out of the game."""
         return next((floe for floe in self.floes if floe.tile == tile), None)
 
-    def under(self, pyramid: str) -> Floe | None:
+    def floe_under(self, pyramid: str) -> Floe | None:
         """The floe that a pyramid stands on; None if it is out of the game."""
         return next((floe for floe in self.floes if pyramid in floe.pyramids), None)
 
@@ -116,11 +116,11 @@ class Board:
         """Tiles without a pyramid."""
         return tuple(floe for floe in self.floes if not floe.pyramids)
 
-    def without(self, tile: str) -> Board:
+    def without_tile(self, tile: str) -> Board:
         """The board without a tile and all that stands on it."""
         return Board(tuple(floe for floe in self.floes if floe.tile != tile))
 
-    def put(self, pyramid: str, place: str) -> Board:
+    def with_pyramid(self, pyramid: str, place: str) -> Board:
         """The board with a pyramid on the tile of that place, wherever it was before."""
 
         def load(floe: Floe) -> Floe:
@@ -164,7 +164,7 @@ class Board:
         return board
 
 
-def laid_out(players: int) -> Board:
+def starting_board(players: int) -> Board:
     """The tiles before the first pyramid is placed."""
     rows = zip("54321", _LAYOUT.split("\n")[1:], strict=False)
     floes = (
@@ -183,7 +183,7 @@ def laid_out(players: int) -> Board:
     )
 
 
-def reach(board: Board, pyramid: str, origin: str) -> frozenset[str]:
+def reachable_places(board: Board, pyramid: str, origin: str) -> frozenset[str]:
     """Places of the tiles that a pyramid on `origin` can reach, those that sink under it included.
 
     `origin` is among them if it can come back. A move is a step, a jump, or two of them with at
@@ -192,15 +192,15 @@ def reach(board: Board, pyramid: str, origin: str) -> frozenset[str]:
     """
     weights = {floe.place: floe.weight for floe in board.floes}
     weights[origin] -= WEIGHTS[pyramid[0]]
-    return _lands(origin, weights, WEIGHT_MOST - WEIGHTS[pyramid[0]])
+    return _landing_places(origin, weights, WEIGHT_MOST - WEIGHTS[pyramid[0]])
 
 
 def span(origin: str) -> frozenset[str]:
-    """As `reach`, with a tile that never sinks on every place."""
-    return _lands(origin, dict.fromkeys(PLACES, 0), WEIGHT_MOST)
+    """As `reachable_places`, with a tile that never sinks on every place."""
+    return _landing_places(origin, dict.fromkeys(PLACES, 0), WEIGHT_MOST)
 
 
-def _lands(origin: str, weights: Mapping[str, int], room: int) -> frozenset[str]:
+def _landing_places(origin: str, weights: Mapping[str, int], room: int) -> frozenset[str]:
     lands = set()
     for first, further in ((STEPS, (STEPS, JUMPS)), (JUMPS, (STEPS,))):
         for place in first[origin]:

@@ -61,11 +61,11 @@ def _in_phase(state: State) -> tuple[Option, ...]:
             return tuple(_moves(state))
         case "vote":
             return tuple(
-                Option(player, msg("may vote: {text}", text=messages.open_now(state)))
-                for player in state.awaited
+                Option(player, msg("may vote: {text}", text=messages.open_choices(state)))
+                for player in state.missing_voters
             )
         case "coins":
-            left = [player for player in state.left if player not in state.done]
+            left = [player for player in state.remaining_players if player not in state.done]
             return tuple(
                 Option(player, msg("may lay coins ({text}) or finish", text=_coins(state, player)))
                 for player in left
@@ -76,7 +76,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
                 for choice in state.leading_choices
             )
         case "remove":
-            floe = state.board.of(state.tile)
+            floe = state.board.floe_of(state.tile)
             return (
                 Option(
                     state.torch,
@@ -123,7 +123,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
         case Placing(place=place):
             return mark("here", [place])
         case Removal(tile) | Selection(tile=tile):
-            floe = state.board.of(tile)
+            floe = state.board.floe_of(tile)
             return mark(
                 "take" if isinstance(move, Removal) else "here", _places([floe] if floe else [])
             )
@@ -136,7 +136,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
 def _moves(state: State) -> Iterator[Option]:
     """One option a pyramid, then one a tile that may slide."""
     for pyramid in state.pyramids(str(state.mover)):
-        floe = state.board.under(pyramid)
+        floe = state.board.floe_under(pyramid)
         if floe is None:
             continue
         there = reachable(state, pyramid, floe.place)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engines.errors import Violation
 from engines.icefloe import messages
-from engines.icefloe.board import CORNERS, SLIDES, reach, span
+from engines.icefloe.board import CORNERS, SLIDES, reachable_places, span
 from engines.icefloe.messages import turn
 from engines.icefloe.moves import Movement, Placing, Removal, Selection, Slide, Torch
 from engines.icefloe.state import State
@@ -25,7 +25,7 @@ REMOVING, EMPTYING, SCORING, ROUND = (
 def reachable(state: State, pyramid: str, origin: str) -> list[str]:
     """Places that a pyramid on `origin` may move to, in order."""
     return sorted(
-        reach(state.board, pyramid, origin)
+        reachable_places(state.board, pyramid, origin)
         - ({origin} if state.ruling("stay") == "never" else set())
     )
 
@@ -95,7 +95,7 @@ def movement(state: State, move: Movement) -> Violation | None:
             turn(state),
         )
         return Violation("icefloe.move.turn", MOVING, message)
-    floe = state.board.under(pyramid)
+    floe = state.board.floe_under(pyramid)
     if floe is None or floe.place != origin:
         stands = (
             msg(
@@ -112,10 +112,10 @@ def movement(state: State, move: Movement) -> Violation | None:
             )
         )
         return Violation("icefloe.move.origin", MOVING, sentences(stands, turn(state)))
-    return None if target in reachable(state, pyramid, origin) else _no_way(state, move)
+    return None if target in reachable(state, pyramid, origin) else _path_violation(state, move)
 
 
-def _no_way(state: State, move: Movement) -> Violation:
+def _path_violation(state: State, move: Movement) -> Violation:
     """Why a pyramid cannot go there from where it stands."""
     pyramid, origin, target = move.pyramid, move.origin, move.target
     allowed = reachable(state, pyramid, origin)
@@ -175,7 +175,7 @@ def slide(state: State, move: Slide) -> Violation | None:
         own = {
             under.place
             for pyramid in state.pyramids(state.mover or "")
-            if (under := state.board.under(pyramid)) and slides(state, under.place)
+            if (under := state.board.floe_under(pyramid)) and slides(state, under.place)
         }
         may = (
             msg("A tile may slide from {cells}.", cells=any_of(sorted(own)))
@@ -254,7 +254,7 @@ def removal(state: State, move: Removal) -> Violation | None:
             )
         )
         return Violation("icefloe.remove.voted", REMOVING, message)
-    floe = state.board.of(move.tile)
+    floe = state.board.floe_of(move.tile)
     if move.tile and floe is None:
         return Violation(
             "icefloe.remove.gone",
@@ -285,7 +285,7 @@ def selection(state: State, move: Selection) -> Violation | None:
             SCORING,
             sentences(msg("{player} cannot select a tile now.", player=move.player), turn(state)),
         )
-    if state.board.of(move.tile) is None:
+    if state.board.floe_of(move.tile) is None:
         message = msg(
             "{player} cannot score on {cell}, because it is out of the game. Still in the"
             " game: {cells}.",

@@ -55,7 +55,7 @@ def choose(
     chance.shuffle(moves)
     if strength == "beginner" and chance.random() < SLIPS:
         return moves[0]
-    first = {move: _at_first_sight(state, move, player) for move in moves}
+    first = {move: _immediate_value(state, move, player) for move in moves}
     moves.sort(key=first.__getitem__, reverse=True)
     tried, rounds = moves[:TRIED], ROUNDS[strength]
     totals = dict.fromkeys(tried, 0.0)
@@ -64,7 +64,7 @@ def choose(
         each *= 2  # as many rounds for half of the moves
         for _ in range(each):
             for move in tried:
-                totals[move] += _sampled(play(state, move), player, chance)
+                totals[move] += _rollout_value(play(state, move), player, chance)
                 if out_of_time():
                     return max(tried, key=totals.__getitem__)
         tried = sorted(tried, key=totals.__getitem__, reverse=True)[: (len(tried) + 1) // 2]
@@ -103,7 +103,7 @@ def _moves_of(state: State, player: str) -> list[Move]:
             return [move for move in legal_moves(state) if not isinstance(move, Finding)]
 
 
-def _at_first_sight(state: State, move: Move, player: str) -> float:
+def _immediate_value(state: State, move: Move, player: str) -> float:
     """What a move is worth without what follows from it."""
     match move:
         case Vote(choice=choice):
@@ -113,7 +113,7 @@ def _at_first_sight(state: State, move: Move, player: str) -> float:
         case Coin():
             return -1.0
         case _:
-            return _worth(play(state, move), player)
+            return _lead(play(state, move), player)
 
 
 def _harm(state: State, choice: str, player: str) -> float:
@@ -132,14 +132,14 @@ def _harm(state: State, choice: str, player: str) -> float:
     return total / max(1, len(floes))
 
 
-def _worth(state: State, player: str) -> float:
+def _lead(state: State, player: str) -> float:
     """The player's lead in points, of which pyramids on the ice have some."""
     on_ice = state.worth(state.board.pyramids) if state.phase != "over" else state.scores
     ahead = ON_ICE if state.phase != "over" else 0.0
     totals = {
         other: score + ahead * more
         for other, score, more in zip(state.players, state.scores, on_ice, strict=True)
-        if other == player or other in state.left
+        if other == player or other in state.remaining_players
     }
     own = totals.pop(player)
     lead = own - max(totals.values(), default=0.0)
@@ -148,28 +148,28 @@ def _worth(state: State, player: str) -> float:
     return lead
 
 
-def _sampled(state: State, player: str, chance: Random) -> float:
+def _rollout_value(state: State, player: str, chance: Random) -> float:
     """What a state is worth after a round that chance and habit play to its end."""
     current, placing = state.round, state.phase == "place"
     while outcome(state) is None and (state.round == current or placing):
         if placing and state.phase != "place":
             placing = False
-        state = play(state, _by_habit(state, chance))
-    return _worth(state, player)
+        state = play(state, _habitual_move(state, chance))
+    return _lead(state, player)
 
 
-def _by_habit(state: State, chance: Random) -> Move:
+def _habitual_move(state: State, chance: Random) -> Move:
     """A move as players make it who do not look ahead, of whoever is asked first."""
     if state.asked:
         return Finding(state.asked[0], False)
     match state.phase:
         case "vote":
-            player = state.awaited[0]
-            return Vote(player, _habitual(state, state.open_choices, player, chance))
+            player = state.missing_voters[0]
+            return Vote(player, _habitual_vote(state, state.open_choices, player, chance))
         case "coins":
-            return Done(next(one for one in state.left if one not in state.done))
+            return Done(next(one for one in state.remaining_players if one not in state.done))
         case "decide":
-            choice = _habitual(state, state.leading_choices, state.torch, chance)
+            choice = _habitual_vote(state, state.leading_choices, state.torch, chance)
             return Decision(state.torch, choice)
         case "name":
             named = state.torch if state.torch in state.best else SHARED
@@ -186,7 +186,7 @@ def _by_habit(state: State, chance: Random) -> Move:
             return chance.choice(list(legal_moves(state)))
 
 
-def _habitual(state: State, choices: Sequence[str], player: str, chance: Random) -> str:
+def _habitual_vote(state: State, choices: Sequence[str], player: str, chance: Random) -> str:
     """The vote that harms others most, or one by chance."""
     if chance.random() < SLIPS:
         return chance.choice(choices)
@@ -208,7 +208,7 @@ def _scoring(state: State, player: str) -> Selection:
 def _random_movement(state: State, chance: Random) -> Move:
     """A random movement of a random pyramid of the player; any legal move where it has none."""
     pyramid = chance.choice(state.pyramids(str(state.mover)))
-    floe = state.board.under(pyramid)
+    floe = state.board.floe_under(pyramid)
     assert floe is not None, "it is in play"
     targets = reachable(state, pyramid, floe.place)
     if targets:
@@ -222,9 +222,9 @@ def _asked(state: State) -> tuple[str, ...]:
         case "over":
             phase: tuple[str, ...] = ()
         case "vote":
-            phase = state.awaited
+            phase = state.missing_voters
         case "coins":
-            phase = tuple(player for player in state.left if player not in state.done)
+            phase = tuple(player for player in state.remaining_players if player not in state.done)
         case "torch":
             phase = (state.after(state.torch),)
         case _:
@@ -232,7 +232,7 @@ def _asked(state: State) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*state.asked, *phase)))
 
 
-def _wants(state: State, move: Move) -> Message:
+def _wish_text(state: State, move: Move) -> Message:
     who = state.next
     match move:
         case Placing(pyramid, place):
@@ -268,4 +268,4 @@ def _announced(state: State, move: Move) -> dict[str, bool | int | str | None] |
     return saying(state, move)[1] or None
 
 
-COMPUTER = ComputerPlayer(asked=_asked, choose=choose, wants=_wants, announced=_announced)
+COMPUTER = ComputerPlayer(asked=_asked, choose=choose, wants=_wish_text, announced=_announced)

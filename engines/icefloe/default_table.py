@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engines.icefloe.board import LETTERS, PLACES, SUITS, VALUES, laid_out
+from engines.icefloe.board import LETTERS, PLACES, SUITS, VALUES, starting_board
 from table.boards import Tiles
 from table.game_facts import BoardPrint, CellPrint, DefaultTable
 
@@ -12,9 +12,9 @@ TILE_MM, TILE_THICK_MM = 50.8, 6.35
 """Side and thickness of a piecepack's tiles."""
 
 
-def _printed() -> dict[str, CellPrint | None]:
+def _cell_prints() -> dict[str, CellPrint | None]:
     """What is printed at the place of each tile; there is no tile in the middle."""
-    tiles = {floe.place: floe.tile for floe in laid_out(4).floes}
+    tiles = {floe.place: floe.tile for floe in starting_board(4).floes}
     return {
         place: CellPrint(COLOUR_OF[tile[0]], VALUES[tile[1]], SUITS[tile[0]])
         if (tile := tiles.get(place))
@@ -37,7 +37,7 @@ TABLE = DefaultTable(
         " middle.",
         f"5 x 5 places {{mm}} mm apart, for tiles of {TILE_MM:g} x {TILE_MM:g} x {TILE_THICK_MM:g}"
         " mm",
-        cells=_printed(),
+        cells=_cell_prints(),
         z_mm=-TILE_THICK_MM,
     ),
 )

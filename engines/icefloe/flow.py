@@ -9,14 +9,14 @@ from typing import TypeVar
 from engines.icefloe.board import WEIGHT_MOST
 from engines.icefloe.moves import COINS, SHARED, Coin, Finding, Movement, Objection, Placing
 from engines.icefloe.state import Objected, State
-from engines.resigned import in_order
+from engines.resigned import in_turn_order
 
 T = TypeVar("T")
 
 
 def placed(state: State, move: Placing) -> State:
     """The state after a pyramid was placed: the next one, or the first round."""
-    return _place_next(replace(state, board=state.board.put(move.pyramid, move.place)))
+    return _place_next(replace(state, board=state.board.with_pyramid(move.pyramid, move.place)))
 
 
 def _place_next(state: State) -> State:
@@ -26,37 +26,37 @@ def _place_next(state: State) -> State:
     return replace(state, mover=state.owner(order[count]))
 
 
-def moved(state: State, move: Movement) -> State:
+def after_movement(state: State, move: Movement) -> State:
     """The state after a pyramid came to a tile, which may sink under it (ruling icefloe.3)."""
-    board = state.board.put(move.pyramid, move.target)
+    board = state.board.with_pyramid(move.pyramid, move.target)
     floe = board.at(move.target)
     if floe and floe.weight > WEIGHT_MOST:
-        return turned(replace(state, board=board.without(floe.tile), sunk=floe.tile))
-    return turned(replace(state, board=board))
+        return after_turn(replace(state, board=board.without_tile(floe.tile), sunk=floe.tile))
+    return after_turn(replace(state, board=board))
 
 
-def turned(state: State) -> State:
+def after_turn(state: State) -> State:
     """The state after a player's part of the movement: the next player, the votes, or the end.
 
     See ruling icefloe.7.
     """
-    if _somebody_lost_all(state):
-        return _finished(state)
+    if _has_player_without_pyramids(state):
+        return _after_last_scoring(state)
     if state.following:
         return replace(state, mover=state.following)
     if len(state.board.floes) - len(state.board.empty) == 1:
-        return _finished(state)
+        return _after_last_scoring(state)
     return _vote_opened(
         replace(state, mover=None)
     )  # votes that were set before the last move count now
 
 
-def voted(state: State, player: str, choice: str) -> State:
+def after_vote(state: State, player: str, choice: str) -> State:
     """The state after a vote."""
-    return _shown(replace(state, votes=_with(state, state.votes, player, choice)))
+    return _with_shown_votes(replace(state, votes=_with_value(state, state.votes, player, choice)))
 
 
-def muted(state: State, player: str) -> State:
+def after_muting(state: State, player: str) -> State:
     """The state after a player lost the right to vote in this round (ruling icefloe.6).
 
     The player's vote that was cast but not shown is lost with it.
@@ -67,18 +67,18 @@ def muted(state: State, player: str) -> State:
         objection=None,
     )
     return (
-        _shown(replace(after, votes=_with(state, state.votes, player, None)))
+        _with_shown_votes(replace(after, votes=_with_value(state, state.votes, player, None)))
         if state.phase in ("move", "vote")
         else after
     )
 
 
-def objected(state: State, move: Objection) -> State:
+def after_objection(state: State, move: Objection) -> State:
     """The state after an objection: no vote is shown before it is settled, and all else goes on."""
     return replace(state, objection=Objected(move.to, move.player))
 
 
-def found(state: State, move: Finding) -> State:
+def after_finding(state: State, move: Finding) -> State:
     """The state after a word on the open objection (ruling icefloe.6).
 
     The last word settles it, or in a tie the torch bearer's.
@@ -89,60 +89,66 @@ def found(state: State, move: Finding) -> State:
     tied = len(objection.ballot) == len(others)
     if not tied:
         objection = replace(objection, ballot=(*objection.ballot, (move.player, move.guilty)))
-    return _settled(state, objection, (1 if move.guilty else -1) if tied else objection.guilty)
+    return _after_settlement(
+        state, objection, (1 if move.guilty else -1) if tied else objection.breach_majority
+    )
 
 
-def _settled(state: State, objection: Objected, guilty: int) -> State:
+def _after_settlement(state: State, objection: Objected, guilty: int) -> State:
     """The state with an objection settled, once all have spoken and one side has more votes."""
     others = state.others(objection.accused)
     if len(objection.ballot) < len(others) or guilty == 0:
         return replace(state, objection=objection)
-    return muted(state, objection.accused) if guilty > 0 else _shown(replace(state, objection=None))
+    return (
+        after_muting(state, objection.accused)
+        if guilty > 0
+        else _with_shown_votes(replace(state, objection=None))
+    )
 
 
-def laid(state: State, move: Coin) -> State:
+def after_coin(state: State, move: Coin) -> State:
     """The state after a coin on a vote; who was done may be asked again (ruling icefloe.2)."""
     kept = state.coins[state.players.index(move.player)].replace(move.coin, "")
     adds = state.laid[state.players.index(move.to)] + COINS[move.coin]
     after = replace(
         state,
-        coins=_with(state, state.coins, move.player, kept),
-        laid=_with(state, state.laid, move.to, adds),
+        coins=_with_value(state, state.coins, move.player, kept),
+        laid=_with_value(state, state.laid, move.to, adds),
     )
     return replace(after, done=()) if state.ruling("done") == "reopens" else after
 
 
-def finished_laying(state: State, player: str) -> State:
+def after_last_coin(state: State, player: str) -> State:
     """The state after a player is done with coins; the vote is counted when everybody is.
 
     The torch bearer decides ties, and votes that are all void, or those are cast again.
     """
-    return _counted(replace(state, done=in_order(state.players, (*state.done, player))))
+    return _counted(replace(state, done=in_turn_order(state.players, (*state.done, player))))
 
 
 def _counted(state: State) -> State:
     """The state after somebody was done, or resigned."""
-    if not {*state.left} <= {*state.done}:
+    if not {*state.remaining_players} <= {*state.done}:
         return state
     if state.tally and len(state.leading_choices) == 1:
-        return decided(state, state.leading_choices[0])
+        return after_decision(state, state.leading_choices[0])
     if not state.tally and state.ruling("void") == "again":
-        return _vote_opened(_cleared(state))
+        return _vote_opened(_without_votes(state))
     return replace(state, phase="decide", done=())
 
 
-def decided(state: State, choice: str) -> State:
+def after_decision(state: State, choice: str) -> State:
     """The state once the value, or the suit with it, is known."""
     if state.value is None:
-        return _vote_opened(_cleared(replace(state, value=choice)))
-    return replace(_cleared(state), phase="remove", tile=choice + state.value, value=None)
+        return _vote_opened(_without_votes(replace(state, value=choice)))
+    return replace(_without_votes(state), phase="remove", tile=choice + state.value, value=None)
 
 
-def removed(state: State, tile: str | None) -> State:
+def after_removal(state: State, tile: str | None) -> State:
     """The state after the tile voted on, or an empty one, or none, was removed."""
-    after = replace(state, board=state.board.without(tile) if tile else state.board, tile=None)
-    if _somebody_lost_all(after):
-        return _finished(after)
+    after = replace(state, board=state.board.without_tile(tile) if tile else state.board, tile=None)
+    if _has_player_without_pyramids(after):
+        return _after_last_scoring(after)
     if state.phase == "remove" and len(after.board.empty) > 1:
         return replace(after, phase="extra")
     if state.scoring:
@@ -150,17 +156,17 @@ def removed(state: State, tile: str | None) -> State:
     return replace(after, phase="torch")
 
 
-def scored(state: State, tile: str) -> State:
+def after_scoring(state: State, tile: str) -> State:
     """The state after a tile scored for the owners of all pyramids on it.
 
     Selected twice, it scores twice (ruling icefloe.4).
     """
-    floe = state.board.of(tile)
+    floe = state.board.floe_of(tile)
     after = _add(state, floe.pyramids if floe else ())
     return replace(after, mover=state.following, phase="score" if state.following else "torch")
 
 
-def handed_on(state: State, player: str) -> State:
+def after_torch(state: State, player: str) -> State:
     """The state after the torch was handed on: a new round, in which everybody has a vote again.
 
     Rounds of players who resigned are left out, so that a round is always the same player's.
@@ -174,7 +180,7 @@ def handed_on(state: State, player: str) -> State:
     return replace(state, phase="move", round=state.round + later, mover=player, muted=())
 
 
-def named(state: State, choice: str) -> State:
+def after_naming(state: State, choice: str) -> State:
     """The state after the torch bearer named a winner or a shared victory (ruling icefloe.8)."""
     return replace(state, phase="over", winners=state.best if choice == SHARED else (choice,))
 
@@ -184,30 +190,30 @@ def resigned(state: State, player: str) -> State:
 
     Nothing is awaited from that player any more.
     """
-    after = replace(state, resigned=in_order(state.players, (*state.resigned, player)))
+    after = replace(state, resigned=in_turn_order(state.players, (*state.resigned, player)))
     if state.phase in ("move", "vote"):
         after = replace(
-            after, votes=_with(after, after.votes, player, None)
+            after, votes=_with_value(after, after.votes, player, None)
         )  # votes that are shown stand
     if state.objection and state.objection.accused == player:
         after = replace(after, objection=None)
     elif state.objection:
         ballot = tuple(message for message in state.objection.ballot if message[0] != player)
         objection = replace(state.objection, ballot=ballot)
-        after = _settled(after, objection, objection.guilty)
+        after = _after_settlement(after, objection, objection.breach_majority)
     match state.phase:
         case "place":
             return _place_next(after)
         case "move" | "score" if state.mover == player == state.torch:
             return replace(after, mover=after.torch)
         case "move" if state.mover == player:
-            return turned(after)
+            return after_turn(after)
         case "score" if state.mover == player:
             return replace(
                 after, mover=after.following, phase="score" if after.following else "torch"
             )
         case "vote":
-            return _shown(after)
+            return _with_shown_votes(after)
         case "coins":
             return _counted(after)
         case "name" if len(after.best) == 1:
@@ -215,17 +221,17 @@ def resigned(state: State, player: str) -> State:
     return after
 
 
-def _with(state: State, values: tuple[T, ...], player: str, value: T) -> tuple[T, ...]:
+def _with_value(state: State, values: tuple[T, ...], player: str, value: T) -> tuple[T, ...]:
     """The values, with another one for a player."""
     here = state.players.index(player)
     return (*values[:here], value, *values[here + 1 :])
 
 
-def _somebody_lost_all(state: State) -> bool:
-    return not all(state.pyramids(player) for player in state.left)
+def _has_player_without_pyramids(state: State) -> bool:
+    return not all(state.pyramids(player) for player in state.remaining_players)
 
 
-def _cleared(state: State) -> State:
+def _without_votes(state: State) -> State:
     """The state without votes and coins on them."""
     seats = len(state.players)
     return replace(state, votes=(None,) * seats, laid=(0,) * seats, done=())
@@ -233,15 +239,15 @@ def _cleared(state: State) -> State:
 
 def _vote_opened(state: State) -> State:
     """The state with the vote open: on a value or, where that is known, on its suit."""
-    return _shown(replace(state, phase="vote"))
+    return _with_shown_votes(replace(state, phase="vote"))
 
 
-def _shown(state: State) -> State:
+def _with_shown_votes(state: State) -> State:
     """The state with all votes shown once the last is cast and no objection is open.
 
     Where nobody has a vote, the torch bearer decides (ruling icefloe.1).
     """
-    if state.phase != "vote" or state.awaited or state.objection:
+    if state.phase != "vote" or state.missing_voters or state.objection:
         return state
     return replace(state, phase="coins" if state.voters else "decide")
 
@@ -255,12 +261,12 @@ def _add(state: State, pyramids: Sequence[str]) -> State:
     )
 
 
-def _finished(state: State) -> State:
+def _after_last_scoring(state: State) -> State:
     """The state after the last scoring, of every pyramid left.
 
     See printed rules, "End of Game"; rulings icefloe.7 and .8.
     """
-    after = replace(_cleared(_add(state, state.board.pyramids)), mover=None, objection=None)
+    after = replace(_without_votes(_add(state, state.board.pyramids)), mover=None, objection=None)
     if len(after.best) == 1 or state.ruling("tie") == "shared":
         return replace(after, phase="over", winners=after.best)
     return replace(after, phase="name")

@@ -15,12 +15,12 @@ from engines.icefloe import messages
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
 from engines.icefloe.matching import DOUBT, TableMatch
-from engines.icefloe.messages import after_move, removed, turn
+from engines.icefloe.messages import after_move, removal_text, turn
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
-from engines.icefloe.placing import fallen, judge_placing
+from engines.icefloe.placing import fallen_pyramid_verdict, judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.occlusion import NONE_OF_THESE, NOT_SO, mostly_seen, what_is_true
+from engines.occlusion import NONE_OF_THESE, NOT_SO, mostly_seen, true_act_choices
 from engines.verdict import (
     Accepted,
     Ambiguous,
@@ -83,16 +83,16 @@ def judge(
         return judge_placing(state, seen, before, board)
     match = TableMatch(state, seen, before, board, state.board.pyramids)
     explanations = sorted(
-        ((match.nats(one.after.board), k, one) for k, one in enumerate(_explanations(state))),
+        ((match.cost_nats(one.after.board), k, one) for k, one in enumerate(_explanations(state))),
         key=lambda entry: entry[:2],
     )
     least = explanations[0][0]
     if least - match.free_nats > DOUBT:
         changes = _changes(match)
         return (
-            _half_done(match, changes)
+            _half_move_verdict(match, changes)
             or _ask_two(match, changes)
-            or fallen(match, match.pyramids)
+            or fallen_pyramid_verdict(match, match.pyramids)
             or _not_allowed(match, changes)
         )
     rivals = [one for nats, _, one in explanations if nats - least < DOUBT]
@@ -176,24 +176,25 @@ def _out_of_sync(
 
 def _judge_unchanged(match: TableMatch) -> Verdict:
     """The verdict where nothing happened: whose turn it is, and what is not seen or too much."""
-    state, matched = match.state, set(match.matched(match.state.board).values())
+    state, matched = match.state, set(match.matched_pyramids(match.state.board).values())
     if hidden := match.hidden(state.board):
-        unseen = [name for name in state.board.pyramids if name not in matched | match.held]
+        known = matched | match.assumed_pyramids
+        unseen = [name for name in state.board.pyramids if name not in known]
         return CannotSee(
             code="icefloe.unread",
             message=cannot_be_read(hidden[0]),
             player=state.next,
             asks=_ask_unseen(match, unseen),
         )
-    if match.held & matched:
+    if match.assumed_pyramids & matched:
         return Accepted(
             code=f"icefloe.{state.phase}", message=turn(state), player=state.next, moves=()
         )
     return Waiting(
         code=f"icefloe.{state.phase}",
-        message=sentences(turn(state), _extra_tiles(match), _taken_as_there(match)),
+        message=sentences(turn(state), _extra_tiles(match), _assumed_pyramids_text(match)),
         player=state.next,
-        asks=_ask_unseen(match, _held_of_next(match)),
+        asks=_ask_unseen(match, _assumed_pyramids_of_next(match)),
         as_recorded=True,
     )
 
@@ -208,21 +209,21 @@ def _extra_tiles(match: TableMatch) -> Message:
     )
 
 
-def _taken_as_there(match: TableMatch) -> Message:
+def _assumed_pyramids_text(match: TableMatch) -> Message:
     """The pyramids that nobody sees and people vouch for; NOTHING where there are none."""
-    if not match.held:
+    if not match.assumed_pyramids:
         return NOTHING
     return msg(
         "Not visible, but there according to the players: {text}.",
-        text=_stand(match.state, match.held),
+        text=_stand(match.state, match.assumed_pyramids),
     )
 
 
-def _held_of_next(match: TableMatch) -> list[str]:
+def _assumed_pyramids_of_next(match: TableMatch) -> list[str]:
     """The pyramids that are held to be there, of the player who is to act next."""
     moving = _next_to_move(match.state)[1]
     player = moving.mover if moving.phase == "move" else match.state.next
-    return [name for name in match.held if moving.owner(name) == player]
+    return [name for name in match.assumed_pyramids if moving.owner(name) == player]
 
 
 def _judge_move(match: TableMatch, explanation: _Explanation) -> Verdict:
@@ -230,8 +231,8 @@ def _judge_move(match: TableMatch, explanation: _Explanation) -> Verdict:
     state, after, move = match.state, explanation.after, explanation.moves[-1]
     if (
         isinstance(move, Movement)
-        and after.board.under(move.pyramid)
-        and move.pyramid not in match.matched(after.board).values()
+        and after.board.floe_under(move.pyramid)
+        and move.pyramid not in match.matched_pyramids(after.board).values()
     ):
         return _ask_unread(match, explanation, move)
     code, player, rests_on = _kind(state, move)
@@ -246,7 +247,7 @@ def _judge_move(match: TableMatch, explanation: _Explanation) -> Verdict:
         rests_on=rests_on,
         player=player,
         moves=tuple(map(str, explanation.moves)),
-        evidence={"move": _short(move)},
+        evidence={"move": _short_notation(move)},
     )
 
 
@@ -278,7 +279,7 @@ def _as_choice(state: State, explanation: _Explanation) -> Choice:
     return Choice(label, tuple(map(str, explanation.moves)))
 
 
-def _short(move: Move) -> str:
+def _short_notation(move: Move) -> str:
     """A move as people write it; of a removal only the tile's name."""
     return str(move.tile) if isinstance(move, Removal) else str(move)
 
@@ -288,7 +289,7 @@ def _describe(state: State, move: Move, after: State) -> Message:
     mover = _kind(state, move)[1]
     match move:
         case Removal():
-            return removed(state, move.tile)
+            return removal_text(state, move.tile)
         case Slide():
             floe = state.board.at(move.origin)
             return (
@@ -387,14 +388,14 @@ def _ask_unseen(match: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
     if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
         return None
     there = replace(match, anywhere=frozenset(unseen))
-    explained = [one for one in _explanations(state) if _fits(there, one.after.board, None)]
+    explained = [one for one in _explanations(state) if _board_fits(there, one.after.board, None)]
     ways = [_as_choice(state, one) for one in explained if one.moves]
     still = (
         msg("It still stands there, but the camera cannot see it")
         if any(not one.moves for one in explained)
         else None
     )
-    if not (choices := what_is_true(ways, still)):
+    if not (choices := true_act_choices(ways, still)):
         return None
     message = sentences(
         msg("Not seen on the board: {text}.", text=_stand(state, unseen)),
@@ -417,7 +418,7 @@ def _ask_unsure(match: TableMatch) -> Ambiguous | None:
     What is unsure is which pyramid a piece is.
     """
     state = match.state
-    scored = [(match.nats(one.after.board), one) for one in _explanations(state)]
+    scored = [(match.cost_nats(one.after.board), one) for one in _explanations(state)]
     least = min(nats for nats, _ in scored)
     if least - match.free_nats > UNSURE * DOUBT:
         return None
@@ -429,8 +430,8 @@ def _ask_unsure(match: TableMatch) -> Ambiguous | None:
     unsure = {
         match.places[k]
         for one in explained
-        for k, name in match.matched(one.after.board).items()
-        if match.free.get(k) != name
+        for k, name in match.matched_pyramids(one.after.board).items()
+        if match.nearest_pyramids.get(k) != name
     }
     ways = [_as_choice(state, one) for one in explained if one.moves]
     still = (
@@ -438,7 +439,7 @@ def _ask_unsure(match: TableMatch) -> Ambiguous | None:
         if any(not one.moves for one in explained)
         else None
     )
-    if not unsure or not (choices := what_is_true(ways, still)):
+    if not unsure or not (choices := true_act_choices(ways, still)):
         return None
     message = sentences(
         msg("The camera is not sure which pyramid stands on {cells}.", cells=sorted(unsure)),
@@ -468,7 +469,7 @@ def _ask_in_turn(match: TableMatch, changes: _Changes) -> Ambiguous | None:
     while state.phase == "move" and (
         name := next((name for name in changes.moved if state.owner(name) == state.mover), None)
     ):
-        floe = state.board.under(name)
+        floe = state.board.floe_under(name)
         move = Movement(name, floe.place if floe else "", changes.moved[name])
         if floe is None or violation(state, move):
             break
@@ -476,7 +477,7 @@ def _ask_in_turn(match: TableMatch, changes: _Changes) -> Ambiguous | None:
         steps.append(_describe(state, move, after))
         moves.append(move)
         state = after
-    if len(steps) < len(changes.moved) or not _fits(match, state.board, None):
+    if len(steps) < len(changes.moved) or not _board_fits(match, state.board, None):
         return None
     *before, label = steps
     for what in reversed(before):
@@ -505,29 +506,29 @@ def _stand(state: State, names: Collection[str]) -> Listing:
     )
 
 
-def _half_done(match: TableMatch, changes: _Changes) -> Waiting | None:
+def _half_move_verdict(match: TableMatch, changes: _Changes) -> Waiting | None:
     """The verdict where a move is half done.
 
     A pyramid is in the hand of the player who moves; or a tile has to be removed with all that
     stands on it, and not all of it is gone.
     """
     state = match.state
-    if state.phase == "remove" and _fits(match, state.board, state.tile):
+    if state.phase == "remove" and _board_fits(match, state.board, state.tile):
         return Waiting(
             code="icefloe.remove", message=turn(state), rests_on=REMOVING, player=state.torch
         )
     moving = _next_to_move(state)[1]
     if moving.phase != "move":
         return None
-    if changes.lifted and moving.owner(changes.lifted) == moving.mover:
+    if changes.lifted_pyramid and moving.owner(changes.lifted_pyramid) == moving.mover:
         message = sentences(
             msg(
                 "{cell} is off the board: move it, or put it back.",
-                cell=messages.pyramid(changes.lifted),
+                cell=messages.pyramid(changes.lifted_pyramid),
             ),
             turn(moving),
         )
-        asks = _ask_unseen(match, [changes.lifted])
+        asks = _ask_unseen(match, [changes.lifted_pyramid])
         return Waiting(
             code="icefloe.move", message=message, rests_on=MOVING, player=moving.mover, asks=asks
         )
@@ -536,7 +537,7 @@ def _half_done(match: TableMatch, changes: _Changes) -> Waiting | None:
         if (
             isinstance(move, Movement)
             and sunk
-            and _fits(match, state.board.put(move.pyramid, move.target), sunk)
+            and _board_fits(match, state.board.with_pyramid(move.pyramid, move.target), sunk)
         ):
             message = msg(
                 "{cell} is too heavy for {cell2} on {cell3}: take {cell4} off with"
@@ -555,10 +556,9 @@ def _half_done(match: TableMatch, changes: _Changes) -> Waiting | None:
     return None
 
 
-def _fits(match: TableMatch, board: Board, half_done: str | None) -> bool:
-    return match.nats(board, half_done) - match.free_nats <= DOUBT and not match.strangers(
-        match.matched(board)
-    )
+def _board_fits(match: TableMatch, board: Board, half_done: str | None) -> bool:
+    is_near = match.cost_nats(board, half_done) - match.free_nats <= DOUBT
+    return is_near and not match.strangers(match.matched_pyramids(board))
 
 
 def _ask_two(match: TableMatch, changes: _Changes) -> Ambiguous | None:
@@ -574,7 +574,7 @@ def _ask_two(match: TableMatch, changes: _Changes) -> Ambiguous | None:
         (one, other) for one in firsts for other in _explanations(one.after) if other.moves
     ):
         board = then.after.board
-        if match.nats(board) - match.free_nats <= DOUBT and not match.differences(board):
+        if match.cost_nats(board) - match.free_nats <= DOUBT and not match.differences(board):
             label = msg(
                 "{text}; then {text2}",
                 text=_describe(match.state, first.moves[-1], first.after),
@@ -600,7 +600,7 @@ def _not_allowed(match: TableMatch, changes: _Changes) -> Refused | OutOfSync | 
 
     It names what was tried, if that is one thing, else all differences.
     """
-    tried = _tried(match, changes)
+    tried = _attempted_move(match, changes)
     moving = _next_to_move(match.state)[1]
     state = (
         moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else match.state
@@ -613,7 +613,7 @@ def _not_allowed(match: TableMatch, changes: _Changes) -> Refused | OutOfSync | 
         player = state.owner(tried.pyramid)
     if isinstance(tried, Removal):
         back = msg("Put back what was taken.")
-    elif _after_an_unseen_move(state, tried):
+    elif _is_legal_after_unseen_move(state, tried):
         back = msg(
             "Put back what was moved, or say that one of {player}'s pyramids came back to"
             " where it stood.",
@@ -621,7 +621,7 @@ def _not_allowed(match: TableMatch, changes: _Changes) -> Refused | OutOfSync | 
         )
     else:
         back = msg("Put back what was moved.")
-    evidence = {"move": _short(tried), "violation": wrong.code}
+    evidence = {"move": _short_notation(tried), "violation": wrong.code}
     return Refused(
         code=code,
         message=sentences(wrong.message, back),
@@ -662,7 +662,7 @@ def _unexplained(match: TableMatch, changes: _Changes) -> OutOfSync | CannotSee:
     )
 
 
-def _after_an_unseen_move(state: State, tried: Movement | Slide) -> bool:
+def _is_legal_after_unseen_move(state: State, tried: Movement | Slide) -> bool:
     """True if it would be legal after a move of the player before that ended where it began.
 
     Nobody can see such a move.
@@ -699,7 +699,7 @@ class _Changes(NamedTuple):
         return bool(self.moved or self.lost or self.got or self.strangers)
 
     @property
-    def lifted(self) -> str:
+    def lifted_pyramid(self) -> str:
         """The only pyramid that is gone, where nothing else is different; else empty."""
         return self.gone[0] if len(self.gone) == 1 and not self.displaced else ""
 
@@ -758,7 +758,7 @@ class _Changes(NamedTuple):
 
 def _changes(match: TableMatch) -> _Changes:
     board = match.state.board
-    now = {name: match.places[k] for k, name in match.free.items()}
+    now = {name: match.places[k] for k, name in match.nearest_pyramids.items()}
     stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
     places, tiles = {floe.place for floe in board.floes}, match.tiles
     return _Changes(
@@ -766,11 +766,11 @@ def _changes(match: TableMatch) -> _Changes:
         tuple(name for name in stood if name not in now),
         tuple(sorted(places - tiles - match.misread)),
         tuple(sorted(tiles - places - match.misread)),
-        tuple(match.strangers(match.free)),
+        tuple(match.strangers(match.nearest_pyramids)),
     )
 
 
-def _tried(match: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
+def _attempted_move(match: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
     """The one move that people tried, legal or not; None where it is not a single move."""
     board, (moved, gone, lost, got, strangers) = match.state.board, changes
     if strangers or len(lost) > 1 or len(got) > 1:
@@ -778,7 +778,7 @@ def _tried(match: TableMatch, changes: _Changes) -> Movement | Slide | Removal |
     floe = board.at(lost[0]) if lost else None
     if floe is None:
         ((name, place),) = moved.items() if len(moved) == 1 else ((None, ""),)
-        under = board.under(name) if name else None
+        under = board.floe_under(name) if name else None
         return (
             Movement(name, under.place, place) if name and under and not gone and not got else None
         )
@@ -795,5 +795,5 @@ def _tried(match: TableMatch, changes: _Changes) -> Movement | Slide | Removal |
     if others and match.state.phase == "remove" and floe.tile == match.state.tile:
         # what is missing besides the tile that had to go is not seen, rather than gone with it
         return None
-    under = board.under(others[0]) if others else None
+    under = board.floe_under(others[0]) if others else None
     return Movement(others[0], under.place, floe.place) if under else Removal(floe.tile)

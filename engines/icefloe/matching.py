@@ -80,7 +80,7 @@ class TableMatch:
         read = {place for place, there in (self.now.tiles or {}).items() if there}
         standing = {
             name
-            for name, was in self.stood.items()
+            for name, was in self.earlier_pyramids.items()
             if any(_same(was, piece) for piece in self.now.pieces)
         }
         return frozenset(
@@ -101,15 +101,17 @@ class TableMatch:
         return frozenset(covered | (then ^ recorded))
 
     @cached_property
-    def stood(self) -> Mapping[str, SeenPiece]:
+    def earlier_pyramids(self) -> Mapping[str, SeenPiece]:
         """The pyramids as they were seen before, if they then stood as the state says."""
         if self.before is None:
             return {}
         then = TableMatch(self.state, self.before, None, self.board, self.pyramids)
-        return {name: then.now.pieces[k] for k, name in then.matched(self.state.board).items()}
+        return {
+            name: then.now.pieces[k] for k, name in then.matched_pyramids(self.state.board).items()
+        }
 
     @cached_property
-    def where(self) -> dict[str, str]:
+    def pyramid_places(self) -> dict[str, str]:
         """The places of pyramids, by name.
 
         The recorded place for one that was not touched since the last verdict, even where it fell
@@ -117,22 +119,22 @@ class TableMatch:
         """
         return {
             name: floe.place
-            if (was := self.stood.get(name))
+            if (was := self.earlier_pyramids.get(name))
             and _same(was, self.now.pieces[k])
-            and (floe := self.state.board.under(name))
+            and (floe := self.state.board.floe_under(name))
             else self.places[k]
-            for k, name in self.free.items()
+            for k, name in self.nearest_pyramids.items()
         }
 
     @cached_property
-    def held(self) -> frozenset[str]:
+    def assumed_pyramids(self) -> frozenset[str]:
         """Pyramids unseen at the last verdict, on people's word, and not seen to be gone since.
 
         A table on which most were not seen is ignored. Where something unreadable lay on their
         tile, it still does.
         """
         board = self.state.board
-        never = [name for name in board.pyramids if name not in self.stood]
+        never = [name for name in board.pyramids if name not in self.earlier_pyramids]
         if self.before is None or not mostly_seen(never, len(board.pyramids)):
             return frozenset()
         then, now = (
@@ -158,7 +160,7 @@ class TableMatch:
             any(_same(was, piece) for was in self.before.pieces) for piece in self.now.pieces
         )
 
-    def nats(self, board: Board, half_done: str | None = None) -> float:
+    def cost_nats(self, board: Board, half_done: str | None = None) -> float:
         """Cost in nats of the picture if the pond is `board`.
 
         It does not matter whether the tile `half_done`, and what is on it, is there.
@@ -168,8 +170,8 @@ class TableMatch:
         }
         columns = [self.pyramids.index(pyramid) for pyramid in present]
         where = list(present.values())
-        missed = self._missed_on(board)
-        floe = board.of(half_done)
+        missed = self._board_miss_costs(board)
+        floe = board.floe_of(half_done)
         if floe:
             missed[[pyramid in floe.pyramids for pyramid in present]] = 0.0
         gain = np.minimum(
@@ -186,7 +188,7 @@ class TableMatch:
             + TILE * wrong
         )
 
-    def matched(self, board: Board) -> dict[int, str]:
+    def matched_pyramids(self, board: Board) -> dict[int, str]:
         """For pieces seen, by index, the pyramids that they are if the pond is `board`.
 
         Pieces that do not fit are left out.
@@ -198,28 +200,28 @@ class TableMatch:
             self.identity[:, [self.pyramids.index(pyramid) for pyramid in present]]
             + self._place_nats[:, list(present.values())]
         )
-        return _pairs(nats, self._spurious, self._missed_on(board), tuple(present))
+        return _pairs(nats, self._spurious, self._board_miss_costs(board), tuple(present))
 
     def hidden(self, board: Board) -> list[Array]:
         """Places (2,) of unreadable things on tiles that miss a pyramid that was read before."""
-        matched = set(self.matched(board).values())
+        matched = set(self.matched_pyramids(board).values())
         without = {
             floe.place
             for floe in board.floes
             for name in floe.pyramids
-            if name in self.stood and name not in matched
+            if name in self.earlier_pyramids and name not in matched
         }
         return [
             place
             for place in self.now.unread_mm
-            if self._place(place) in without and not self._haunted(place)
+            if self._place(place) in without and not self._has_earlier_stranger(place)
         ]
 
     @cached_property
-    def free(self) -> dict[int, str]:
+    def nearest_pyramids(self) -> dict[int, str]:
         """For pieces seen, by index, the pyramids that they are wherever they stand now."""
         stood = [
-            floe.place if (floe := self.state.board.under(pyramid)) else ""
+            floe.place if (floe := self.state.board.floe_under(pyramid)) else ""
             for pyramid in self.pyramids
         ]
         stays = np.array(
@@ -233,18 +235,20 @@ class TableMatch:
         """Sets of pyramids that may well have been confused with one another."""
         found = set()
         least = self._pyramid_nats
-        for k, name in self.free.items():
+        for k, name in self.nearest_pyramids.items():
             nats = self.identity.copy()
             nats[k, self.pyramids.index(name)] = NEVER
             other = _pairs(nats, self._spurious, np.zeros(len(self.pyramids)), self.pyramids)
             if (
-                len(other) == len(self.free)
+                len(other) == len(self.nearest_pyramids)
                 and sum(float(nats[i, self.pyramids.index(named)]) for i, named in other.items())
                 - least
                 < DOUBT
             ):
                 found.add(
-                    frozenset(named for i, named in other.items() if self.free.get(i) != named)
+                    frozenset(
+                        named for i, named in other.items() if self.nearest_pyramids.get(i) != named
+                    )
                 )
         return found
 
@@ -265,20 +269,21 @@ class TableMatch:
     def _pyramid_nats(self) -> float:
         """Cost in nats of the readings of pyramids, wherever they may stand, or be gone."""
         matched = sum(
-            float(self.identity[k, self.pyramids.index(name)]) for k, name in self.free.items()
+            float(self.identity[k, self.pyramids.index(name)])
+            for k, name in self.nearest_pyramids.items()
         )
         return matched + sum(
-            float(nats) for k, nats in enumerate(self._spurious) if k not in self.free
+            float(nats) for k, nats in enumerate(self._spurious) if k not in self.nearest_pyramids
         )
 
     def differences(self, board: Board) -> tuple[Message, ...]:
         """What does not agree with a board that explains the rest, one sentence a pyramid."""
-        matched = self.matched(board)
+        matched = self.matched_pyramids(board)
         where = {name: floe.place for floe in board.floes for name in floe.pyramids}
         swapped = [
             (name, self.now.pieces[k])
             for k, name in matched.items()
-            if self._swapped(name, self.now.pieces[k])
+            if self._is_swapped(name, self.now.pieces[k])
         ]
         return (
             *(
@@ -310,17 +315,17 @@ class TableMatch:
         return [
             k
             for k, piece in enumerate(self.now.pieces)
-            if k not in matched and stands(piece) and piece.colour_probability >= SURE
+            if k not in matched and is_surely_standing(piece) and piece.colour_probability >= SURE
         ]
 
-    def _swapped(self, name: str, now: SeenPiece) -> bool:
+    def _is_swapped(self, name: str, now: SeenPiece) -> bool:
         """True if it was surely read as itself before, and as another now."""
-        was = self.stood.get(name)
+        was = self.earlier_pyramids.get(name)
         return (
             was is not None
-            and all(map(stands, (was, now)))
-            and agrees(was, name)
-            and not agrees(now, name)
+            and all(map(is_surely_standing, (was, now)))
+            and agrees_with_name(was, name)
+            and not agrees_with_name(now, name)
         )
 
     @cached_property
@@ -333,11 +338,12 @@ class TableMatch:
             ]
         )
         nats = nats.reshape(len(self.now.pieces), len(self.pyramids))
-        for name, was in self.stood.items():
+        for name, was in self.earlier_pyramids.items():
             there = [
                 k
                 for k, piece in enumerate(self.now.pieces)
-                if _same(was, piece) or (stands(piece) and _just_there(was, piece))
+                if _same(was, piece)
+                or (is_surely_standing(piece) and _is_at_same_place(was, piece))
             ]
             others = [k for k in range(len(self.pyramids)) if self.pyramids[k] != name]
             nats[np.ix_(there, others)] += SWAPPED
@@ -363,7 +369,7 @@ class TableMatch:
         More where one stood before, less where none was read.
         """
         sure = [
-            piece.pose_probability >= (STOOD if self._stood_there(piece) else SURE)
+            piece.pose_probability >= (STOOD if self._has_earlier_pyramid(piece) else SURE)
             for piece in self.now.pieces
         ]
         nats = np.where(sure, SPURIOUS, UNSURE_SPURIOUS)
@@ -379,28 +385,30 @@ class TableMatch:
         unsure = [
             (k, piece.base_mm)
             for k, piece in enumerate(self.now.pieces)
-            if not stands(piece) and self._haunted(piece.base_mm)
+            if not is_surely_standing(piece) and self._has_earlier_stranger(piece.base_mm)
         ]
         return [
             k
             for k, at in unsure
-            if all(np.hypot(*(at - was.base_mm)) > GHOST_MM for was in self.stood.values())
+            if all(
+                np.hypot(*(at - was.base_mm)) > GHOST_MM for was in self.earlier_pyramids.values()
+            )
         ]
 
-    def _stood_there(self, piece: SeenPiece) -> bool:
+    def _has_earlier_pyramid(self, piece: SeenPiece) -> bool:
         """True if a pyramid stood at the same place."""
-        return any(_just_there(was, piece) for was in self.stood.values())
+        return any(_is_at_same_place(was, piece) for was in self.earlier_pyramids.values())
 
     @cached_property
-    def _missed(self) -> Array:
+    def _miss_costs(self) -> Array:
         """(25,): cost in nats of missing a pyramid on each place."""
         nats = np.full(len(PLACES), MISSED)
         for place in self.now.unread_mm:
-            if (under := self._place(place)) and not self._haunted(place):
+            if (under := self._place(place)) and not self._has_earlier_stranger(place):
                 nats[PLACES.index(under)] = UNREAD_MISSED
         return nats
 
-    def _missed_on(self, board: Board) -> Array:
+    def _board_miss_costs(self, board: Board) -> Array:
         """(pyramids of a board,): cost in nats of missing each of them there.
 
         0 where it is on the tile on which it was not seen before.
@@ -408,12 +416,12 @@ class TableMatch:
         missed = []
         for floe in board.floes:
             for name in floe.pyramids:
-                under = self.state.board.under(name) if name in self.held else None
+                under = self.state.board.floe_under(name) if name in self.assumed_pyramids else None
                 free = name in self.anywhere or (under is not None and under.tile == floe.tile)
-                missed.append(0.0 if free else float(self._missed[PLACES.index(floe.place)]))
+                missed.append(0.0 if free else float(self._miss_costs[PLACES.index(floe.place)]))
         return np.array(missed)
 
-    def _haunted(self, place_mm: Array) -> bool:
+    def _has_earlier_stranger(self, place_mm: Array) -> bool:
         """True if something that was no pyramid was seen there before.
 
         It is a print on a tile that was taken for a pyramid, or could not be read. On a tile with a
@@ -425,9 +433,9 @@ class TableMatch:
             floe.place
             for floe in self.state.board.floes
             for name in floe.pyramids
-            if name not in self.stood
+            if name not in self.earlier_pyramids
         }
-        stood = set(map(id, self.stood.values()))
+        stood = set(map(id, self.earlier_pyramids.values()))
         were = [
             *self.before.unread_mm,
             *(piece.base_mm for piece in self.before.pieces if id(piece) not in stood),
@@ -456,7 +464,7 @@ def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) 
     }
 
 
-def _just_there(was: SeenPiece, now: SeenPiece) -> bool:
+def _is_at_same_place(was: SeenPiece, now: SeenPiece) -> bool:
     """True if a piece is where one was; a reading too rough to tell does not count."""
     return bool(np.hypot(*(was.base_mm - now.base_mm)) <= GHOST_MM) and not moved(was, now)
 
@@ -474,12 +482,12 @@ def _size_nats(piece: SeenPiece, name: str) -> float:
     """Cost in nats of the size read: neighbouring sizes are confused more often than others."""
     if piece.size not in LETTERS:
         return math.log(len(LETTERS))
-    right = min(piece.size_probability, READ_MOST if stands(piece) else UNSURE_MOST)
+    right = min(piece.size_probability, READ_MOST if is_surely_standing(piece) else UNSURE_MOST)
     apart = abs(LETTERS.index(piece.size) - LETTERS.index(name[0]))
     return -math.log(right) if apart == 0 else -math.log((1 - right) / 2**apart)
 
 
-def stands(piece: SeenPiece) -> bool:
+def is_surely_standing(piece: SeenPiece) -> bool:
     """True if it surely stands, so that its size was read well."""
     return piece.pose == "upright" and piece.pose_probability >= SURE
 
@@ -489,7 +497,7 @@ def _middle_mm(piece: SeenPiece) -> Array:
     return np.asarray(piece.contact_mm.mean(axis=0))
 
 
-def agrees(piece: SeenPiece, name: str) -> bool:
+def agrees_with_name(piece: SeenPiece, name: str) -> bool:
     """True if it is read as that pyramid, as far as its colour and size are sure."""
     colour = piece.colour_probability < SURE or PLAYS.get(piece.colour) == name[1]
     return colour and (piece.size_probability < SURE or piece.size == name[0])

@@ -36,7 +36,7 @@ def tile(name: str | None) -> Message:
     return phrase("the {text} of {text2}", text=choice(name[1]), text2=choice(name[0]))
 
 
-def open_now(state: State) -> Listing:
+def open_choices(state: State) -> Listing:
     """What a vote may be for: `2, 3 or ace`."""
     return any_of(map(choice, state.open_choices))
 
@@ -70,7 +70,7 @@ def objection(state: State) -> Message:
 
 def comments(state: State) -> Message:
     """What the torch bearer should say before each vote; empty while none may be cast."""
-    if not state.awaited or not (state.phase == "vote" or state.last_to_move):
+    if not state.missing_voters or not (state.phase == "vote" or state.last_to_move):
         return NOTHING
     return msg(
         "Before the vote: {player}, the torch bearer, asks for comments.", player=state.torch
@@ -91,7 +91,7 @@ def _turn(state: State) -> Message:
         case "vote":
             return _vote(state)
         case "coins":
-            left = [player for player in state.left if player not in state.done]
+            left = [player for player in state.remaining_players if player not in state.done]
             return msg(
                 "Coins may be laid on votes until everybody is done. Not done yet: {players}.",
                 players=left,
@@ -124,16 +124,16 @@ def _turn(state: State) -> Message:
                 player=state.torch,
             )
         case "over":
-            return msg("The game is over: {text}.", text=ended(state))
+            return msg("The game is over: {text}.", text=result_text(state))
         case _:
             assert_never(state.phase)
 
 
 def _vote(state: State) -> Message:
     """The vote: on what, the choices, and whose vote is still to come."""
-    if not state.awaited:
+    if not state.missing_voters:
         return msg("All have voted. The votes are shown once the objection is settled.")
-    open_to: dict[str, object] = {"text": open_now(state), "players": state.awaited}
+    open_to: dict[str, object] = {"text": open_choices(state), "players": state.missing_voters}
     if state.value is None:
         return msg(
             "Vote on the value of the tile to remove: {text}. Still to vote: {players}.", **open_to
@@ -167,9 +167,9 @@ def after_move(state: State) -> Message:
     return sentences(turn(state), comments(state) if state.phase == "vote" else NOTHING)
 
 
-def removed(state: State, name: str | None) -> Message:
+def removal_text(state: State, name: str | None) -> Message:
     """What the torch bearer took off, with all that stood on it."""
-    floe = state.board.of(name)
+    floe = state.board.floe_of(name)
     if floe and floe.pyramids:
         return msg(
             "{player} removed {cell}, and {cells} with it",
@@ -190,7 +190,7 @@ def votes(state: State) -> Message:
     return msg("All votes are shown: {text}.", text=cast)
 
 
-def ended(state: State) -> Message:
+def result_text(state: State) -> Message:
     """Who won, and every score."""
     score = dict(zip(state.players, state.scores, strict=True))
     others = [

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import permutations, starmap
 
 from engines.icefloe import messages
-from engines.icefloe.board import laid_out
+from engines.icefloe.board import starting_board
 from engines.icefloe.checks import MOVING, PLACING
-from engines.icefloe.matching import TableMatch, agrees, stands
+from engines.icefloe.matching import TableMatch, agrees_with_name, is_surely_standing
 from engines.icefloe.messages import turn
 from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
 from engines.icefloe.state import State
-from engines.occlusion import NONE_OF_THESE, mostly_seen, what_is_true
+from engines.occlusion import NONE_OF_THESE, mostly_seen, true_act_choices
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
 from table.boards import Tiles
 from table.messages import NOTHING, Message, all_of, msg, phrase, sentences
@@ -79,13 +79,13 @@ def _judge_pyramids(
         (
             due
             for count in counts
-            if _fits(due := TableMatch(state, seen, before, board, order[:count]))
+            if _are_surely_placed(due := TableMatch(state, seen, before, board, order[:count]))
         ),
         None,
     )
     if due is None:
         return _out_of_order(match, placed)
-    where = due.where
+    where = due.pyramid_places
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
         message = msg("Some placed pyramids now stand elsewhere: put them back.")
         return Waiting(
@@ -100,20 +100,20 @@ def _judge_pyramids(
         return Waiting(
             code=CODE, message=turn(state), rests_on=PLACING, player=state.next, as_recorded=True
         )
-    if (lying := fallen(due, due.pyramids[len(placed) :])) is not None:
+    if (lying := fallen_pyramid_verdict(due, due.pyramids[len(placed) :])) is not None:
         return lying
     alike = _alike(due, moves)
     return _place(state, moves) if alike is None else alike
 
 
-def fallen(match: TableMatch, names: Collection[str]) -> Waiting | None:
+def fallen_pyramid_verdict(match: TableMatch, names: Collection[str]) -> Waiting | None:
     """The verdict where one of these pyramids surely fell over; else None.
 
     It may have rolled there: that is no move, and nobody knows where it stood.
     """
     lying = [
         name
-        for k, name in match.free.items()
+        for k, name in match.nearest_pyramids.items()
         if name in names
         and match.now.pieces[k].pose != "upright"
         and match.now.pieces[k].pose_probability >= SURE
@@ -137,11 +137,13 @@ def fallen(match: TableMatch, names: Collection[str]) -> Waiting | None:
     )
 
 
-def _fits(due: TableMatch) -> bool:
+def _are_surely_placed(due: TableMatch) -> bool:
     """True if these pyramids are there, as far as they are surely read."""
-    whole = set(due.free.values()) == set(due.pyramids)
+    whole = set(due.nearest_pyramids.values()) == set(due.pyramids)
     return whole and all(
-        agrees(due.now.pieces[k], name) for k, name in due.free.items() if stands(due.now.pieces[k])
+        agrees_with_name(due.now.pieces[k], name)
+        for k, name in due.nearest_pyramids.items()
+        if is_surely_standing(due.now.pieces[k])
     )
 
 
@@ -161,7 +163,7 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
         after = play(after, move)
     code = CODE if after.phase == "place" else "icefloe.start"
     placed = (
-        msg("{text}.", text=all_of(map(_stands, moves)))
+        msg("{text}.", text=all_of(map(_placing_text, moves)))
         if after.phase == "place"
         else msg("All pyramids are placed.")
     )
@@ -172,13 +174,13 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
     )
 
 
-def _stands(move: Placing) -> Message:
+def _placing_text(move: Placing) -> Message:
     return msg("{cell} stands on {cell2}", cell=messages.pyramid(move.pyramid), cell2=move.place)
 
 
 def _tiles(state: State, seen: Observation) -> tuple[list[Message], list[str]]:
     """Tiles that are missing, each with its place, and places on which none belongs."""
-    wanted = {floe.place: floe.tile for floe in laid_out(len(state.players)).floes}
+    wanted = {floe.place: floe.tile for floe in starting_board(len(state.players)).floes}
     there = {place for place, tile in (seen.tiles or {}).items() if tile}
     missing = [
         phrase("{cell} on {cell2}", cell=messages.tile(tile), cell2=place)
@@ -211,22 +213,27 @@ def _ask_where(match: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
 
     Asked where all others are surely read and only few tiles are left.
     """
-    state, where = match.state, match.where
+    state, where = match.state, match.pyramid_places
     missing = [name for name in match.pyramids if name not in where]
     misread = any(
-        stands(match.now.pieces[k]) and not agrees(match.now.pieces[k], name)
-        for k, name in match.free.items()
+        is_surely_standing(match.now.pieces[k]) and not agrees_with_name(match.now.pieces[k], name)
+        for k, name in match.nearest_pyramids.items()
     )
-    if not 1 <= len(missing) <= 2 or misread or match.strangers(match.free) or match.rivals():
+    if (
+        not 1 <= len(missing) <= 2
+        or misread
+        or match.strangers(match.nearest_pyramids)
+        or match.rivals()
+    ):
         return None
     ways = []
-    for stood in _stand_on(state, missing, where):
+    for stood in _possible_placements(state, missing, where):
         verdict = _place(
             state, [Placing(name, (where | stood)[name]) for name in match.pyramids[len(placed) :]]
         )
         if isinstance(verdict, Accepted):
             ways.append(Choice(_stand(*starmap(Placing, stood.items())), verdict.moves))
-    if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
+    if len(ways) > CHOICES or not (choices := true_act_choices(ways, None)):
         return None
     message = sentences(
         msg("Not seen on the board: {cells}.", cells=map(messages.pyramid, missing)),
@@ -246,7 +253,7 @@ def _ask_where(match: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
 def _stand(first: Placing, second: Placing | None = None) -> Message:
     """Where one or two pyramids stand, in words."""
     if second is None:
-        return _stands(first)
+        return _placing_text(first)
     return msg(
         "{cell} stands on {cell2}, and {cell3} on {cell4}",
         cell=messages.pyramid(first.pyramid),
@@ -256,7 +263,9 @@ def _stand(first: Placing, second: Placing | None = None) -> Message:
     )
 
 
-def _stand_on(state: State, missing: list[str], where: dict[str, str]) -> Iterator[dict[str, str]]:
+def _possible_placements(
+    state: State, missing: list[str], where: dict[str, str]
+) -> Iterator[dict[str, str]]:
     """The ways to stand on the tiles that are left; none where these are too many."""
     left = [floe.place for floe in state.board.floes if floe.place not in where.values()]
     if len(left) <= CHOICES:
@@ -271,12 +280,12 @@ def _out_of_order(match: TableMatch, placed: tuple[str, ...]) -> Verdict:
     A single one is refused; for several it waits.
     """
     state = match.state
-    names = {name: match.places[k] for k, name in match.free.items()}
+    names = {name: match.places[k] for k, name in match.nearest_pyramids.items()}
     new = [name for name in names if name not in placed]
     as_read = all(
-        agrees(match.now.pieces[k], name)
-        for k, name in match.free.items()
-        if name in new and stands(match.now.pieces[k])
+        agrees_with_name(match.now.pieces[k], name)
+        for k, name in match.nearest_pyramids.items()
+        if name in new and is_surely_standing(match.now.pieces[k])
     )
     if (
         len(new) == 1
@@ -285,7 +294,7 @@ def _out_of_order(match: TableMatch, placed: tuple[str, ...]) -> Verdict:
         and (wrong := violation(state, move := Placing(new[0], names[new[0]])))
     ):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
-    differences, asks = _amiss(match, placed), _ask_where(match, placed)
+    differences, asks = _misplaced_pyramid_sentences(match, placed), _ask_where(match, placed)
     message = sentences(*differences, turn(state))
     return Waiting(
         code=CODE,
@@ -297,19 +306,23 @@ def _out_of_order(match: TableMatch, placed: tuple[str, ...]) -> Verdict:
     )
 
 
-def _amiss(match: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
+def _misplaced_pyramid_sentences(match: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
     """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
     pieces, order = match.now.pieces, match.pyramids
-    seen = set(match.free.values())
+    seen = set(match.nearest_pyramids.values())
     # Where most stand there they are placed all at once: then none is too early, and those that are
     # not seen are missing.
-    due = order if len(match.free) > len(order) / 2 else order[: max(len(placed), len(match.free))]
+    due = (
+        order
+        if len(match.nearest_pyramids) > len(order) / 2
+        else order[: max(len(placed), len(match.nearest_pyramids))]
+    )
     missing = [name for name in due if name not in seen]
     early = sorted((order.index(name), name) for name in seen if name not in due)
     other = [
         (k, name)
-        for k, name in match.free.items()
-        if stands(pieces[k]) and not agrees(pieces[k], name)
+        for k, name in match.nearest_pyramids.items()
+        if is_surely_standing(pieces[k]) and not agrees_with_name(pieces[k], name)
     ]
     message = (
         [msg("Not seen on the board: {cells}.", cells=map(messages.pyramid, missing))]
@@ -339,7 +352,7 @@ def _amiss(match: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
             cell=pieces[k].size,
             cell2=match.places[k],
         )
-        for k in match.strangers(match.free)
+        for k in match.strangers(match.nearest_pyramids)
     ]
     return tuple(message) or (
         (

@@ -149,7 +149,7 @@ class LegalMoves(Legal[State, Move]):
         return isinstance(move, Move) and violation(self.state, move) is None
 
     def _list(self) -> Iterator[Move]:
-        return _listed(self.state)
+        return _every_legal_move(self.state)
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
@@ -182,7 +182,7 @@ def legal_moves(state: State) -> LegalMoves:
 def outcome(state: State) -> Outcome | None:
     """Who won, None while the game runs."""
     return (
-        Outcome(state.winners, state.players, state.scores, messages.ended(state))
+        Outcome(state.winners, state.players, state.scores, messages.result_text(state))
         if state.winners
         else None
     )
@@ -194,7 +194,7 @@ def violation(state: State, move: Move) -> Violation | None:
         return Violation("icefloe.over", ballots.ENDING, messages.turn(state))
     return (
         _stranger(state, move)
-        or _untimely(state, move)
+        or _phase_violation(state, move)
         or _resigned(state, move)
         or _violation(state, move)
     )
@@ -218,7 +218,7 @@ def _violation(state: State, move: Move) -> Violation | None:
         case Coin():
             return ballots.coin(state, move)
         case Done():
-            return ballots.done(state, move)
+            return ballots.done_violation(state, move)
         case Decision():
             return ballots.decision(state, move)
         case Removal():
@@ -280,10 +280,10 @@ def _resigned(state: State, move: Move) -> Violation | None:
     return None
 
 
-def _untimely(state: State, move: Move) -> Violation | None:
+def _phase_violation(state: State, move: Move) -> Violation | None:
     code, phases, clause, message = _TIMES[type(move)]
     if state.phase in phases and (
-        state.vote_to_come or not isinstance(move, Penalty | Objection | Finding)
+        state.has_votes_to_show or not isinstance(move, Penalty | Objection | Finding)
     ):
         return None
     if isinstance(move, Vote) and state.last_to_move:
@@ -301,38 +301,38 @@ def play(state: State, move: Move) -> State:
         case Placing():
             return flow.placed(state, move)
         case Movement():
-            return flow.moved(state, move)
+            return flow.after_movement(state, move)
         case Slide():
-            return flow.turned(replace(state, board=state.board.slid(move.origin, move.target)))
+            return flow.after_turn(replace(state, board=state.board.slid(move.origin, move.target)))
         case Vote():
-            return flow.voted(state, move.player, move.choice)
+            return flow.after_vote(state, move.player, move.choice)
         case Coin():
-            return flow.laid(state, move)
+            return flow.after_coin(state, move)
         case Done():
-            return flow.finished_laying(state, move.player)
+            return flow.after_last_coin(state, move.player)
         case Decision():
             return (
-                flow.named(state, move.choice)
+                flow.after_naming(state, move.choice)
                 if state.phase == "name"
-                else flow.decided(state, move.choice)
+                else flow.after_decision(state, move.choice)
             )
         case Removal():
-            return flow.removed(state, move.tile)
+            return flow.after_removal(state, move.tile)
         case Selection():
-            return flow.scored(state, move.tile)
+            return flow.after_scoring(state, move.tile)
         case Torch():
-            return flow.handed_on(state, move.player)
+            return flow.after_torch(state, move.player)
         case Penalty():
-            return flow.muted(state, move.player)
+            return flow.after_muting(state, move.player)
         case Objection():
-            return flow.objected(state, move)
+            return flow.after_objection(state, move)
         case Finding():
-            return flow.found(state, move)
+            return flow.after_finding(state, move)
         case _:
             assert_never(move)
 
 
-def _listed(state: State) -> Iterator[Move]:
+def _every_legal_move(state: State) -> Iterator[Move]:
     """Every legal move but penalties and objections; what settles an open objection comes first."""
     yield from (Finding(player, guilty) for player in state.asked for guilty in (True, False))
     match state.phase:
@@ -354,11 +354,13 @@ def _listed(state: State) -> Iterator[Move]:
         case "vote":
             yield from (
                 Vote(player, choice)
-                for player in state.awaited
+                for player in state.missing_voters
                 for choice in ballots.choices(state)
             )
         case "coins":
-            yield from (Done(player) for player in state.left if player not in state.done)
+            yield from (
+                Done(player) for player in state.remaining_players if player not in state.done
+            )
             every = (
                 Coin(p, coin, to)
                 for p, held in zip(state.players, state.coins, strict=True)

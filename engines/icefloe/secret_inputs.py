@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engines.icefloe.moves import Move, Vote
-from engines.icefloe.state import HIDDEN, State, hidden
+from engines.icefloe.state import HIDDEN, State, public_state
 
 VOTES = ("vote_value", "vote_suit")
 """Keys of an announcement that make it a vote."""
@@ -19,7 +19,7 @@ def hidden_voters(state: State) -> tuple[str, ...]:
     """
     return tuple(
         player
-        for player, vote in zip(state.players, hidden(state).votes, strict=True)
+        for player, vote in zip(state.players, public_state(state).votes, strict=True)
         if vote == HIDDEN
     )
 

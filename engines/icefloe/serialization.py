@@ -11,7 +11,7 @@ from engines.game_document import GameDocument
 from engines.icefloe.announcements import may_say
 from engines.icefloe.messages import comments, turn
 from engines.icefloe.rules import outcome
-from engines.icefloe.state import State, hidden
+from engines.icefloe.state import State, public_state
 from table.messages import plain
 
 
@@ -82,7 +82,7 @@ def state_document(state: State) -> IceFloeDocument:
 
 def shown_state(state: State) -> IceFloeDocument:
     """The state as data for pages, its sentences as messages: every key of the type is there."""
-    ended, seen, players = outcome(state), hidden(state), state.players
+    ended, seen, players = outcome(state), public_state(state), state.players
     deciding = (
         state.best
         if state.phase == "name"

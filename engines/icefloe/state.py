@@ -9,9 +9,9 @@ from typing import Literal, get_args
 
 from engines.errors import InvalidNotation
 from engines.house_rules import Chosen, HouseRule, read_rulings, seat, write_rulings
-from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
+from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, starting_board
 from engines.icefloe.moves import ANSWERS, COINS
-from engines.resigned import RESIGNED, next_left, read_resigned, write_resigned
+from engines.resigned import RESIGNED, next_remaining_player, read_resigned, write_resigned
 from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.errors import InputError
 from table.messages import in_a_row, msg
@@ -115,14 +115,14 @@ class Objected:
         return f"{self.accused} by {self.by}{message}"
 
     @property
-    def guilty(self) -> int:
+    def breach_majority(self) -> int:
         """Votes for a breach minus votes against it."""
         return sum(1 if guilty else -1 for _, guilty in self.ballot)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The whole state of a game, secret votes too; `hidden` is what players may see.
+    """The whole state of a game, secret votes too; `public_state` is what players may see.
 
     `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order. `mover` places,
     moves or scores next, in phases where players do so one after the other. `value` was voted on,
@@ -157,18 +157,18 @@ class State:
     @property
     def torch(self) -> str:
         """The torch bearer of this round: where that player resigned, the next one."""
-        return next_left(
+        return next_remaining_player(
             self.players, self.resigned, self.players[(self.round - 1) % len(self.players)]
         )
 
     @property
-    def left(self) -> tuple[str, ...]:
+    def remaining_players(self) -> tuple[str, ...]:
         """Who has not resigned."""
         return tuple(player for player in self.players if player not in self.resigned)
 
     def after(self, player: str) -> str:
         """The next player, clockwise."""
-        return next_left(
+        return next_remaining_player(
             self.players,
             self.resigned,
             self.players[(self.players.index(player) + 1) % len(self.players)],
@@ -233,10 +233,10 @@ class State:
     @property
     def voters(self) -> tuple[str, ...]:
         """Who has a vote in this round."""
-        return tuple(player for player in self.left if player not in self.muted)
+        return tuple(player for player in self.remaining_players if player not in self.muted)
 
     @property
-    def awaited(self) -> tuple[str, ...]:
+    def missing_voters(self) -> tuple[str, ...]:
         """Who has a vote and has not cast it."""
         return tuple(
             player
@@ -258,7 +258,7 @@ class State:
 
         By default only those who have a vote in this round (ruling icefloe.6).
         """
-        those = self.left if self.ruling("ballot") == "all" else self.voters
+        those = self.remaining_players if self.ruling("ballot") == "all" else self.voters
         return tuple(player for player in those if player != accused)
 
     @property
@@ -280,7 +280,7 @@ class State:
         return self.round > len(self.players) or self.ruling("scoring") == "always"
 
     @property
-    def vote_to_come(self) -> bool:
+    def has_votes_to_show(self) -> bool:
         """True if votes of this round are still to be shown, so that a player can lose them."""
         return self.phase in ("move", "vote") or (
             self.phase in ("coins", "decide") and self.value is None
@@ -325,7 +325,7 @@ class State:
         score = {
             player: score
             for player, score in zip(self.players, self.scores, strict=True)
-            if player in self.left
+            if player in self.remaining_players
         }
         return tuple(player for player, points in score.items() if points == max(score.values()))
 
@@ -389,7 +389,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     return State(
         players,
         rulings,
-        laid_out(seats),
+        starting_board(seats),
         (0,) * seats,
         ("".join(COINS),) * seats,
         (None,) * seats,
@@ -398,7 +398,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     )
 
 
-def hidden(state: State) -> State:
+def public_state(state: State) -> State:
     """What players may see: votes are `?` until they are shown.
 
     Its line is for reading; `State.parse` refuses it.
@@ -447,12 +447,12 @@ def _parse(text: str) -> State:
         laid=read_counts(words, "laid", len(blank.players)),
         phase=phase,
         round=read_counts(words, "round", 1)[0],
-        mover=_optional(words["mover"]),
+        mover=_parse_optional(words["mover"]),
         muted=_people(blank, words, "muted"),
-        value=_optional(words["value"]),
+        value=_parse_optional(words["value"]),
         done=_people(blank, words, "done"),
-        tile=_optional(words["tile"]),
-        sunk=_optional(words["sunk"]),
+        tile=_parse_optional(words["tile"]),
+        sunk=_parse_optional(words["sunk"]),
         winners=_people(blank, words, "winners"),
         objection=_objection(words["objection"]) if "objection" in words else None,
         resigned=read_resigned(words, blank.players),
@@ -461,7 +461,7 @@ def _parse(text: str) -> State:
     return state
 
 
-def _optional(text: str) -> str | None:
+def _parse_optional(text: str) -> str | None:
     return None if text == NONE else text
 
 
@@ -508,7 +508,7 @@ def _faults_in_parts(state: State) -> dict[str, bool]:
     """What is expected of tiles, pyramids, coins and rounds; True where it is not so."""
     seats, floes = len(state.players), state.board.floes
     return {
-        f"tiles of a game for {seats}": not _afloat(state) <= _tiles(state),
+        f"tiles of a game for {seats}": not _tiles_in_game(state) <= _tiles(state),
         "a round from 1": state.round < 1 or (state.phase == "place" and state.round > 1),
         "pyramids of the players' suits": any(
             state.owner(pyramid) is None for pyramid in state.board.pyramids
@@ -520,10 +520,10 @@ def _faults_in_parts(state: State) -> dict[str, bool]:
 
 def _tiles(state: State) -> set[str]:
     """The tiles that the game was laid out with."""
-    return {floe.tile for floe in laid_out(len(state.players)).floes}
+    return {floe.tile for floe in starting_board(len(state.players)).floes}
 
 
-def _afloat(state: State) -> set[str]:
+def _tiles_in_game(state: State) -> set[str]:
     """The tiles that are still in the game."""
     return {floe.tile for floe in state.board.floes}
 
@@ -531,11 +531,11 @@ def _afloat(state: State) -> set[str]:
 def _faults_in_turns(state: State) -> dict[str, bool]:
     """What is expected of who is next, and of what players have; True where it is not so."""
     phase = state.phase
-    stood = [bool(state.pyramids(player)) for player in state.left]
+    stood = [bool(state.pyramids(player)) for player in state.remaining_players]
     return {
         "somebody to place, move or score next, and only then": (
-            (state.mover in state.left) != (phase in ("place", "move", "score"))
-            or (state.mover is not None and state.mover not in state.left)
+            (state.mover in state.remaining_players) != (phase in ("place", "move", "score"))
+            or (state.mover is not None and state.mover not in state.remaining_players)
         ),
         "pyramids placed in their order, one on a tile": (
             phase == "place" and not _placed_in_order(state)
@@ -565,7 +565,8 @@ def _faults_in_votes(state: State) -> dict[str, bool]:
         ),
         "votes awaited while they are cast, and only then, or an objection open": (
             voting
-            and bool(state.awaited or (state.objection and phase == "vote")) != (phase == "vote")
+            and bool(state.missing_voters or (state.objection and phase == "vote"))
+            != (phase == "vote")
         ),
         "an objection that is open, to a player with a vote to come, by another one": (
             not _can_be_open(state)
@@ -589,7 +590,7 @@ def _faults_in_coins(state: State) -> dict[str, bool]:
             )
         ),
         "not everybody done, and nobody while no coins are laid": (
-            bool(state.done) and (phase != "coins" or {*state.left} <= {*state.done})
+            bool(state.done) and (phase != "coins" or {*state.remaining_players} <= {*state.done})
         ),
         "votes to lay coins on": phase == "coins" and not state.cast,
         "a tie, or no vote that counts, where the torch bearer decides": (
@@ -603,7 +604,7 @@ def _faults_in_phases(state: State) -> dict[str, bool]:
     phase, tile = state.phase, state.tile
     return {
         "a tile in play to remove, and only then": (
-            (state.board.of(tile) is not None) != (phase == "remove")
+            (state.board.floe_of(tile) is not None) != (phase == "remove")
             or (tile is None) != (phase != "remove")
         ),
         "players who score once everybody has had the torch": (
@@ -613,7 +614,7 @@ def _faults_in_phases(state: State) -> dict[str, bool]:
             phase == "extra" and len(state.board.empty) < 2
         ),
         "a tile that sank among those out of the game": (
-            state.sunk is not None and state.sunk not in _tiles(state) - _afloat(state)
+            state.sunk is not None and state.sunk not in _tiles(state) - _tiles_in_game(state)
         ),
         "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,
         "winners with the highest score at the end, and only there": (
@@ -636,10 +637,10 @@ def _can_be_open(state: State) -> bool:
     )
     return (
         known
-        and state.vote_to_come
+        and state.has_votes_to_show
         and {*message} <= {*others}
         and len({*message}) == len(message)
-        and (len(message) < len(others) or objection.guilty == 0)
+        and (len(message) < len(others) or objection.breach_majority == 0)
     )
 
 

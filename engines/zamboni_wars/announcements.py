@@ -23,8 +23,8 @@ from engines.zamboni_wars.rules import (
     after,
     after_early,
     early_dice,
+    moves_of_die,
     play,
-    stands_for,
     turn,
     violation,
 )
@@ -90,7 +90,7 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
                 msg("{player} fires at {player2}.", player=player, player2=form.fire),
             )
         case StaysSaid():
-            return _stays(state, player)
+            return _judge_stays(state, player)
         case _:
             return _note(
                 state,
@@ -112,7 +112,7 @@ def may_say(state: State) -> list[Announcement]:
     rows: list[Announcement] = []
     match state.phase:
         case Aiming(target):
-            rows = _dice(who) if state.left[target].layers > 1 else []
+            rows = _dice(who) if state.remaining_zambonis[target].layers > 1 else []
             rows += [
                 {
                     "label": msg("fire at {player}", player=target),
@@ -158,12 +158,12 @@ def _may_roll(state: State, player: str) -> bool:
     Its number does not matter.
     """
     pips = PIPS[-1]
-    return stands_for(state, player, pips) is not None or (
+    return moves_of_die(state, player, pips) is not None or (
         isinstance(state.phase, Moving) and violation(state, EarlyRoll(player, pips)) is None
     )
 
 
-def _stays(state: State, player: str) -> Verdict:
+def _judge_stays(state: State, player: str) -> Verdict:
     """The verdict on a move that ends where it began, with nothing pushed.
 
     It may have counted for a shot that was announced.
@@ -212,12 +212,12 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
             )
         if not violation(state, still := Drive(state.mover.space, state.mover.facing)):
             return _ask(state, player, pips, still)
-    moves = stands_for(state, player, pips)
+    moves = moves_of_die(state, player, pips)
     if moves is None:
         return _note(state, player, (Roll(pips),), "zamboni.roll", showed)
     then = after(state, moves)
     message = sentences(
-        *(_happened(state, move) for move in moves if isinstance(move, Hold | Take)),
+        *(_move_text(state, move) for move in moves if isinstance(move, Hold | Take)),
         showed,
         *_rolled_off(state, then),
         turn(then),
@@ -244,7 +244,7 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
 
     Nothing visible tells whether it has driven.
     """
-    moves = (str(still), *map(str, stands_for(after_early(state, still)[0], player, pips) or ()))
+    moves = (str(still), *map(str, moves_of_die(after_early(state, still)[0], player, pips) or ()))
     message = sentences(
         msg("It was {player}'s turn to drive.", player=state.to_move),
         msg(
@@ -266,7 +266,7 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
     )
 
 
-def _happened(state: State, move: Move) -> Message:
+def _move_text(state: State, move: Move) -> Message:
     """A move that nobody announced, in a sentence."""
     who = state.to_move
     match move:
@@ -275,7 +275,7 @@ def _happened(state: State, move: Move) -> Message:
                 "{player} hit {player2}, who loses the {size} piece.",
                 player=who,
                 player2=target,
-                size=LAYER_SIZES[state.left[target].layers],
+                size=LAYER_SIZES[state.remaining_zambonis[target].layers],
             )
         case _:
             return msg("{player} did not fire.", player=who)

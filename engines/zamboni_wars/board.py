@@ -159,13 +159,13 @@ def _arrows(board: Board) -> Mapping[Space, frozenset[str]]:
     arrows = {}
     for place, coaster in enumerate(board.coasters):
         file, row = place % 2 * SIDE, (2 - place // 2) * SIDE - 1
-        for down, ways in enumerate(_turned(coaster.dot)):
+        for down, ways in enumerate(_coaster_arrows(coaster.dot)):
             for across, way in enumerate(ways):
                 arrows[Space(file + across, row - down)] = frozenset(way)
     return arrows
 
 
-def _turned(dot: str) -> list[list[str]]:
+def _coaster_arrows(dot: str) -> list[list[str]]:
     """The arrows of a coaster that lies with its dot in a corner, rows from the far side."""
     ways: list[list[str]] = _PRINTED["printed"]["leave"]
     for _ in range((CORNERS.index(dot) - CORNERS.index(_PRINTED["printed"]["dot"])) % 4):

@@ -31,7 +31,7 @@ def options(state: State) -> tuple[Option, ...]:
         case Moving(points):
             return tuple(_spaces(state, points))
         case Aiming(target):
-            least = HIT_FROM[state.left[target].layers]
+            least = HIT_FROM[state.remaining_zambonis[target].layers]
             fires = (
                 msg("fires at {player} and hits without a roll", player=target)
                 if least == 1
@@ -45,14 +45,14 @@ def options(state: State) -> tuple[Option, ...]:
                     who,
                     msg(
                         "rolls for the shot: {n} or more hits {player}",
-                        n=HIT_FROM[state.left[target].layers],
+                        n=HIT_FROM[state.remaining_zambonis[target].layers],
                         player=target,
                     ),
                     _shot(state, target),
                 ),
             )
         case Hit(target):
-            layers = state.left[target].layers
+            layers = state.remaining_zambonis[target].layers
             return (
                 Option(
                     target,
@@ -61,7 +61,7 @@ def options(state: State) -> tuple[Option, ...]:
                         size=LAYER_SIZES[layers],
                         colour=target,
                     ),
-                    mark("take", [state.left[target].space]),
+                    mark("take", [state.remaining_zambonis[target].space]),
                 ),
             )
         case Over():
@@ -78,7 +78,11 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
         case Fire(colour):
             return _shot(state, colour)
         case Take(colour):
-            return mark("take", [state.left[colour].space]) if colour in state.left else ()
+            return (
+                mark("take", [state.remaining_zambonis[colour].space])
+                if colour in state.remaining_zambonis
+                else ()
+            )
         case Die():
             return _shot(state, state.phase.target) if isinstance(state.phase, Shooting) else ()
         case Roll() | Hold() | EarlyRoll():
@@ -109,7 +113,7 @@ def _spaces(state: State, points: int) -> Iterator[Option]:
             if pushed
             else msg("to {cell}, facing {cells}", **fields)
         )
-        way = _passed(state, drives[space][0])
+        way = _path_spaces(state, drives[space][0])
         yield Option(
             state.to_move,
             label,
@@ -117,7 +121,7 @@ def _spaces(state: State, points: int) -> Iterator[Option]:
         )
 
 
-def _passed(state: State, drive: Drive) -> tuple[Space, ...]:
+def _path_spaces(state: State, drive: Drive) -> tuple[Space, ...]:
     """The spaces of a legal drive, from the one that is left."""
     ways = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else {}
     return (state.mover.space, *(done for done in ways[drive] if isinstance(done, Space)))
@@ -126,7 +130,7 @@ def _passed(state: State, drive: Drive) -> tuple[Space, ...]:
 def _drive(state: State, drive: Drive) -> tuple[Mark, ...]:
     """The way of a drive; if it is illegal, straight from where the Zamboni stood."""
     legal = isinstance(state.phase, Moving) and drive in reachable(state, state.phase.points)
-    way = _passed(state, drive) if legal else (state.mover.space, drive.space)
+    way = _path_spaces(state, drive) if legal else (state.mover.space, drive.space)
     here = Mark("here", (str(drive.space),), looks=(drive.facing,))
     return (
         *mark("way" if legal else "path", way if drive.space != state.mover.space else ()),
@@ -142,6 +146,9 @@ def _shot(state: State, target: str) -> tuple[Mark, ...]:
         for spaces in range(1, RANGE + 1)
         if (there := mover.space.ahead(mover.facing, spaces))
     ]
-    if target not in state.left or (hit := state.left[target].space) not in line:
+    if (
+        target not in state.remaining_zambonis
+        or (hit := state.remaining_zambonis[target].space) not in line
+    ):
         return ()
     return (*mark("ray", (mover.space, *line[: line.index(hit) + 1])), *mark("take", [hit]))

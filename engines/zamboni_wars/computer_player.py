@@ -16,7 +16,7 @@ from typing import assert_never
 
 from engines.computer_player import ComputerPlayer, OutOfTime, Strength
 from engines.zamboni_wars.board import Space
-from engines.zamboni_wars.driving import Stand, in_force, layers, reachable
+from engines.zamboni_wars.driving import Stand, layers, movement_rules, reachable
 from engines.zamboni_wars.moves import Drive, Fire
 from engines.zamboni_wars.phases import Aiming, Moving
 from engines.zamboni_wars.rules import PIPS
@@ -64,7 +64,9 @@ def _first_sight(state: State, drives: Iterable[Drive]) -> dict[Drive, float]:
     """What each end of a move is worth: its shot, less the shots that dice allow in answer."""
     player, life = state.to_move, LIFE[state.mover.layers]
     answers = [
-        (other, _chances(state, other, player)) for other in state.playing if other != player
+        (other, _chances(state, other, player))
+        for other in state.remaining_players
+        if other != player
     ]
 
     def worth(drive: Drive) -> float:
@@ -83,16 +85,16 @@ def _answer(state: State, drive: Drive) -> float:
     """
     player, gone = state.to_move, _destroyed(state, drive)
     nest = replace(state.mover, space=drive.space, facing=drive.facing)
-    after = _with(state, player, nest, drive.dice or state.dice)
-    after = _with(after, gone, None, after.dice) if gone else after
-    if len(after.playing) < 2:
+    after = _with_zamboni(state, player, nest, drive.dice or state.dice)
+    after = _with_zamboni(after, gone, None, after.dice) if gone else after
+    if len(after.remaining_players) < 2:
         return 0.0
     other = after.follower
     mine = _chances(after, player, other)
     theirs = replace(after, to_move=other)
     life, own = LIFE[nest.layers], LIFE[theirs.mover.layers]
     total = 0.0
-    for ends in _ends(theirs):
+    for ends in _reachable_ends(theirs):
         total += max(
             (1 / life if _target(theirs, end) == player else 0.0) - mine.get(end.space, 0.0) / own
             for end in ends
@@ -105,13 +107,17 @@ def _shot(state: State, drive: Drive) -> float:
     target = _target(state, Stand(drive.space, drive.facing, drive.dice or state.dice, False))
     if target is None:
         return 0.0
-    return 1 / LIFE[state.left[target].layers] if target in state.playing else 0.01
+    return (
+        1 / LIFE[state.remaining_zambonis[target].layers]
+        if target in state.remaining_players
+        else 0.01
+    )
 
 
 def _destroyed(state: State, drive: Drive) -> str | None:
     """Who is destroyed for certain by the shot at the end of a move."""
     target = _target(state, Stand(drive.space, drive.facing, drive.dice or state.dice, False))
-    return target if target and state.left[target].layers == 1 else None
+    return target if target and state.remaining_zambonis[target].layers == 1 else None
 
 
 def _chances(state: State, shooter: str, absent: str) -> Mapping[Space, float]:
@@ -119,9 +125,9 @@ def _chances(state: State, shooter: str, absent: str) -> Mapping[Space, float]:
 
     One Zamboni is thought away, so that the map holds wherever that one stands.
     """
-    thought = replace(_with(state, absent, None, state.dice), to_move=shooter)
+    thought = replace(_with_zamboni(state, absent, None, state.dice), to_move=shooter)
     others, seen = thought.others, Counter[Space]()
-    for ends in _ends(thought):
+    for ends in _reachable_ends(thought):
         aimed: set[Space] = set()
         for space, facing, dice, _ in set(ends):
             for there in _ray(space, facing):
@@ -134,9 +140,9 @@ def _chances(state: State, shooter: str, absent: str) -> Mapping[Space, float]:
     return {space: count / len(PIPS) for space, count in seen.items()}
 
 
-def _ends(state: State) -> Sequence[Sequence[Stand]]:
+def _reachable_ends(state: State) -> Sequence[Sequence[Stand]]:
     """By roll, 1 to 6, every end of a move of `state.to_move`: as `driving.reachable`, at once."""
-    every = [tuple(layer) for layer in islice(layers(state, in_force(state)), len(PIPS))]
+    every = [tuple(layer) for layer in islice(layers(state, movement_rules(state)), len(PIPS))]
     if state.ruling("points") == "may":
         start = (Stand(state.mover.space, state.mover.facing, state.dice, False),)
         return [[*start, *sum(every[:roll], ())] for roll in PIPS]
@@ -161,7 +167,9 @@ def _ray(space: Space, facing: str) -> tuple[Space, ...]:
     return tuple(there for there in ahead if there is not None)
 
 
-def _with(state: State, player: str, nest: Zamboni | None, dice: tuple[Space, ...]) -> State:
+def _with_zamboni(
+    state: State, player: str, nest: Zamboni | None, dice: tuple[Space, ...]
+) -> State:
     """The state with another Zamboni of a player, None for none, and cover dice."""
     nests = (
         nest if owner == player else old
@@ -174,7 +182,7 @@ def _asked(state: State) -> tuple[str, ...]:
     return () if state.next is None else (state.next,)
 
 
-def _wants(state: State, move: Drive | Fire) -> Message:
+def _wish_text(state: State, move: Drive | Fire) -> Message:
     who = state.to_move
     match move:
         case Drive(space, facing, ()):
@@ -206,4 +214,4 @@ def _announced(state: State, move: Drive | Fire) -> dict[str, str | bool] | None
             return None
 
 
-COMPUTER = ComputerPlayer(asked=_asked, choose=choose, wants=_wants, announced=_announced)
+COMPUTER = ComputerPlayer(asked=_asked, choose=choose, wants=_wish_text, announced=_announced)

@@ -25,7 +25,8 @@ Way = tuple[Space | str, ...]
 class MovementRules:
     """The rules of movement that hold.
 
-    Those of the game are `in_force`; a refusal varies them to find the rule that it depends on.
+    `movement_rules` has those of the game; a refusal varies them to find the rule that it depends
+    on.
     """
 
     arrows: bool = True
@@ -65,7 +66,7 @@ Layer = dict[Stand, Way]
 """Everything that one number of points leads to, each with one way to it."""
 
 
-def in_force(state: State) -> MovementRules:
+def movement_rules(state: State) -> MovementRules:
     """The rules of movement that the players chose (rulings zamboni_wars.3 and .7)."""
     return MovementRules(
         no_two_turns=state.ruling("turns") == "apart",
@@ -82,7 +83,7 @@ def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
     at all is the first.  Of several to the same end, the one given steps first, then warps, then
     turns, N to NW clockwise.
     """
-    every: list[Layer] = list(islice(layers(state, in_force(state)), roll))
+    every: list[Layer] = list(islice(layers(state, movement_rules(state)), roll))
     counted: list[Layer] = (
         [{_begin(state): ()}, *every] if state.ruling("points") == "may" else every[-1:]
     )
@@ -119,7 +120,7 @@ def breach(state: State, way: Way, laws: MovementRules) -> tuple[Stand, Space | 
     """
     stand = _begin(state)
     for done in way:
-        if done not in dict(_next(_ground(state, in_force(state)), stand)):
+        if done not in dict(_next(_ground(state, movement_rules(state)), stand)):
             return stand, done
         stand = dict(_next(_ground(state, laws), stand))[done]
     raise ValueError(f"expected a way that breaks a rule, got {' '.join(map(str, way))}")
@@ -165,14 +166,14 @@ def _step(ground: Ground, stand: Stand) -> Stand | None:
     there = space.ahead(facing)
     if there is None:
         return None
-    if there in dice and (pushed := _pushed(ground, there, facing, dice)):
+    if there in dice and (pushed := _dice_after_push(ground, there, facing, dice)):
         return Stand(there, facing, pushed, False)
     if ground.laws.solid and (there in dice or there in ground.others):
         return None
     return Stand(there, facing, dice, False)
 
 
-def _pushed(
+def _dice_after_push(
     ground: Ground, die: Space, way: str, dice: tuple[Space, ...]
 ) -> tuple[Space, ...] | None:
     """The cover dice after a push of one; None where it is stuck (ruling zamboni_wars.9)."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from engines.occlusion import NOT_SO, mostly_seen, what_is_true
+from engines.occlusion import NOT_SO, mostly_seen, true_act_choices
 from engines.verdict import Ambiguous, Choice
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.matching import Difference, Nest, TableMatch
 from engines.zamboni_wars.moves import Drive, EarlyRoll, Fire, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
-from engines.zamboni_wars.rules import PIPS, after, ended_on, play, violation
+from engines.zamboni_wars.rules import PIPS, after, drive_end_text, play, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State
 from engines.zamboni_wars.undisturbed import DoubtfulNest, UndisturbedTable
 from table.messages import NOTHING, Listing, Message, all_of, msg, sentences
 
 
-def seen_ways(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
+def observed_moves(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
     """The legal moves on the board that may explain what is seen.
 
     Where dice were announced before the end of a move was seen, what can have followed it is
@@ -27,7 +27,9 @@ def seen_ways(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
     ways = _next_ways(state, found)
     if not (isinstance(state.phase, Moving) and state.phase.early):
         return ways
-    return [(*way, *more) for way in ways for more in ((), *seen_ways(after(state, way), found))]
+    return [
+        (*way, *more) for way in ways for more in ((), *observed_moves(after(state, way), found))
+    ]
 
 
 def _next_ways(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
@@ -45,14 +47,15 @@ def _next_ways(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
         case Hit(target):
             return [(Take(target),)]
         case Aiming(target) if (
-            state.left[target].layers == 1 and state.left[target].space not in found.unread
+            state.remaining_zambonis[target].layers == 1
+            and state.remaining_zambonis[target].space not in found.unread
         ):
             return [(Fire(target), Take(target))]
         case _:
             return []
 
 
-def _unseen_ways(
+def _unseen_moves(
     state: State, found: TableMatch, unseen: Collection[str]
 ) -> Iterator[tuple[Move, ...]]:
     """Legal moves that can have happened to nests that are not seen.
@@ -66,11 +69,11 @@ def _unseen_ways(
         case Moving(_, early) if not early:
             for way in _next_ways(state, found):
                 yield from (
-                    (*way, *more) for more in _unseen_ways(after(state, way), found, unseen)
+                    (*way, *more) for more in _unseen_moves(after(state, way), found, unseen)
                 )
         case Hit(target) if target in unseen:
             yield (Take(target),)
-        case Aiming(target) if target in unseen and state.left[target].layers == 1:
+        case Aiming(target) if target in unseen and state.remaining_zambonis[target].layers == 1:
             yield (Fire(target), Take(target))
 
 
@@ -87,11 +90,13 @@ def follower_has_driven(state: State, found: TableMatch) -> bool:
         return False
     trials = (play(state, EarlyRoll(state.follower, pips)) for pips in PIPS)
     return any(
-        found.shows(after(trial, way)) for trial in trials for way in seen_ways(trial, found)
+        found.agrees_with(after(trial, way))
+        for trial in trials
+        for way in observed_moves(trial, found)
     )
 
 
-def who_rolled_unannounced(state: State, found: TableMatch) -> str | None:
+def unannounced_roller(state: State, found: TableMatch) -> str | None:
     """The player whose unannounced die would explain the table; else None.
 
     It is a die for a shot that hit before the end of its move was seen, or of a player who drove
@@ -109,19 +114,19 @@ def who_rolled_unannounced(state: State, found: TableMatch) -> str | None:
     explain = (
         player
         for player, trial in trials
-        for way in seen_ways(trial, found)
-        if found.shows(after(trial, way))
+        for way in observed_moves(trial, found)
+        if found.agrees_with(after(trial, way))
     )
     return next(explain, None)
 
 
-def ways_in_doubt(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
+def doubtful_drive_ends(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
     """Ends of the mover's drive where a doubtful nest may lie, whatever its facing."""
     mine = [nest for nest in found.nests if nest.is_of(state.to_move) and nest.doubtful]
-    return _ends_on(state, found, mine)
+    return _drive_ends(state, found, mine)
 
 
-def _ends_on(state: State, found: TableMatch, mine: Sequence[Nest]) -> list[tuple[Move, ...]]:
+def _drive_ends(state: State, found: TableMatch, mine: Sequence[Nest]) -> list[tuple[Move, ...]]:
     """Ends of the mover's drive where these nests are seen, whatever their facing."""
     if not isinstance(state.phase, Moving) or state.phase.early:
         return []
@@ -131,7 +136,7 @@ def _ends_on(state: State, found: TableMatch, mine: Sequence[Nest]) -> list[tupl
         for drive in reachable(state, state.phase.points)
         if any(drive.space in nest.spaces for nest in mine)
     ]
-    return [way for way in ends if there.shows(after(state, way))]
+    return [way for way in ends if there.agrees_with(after(state, way))]
 
 
 def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
@@ -140,18 +145,18 @@ def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambi
     They lie as before, or as a legal move left them. None where more is amiss, or most nests are
     not seen.
     """
-    if not mostly_seen(unseen, len(state.left)):
+    if not mostly_seen(unseen, len(state.remaining_zambonis)):
         return None
     there = replace(found, held=found.held.union(unseen))
     message = sentences(
-        msg("Not seen on the board: {text}.", text=lay(state, unseen)),
+        msg("Not seen on the board: {text}.", text=recorded_nests(state, unseen)),
         msg("Which is right?"),
         msg("You can also move it a little."),
     )
     return _ask(
         state,
         there,
-        _unseen_ways(state, there, unseen),
+        _unseen_moves(state, there, unseen),
         message,
         msg("It still lies there, but the camera cannot see it"),
     )
@@ -183,12 +188,12 @@ def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
     doubtful = (
         any(nest.is_of(target) and nest.doubtful for nest in found.nests) if target else False
     )
-    if target is None or not doubtful or not found.shows(after(state, (Take(target),))):
+    if target is None or not doubtful or not found.agrees_with(after(state, (Take(target),))):
         return None
     message = sentences(
         msg(
             "The camera is not sure whether the {size} {player} piece was taken off.",
-            size=LAYER_SIZES[state.left[target].layers],
+            size=LAYER_SIZES[state.remaining_zambonis[target].layers],
             player=target,
         ),
         msg("Which is right?"),
@@ -225,7 +230,7 @@ def ask_resized(state: State, found: TableMatch, wrong: Difference) -> Ambiguous
         size2=looks[0],
     )
     mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
-    return _ask(state, as_recorded, (), message, NOTHING, _ends_on(state, found, mine))
+    return _ask(state, as_recorded, (), message, NOTHING, _drive_ends(state, found, mine))
 
 
 def _ask(
@@ -245,15 +250,15 @@ def _ask(
     if isinstance(state.phase, Hit) and not any(
         nest.is_of(state.phase.target) and nest.doubtful for nest in there.nests
     ):
-        there = there.held_to(state.phase.target)
-    ways = dict.fromkeys((*seen_ways(state, there), *more))
-    explained = [way for way in ways if there.shows(after(state, way))]
+        there = there.with_read_size(state.phase.target)
+    ways = dict.fromkeys((*observed_moves(state, there), *more))
+    explained = [way for way in ways if there.agrees_with(after(state, way))]
     explained.sort(
         key=lambda way: not (isinstance(way[-1], Drive) and way[-1].space in there.unread)
     )
     every = dict.fromkeys((*explained, *others))
-    happened = [Choice(_what(state, way), tuple(map(str, way))) for way in every]
-    if not (choices := what_is_true(happened, still if there.shows(state) else None)):
+    happened = [Choice(_moves_text(state, way), tuple(map(str, way))) for way in every]
+    if not (choices := true_act_choices(happened, still if there.agrees_with(state) else None)):
         return None
     return Ambiguous(
         code="zamboni.unseen",
@@ -265,23 +270,23 @@ def _ask(
     )
 
 
-def _what(state: State, way: tuple[Move, ...]) -> Message:
+def _moves_text(state: State, way: tuple[Move, ...]) -> Message:
     """What was seen, in order, in a sentence."""
     message = NOTHING
     for k, move in enumerate(way):
         if isinstance(move, Drive | Take):
-            happened = _happened(after(state, way[:k]), move, first=not message)
+            happened = _move_text(after(state, way[:k]), move, first=not message)
             message = (
                 msg("{text}; then {text2}", text=message, text2=happened) if message else happened
             )
     return message
 
 
-def _happened(state: State, move: Drive | Take, first: bool) -> Message:
+def _move_text(state: State, move: Drive | Take, first: bool) -> Message:
     """What was seen, as the `first` part of a sentence or as a later one."""
     if isinstance(move, Drive):
-        return ended_on(state.to_move, move)
-    size = LAYER_SIZES[state.left[move.colour].layers]
+        return drive_end_text(state.to_move, move)
+    size = LAYER_SIZES[state.remaining_zambonis[move.colour].layers]
     if first:
         return msg(
             "The {size} {player} piece was taken off the board", size=size, player=move.colour
@@ -295,7 +300,7 @@ def ask_doubted(found: UndisturbedTable) -> Ambiguous:
     Nobody had a reason to touch them.
     """
     message = sentences(
-        msg("The camera is not sure {text}.", text=map(_seems, found.doubted)),
+        msg("The camera is not sure {text}.", text=map(_nest_text, found.doubted)),
         msg("Which is right?"),
     )
     choices = (Choice(msg("Nothing has changed"), (), confirms_record=True), NOT_SO)
@@ -305,11 +310,11 @@ def ask_doubted(found: UndisturbedTable) -> Ambiguous:
         rests_on=FIRING,
         choices=choices,
         withdrawn_if_table_changes=True,
-        table=found.as_said(),
+        table=found.observation_as_announced(),
     )
 
 
-def _seems(one: DoubtfulNest) -> Message:
+def _nest_text(one: DoubtfulNest) -> Message:
     colour, size = one.now.colour, one.now.size
     if size == one.size:
         return msg(
@@ -323,14 +328,14 @@ def _seems(one: DoubtfulNest) -> Message:
     )
 
 
-def lay(state: State, players: Collection[str]) -> Listing:
+def recorded_nests(state: State, players: Collection[str]) -> Listing:
     """Where their nests lie by the record."""
     return all_of(
         msg(
             "{player}'s (it was on {cell}, facing {cell2})",
             player=player,
-            cell=state.left[player].space,
-            cell2=state.left[player].facing,
+            cell=state.remaining_zambonis[player].space,
+            cell2=state.remaining_zambonis[player].facing,
         )
         for player in players
     )

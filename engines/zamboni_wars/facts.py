@@ -39,7 +39,7 @@ def _on_board(document: Document) -> OnBoard:
     return OnBoard(dice=tuple(document.get("dice", ())))
 
 
-def _as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
+def _played_setup(setup: Setup, rulings: Mapping[str, str]) -> Setup:
     """The setup as it is played: `cover=on` adds cover dice.
 
     They are of the usual size if `table.json` has none.
@@ -73,6 +73,6 @@ FACTS = GameFacts(
         on_board=_on_board,
     ),
     computer_player=COMPUTER,
-    as_played=_as_played,
+    as_played=_played_setup,
     next_button=_next_button,
 )

@@ -31,14 +31,20 @@ from engines.zamboni_wars.explanations import (
     ask_strange,
     ask_taken,
     ask_unseen,
+    doubtful_drive_ends,
     follower_has_driven,
-    lay,
-    seen_ways,
+    observed_moves,
+    recorded_nests,
     too_many,
-    ways_in_doubt,
-    who_rolled_unannounced,
+    unannounced_roller,
 )
-from engines.zamboni_wars.matching import Difference, Pair, TableMatch, as_said, match_table
+from engines.zamboni_wars.matching import (
+    Difference,
+    Pair,
+    TableMatch,
+    match_table,
+    with_announcements,
+)
 from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Shooting
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
@@ -46,8 +52,8 @@ from engines.zamboni_wars.rules import (
     SEQUENCE,
     after,
     after_early,
+    drive_end_text,
     early_dice,
-    ended_on,
     outcome,
     play,
     start,
@@ -55,7 +61,12 @@ from engines.zamboni_wars.rules import (
     violation,
 )
 from engines.zamboni_wars.state import LAYER_SIZES, State, fresh
-from engines.zamboni_wars.undisturbed import UndisturbedTable, as_they_lay, roller, touched
+from engines.zamboni_wars.undisturbed import (
+    UndisturbedTable,
+    roller,
+    touchable_players,
+    undisturbed_table,
+)
 from table.boards import Board, Coasters, kind_in_words
 from table.errors import InputError
 from table.messages import NOTHING, Message, any_of, msg, phrases, quoted, sentences
@@ -98,7 +109,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
     """The verdict on a board of coasters on which nothing moves any more."""
     assert isinstance(board, Coasters), "set_up refuses other boards"
-    held = as_they_lay(seen, before, state)
+    held = undisturbed_table(seen, before, state)
     verdict = _judge(state, held, before, board)
     return verdict if held.table is seen else replace(verdict, table=held.table)
 
@@ -116,27 +127,34 @@ def _judge(
         )
     if seen.hand:
         return Waiting(code=MOVE, message=msg("A hand is over the board."), player=state.to_move)
-    found = as_said(match_table(seen, before, board), state, before, board).believed(state)
+    found = with_announcements(
+        match_table(seen, before, board), state, before, board
+    ).without_impossible_nests(state)
     if found.up:
-        return _not_flat(state, found)
+        return _judge_tilted_nest(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
         return _judge_start(state, found)
     for reading in (
-        found.as_read(),
-        found.held_to(state.phase.target if isinstance(state.phase, Hit) else None),
+        found.with_read_sizes(),
+        found.with_read_size(state.phase.target if isinstance(state.phase, Hit) else None),
     ):
-        explained = [way for way in seen_ways(state, reading) if reading.shows(after(state, way))]
-        still = reading.shows(state)
+        explained = [
+            way for way in observed_moves(state, reading) if reading.agrees_with(after(state, way))
+        ]
+        still = reading.agrees_with(state)
         if still and (
             not explained
-            or (reading.plainly(touched(state)).shows(state) and not _may_have_ended(state))
+            or (
+                reading.likeliest(touchable_players(state)).agrees_with(state)
+                and not _may_have_ended(state)
+            )
         ):
             return _wait(state, found, held)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
             return _ask(state, explained, still, reading)
-    if found.shows(state):  # in doubt, which is in favour of the record
+    if found.agrees_with(state):  # in doubt, which is in favour of the record
         return _wait(state, found, held)
     return _judge_difference(state, found)
 
@@ -156,12 +174,12 @@ def _wait(state: State, found: TableMatch, lie: UndisturbedTable) -> Waiting | A
 
     Once a nest that lay unseen is seen again, people's word on it is dropped.
     """
-    held = found.differs(state).held
+    held = found.differences(state).held
     if found.held.difference(held):
         return Accepted(code=START, message=_turn(state, found), rests_on=MOVEMENT, moves=())
     asks = (
         ask_unseen(state, found, held)
-        if touched(state).intersection(held)
+        if touchable_players(state).intersection(held)
         else ask_doubted(lie)
         if lie.doubted
         else ask_taken(state, found)
@@ -181,9 +199,12 @@ def _turn(state: State, found: TableMatch) -> Message:
 
     Nests and cover dice that are not seen are taken to lie as recorded.
     """
-    wrong = found.differs(state)
+    wrong = found.differences(state)
     nests = (
-        msg("Not visible, but there according to the players: {text}.", text=lay(state, wrong.held))
+        msg(
+            "Not visible, but there according to the players: {text}.",
+            text=recorded_nests(state, wrong.held),
+        )
         if wrong.held
         else NOTHING
     )
@@ -211,10 +232,10 @@ def _unseen_dice(spaces: Sequence[Space]) -> Message:
     )
 
 
-def _not_flat(state: State, found: TableMatch) -> Verdict:
+def _judge_tilted_nest(state: State, found: TableMatch) -> Verdict:
     """The verdict where a nest does not lie flat, or is read so: people may say how it lies."""
     piece, flat = found.up[0], replace(found, up=())
-    asks = _ask_unless_driven(state, flat, flat.differs(state).gone)
+    asks = _ask_unless_driven(state, flat, flat.differences(state).gone)
     if piece.pose_probability < SURE:
         return _doubtful(state, piece, asks)
     message = msg(
@@ -245,7 +266,7 @@ def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotS
 
 
 def _judge_start(state: State, found: TableMatch) -> Verdict:
-    if wrong := found.differs(state):
+    if wrong := found.differences(state):
         differences, asks = tuple(_sentences(wrong)), ask_unseen(state, found, wrong.gone)
         message = msg("Set up the board: {text}", text=quoted(*differences))
         return Waiting(
@@ -267,7 +288,9 @@ def _accept(state: State, way: tuple[Move, ...], found: TableMatch) -> Accepted:
         for before, move in zip(states, way, strict=True)
         if isinstance(move, Drive | Take)
     ]
-    message = sentences(*(_happened(before, move) for before, move in seen), _turn(then, found))
+    message = sentences(
+        *(_observed_move_text(before, move) for before, move in seen), _turn(then, found)
+    )
     before, last = seen[-1]
     player = before.to_move
     if isinstance(last, Take):
@@ -296,7 +319,7 @@ def _accept(state: State, way: tuple[Move, ...], found: TableMatch) -> Accepted:
     )
 
 
-def _happened(state: State, move: Drive | Take) -> Message:
+def _observed_move_text(state: State, move: Drive | Take) -> Message:
     """What was seen, in sentences, with the dice that were announced before."""
     if isinstance(move, Take):
         return _hit(state, move.colour)
@@ -316,7 +339,7 @@ def _happened(state: State, move: Drive | Take) -> Message:
 
 def _hit(state: State, target: str) -> Message:
     """Who hit whom, and what is left of that Zamboni."""
-    left = play(state, Take(target)).left.get(target)
+    left = play(state, Take(target)).remaining_zambonis.get(target)
     hit: dict[str, object] = {"player": state.to_move, "player2": target}
     if left is None:
         return msg("{player} hits {player2}: its Zamboni is destroyed.", **hit)
@@ -325,11 +348,11 @@ def _hit(state: State, target: str) -> Message:
     return msg("{player} hits {player2}: {n} pieces left.", n=left.layers, **hit)
 
 
-def _in_words(player: str, way: tuple[Move, ...]) -> Message:
+def _moves_text(player: str, way: tuple[Move, ...]) -> Message:
     """Where a player's Zamboni ended, and what was taken off."""
     return phrases(
         *(
-            ended_on(player, move)
+            drive_end_text(player, move)
             if isinstance(move, Drive)
             else msg("{player}'s outermost piece is off", player=move.colour)
             for move in way
@@ -342,9 +365,9 @@ def _ask(
     state: State, explained: list[tuple[Move, ...]], still: bool, found: TableMatch
 ) -> Ambiguous:
     """The question where the picture leaves open what happened (ruling zamboni_wars.1)."""
-    more = ways_in_doubt(state, found)
+    more = doubtful_drive_ends(state, found)
     ways = dict.fromkeys((*explained, *more))
-    ends = {_in_words(state.to_move, way): tuple(map(str, way)) for way in ways}
+    ends = {_moves_text(state.to_move, way): tuple(map(str, way)) for way in ways}
     choices = [Choice(text, moves) for text, moves in ends.items()]
     if still:
         choices.append(Choice(msg("Nothing has happened yet"), ()))
@@ -370,18 +393,18 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
 
     It is half done, or wrong, or more than one thing.
     """
-    wrong = found.differs(state)
+    wrong = found.differences(state)
     strange = ask_strange(state, found, wrong.strange) if wrong.strange else None
     if wrong.doubtful:
         plain = found.without(wrong.doubtful)
         return _doubtful(
             state,
             wrong.doubtful[0].piece,
-            strange or _ask_unless_driven(state, plain, plain.differs(state).gone),
+            strange or _ask_unless_driven(state, plain, plain.differences(state).gone),
         )
-    if not wrong.of_nests:
+    if not wrong.has_nests:
         return _only_dice(state, found, wrong)
-    if not wrong.gone and (unannounced := who_rolled_unannounced(state, found.as_read())):
+    if not wrong.gone and (unannounced := unannounced_roller(state, found.with_read_sizes())):
         message = msg("{player}'s die was not announced: say what it showed.", player=unannounced)
         return Waiting(code=MOVE, message=message, rests_on=SEQUENCE, player=unannounced)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
@@ -404,8 +427,8 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
     if wrong.strange or wrong.recoloured or wrong.gone:
         return replace(_out_of_sync(state, wrong), asks=strange)
     if wrong.resized:
-        return ask_resized(state, found, wrong) or _resized(state, wrong)
-    return _moved(state, found, wrong)
+        return ask_resized(state, found, wrong) or _wrong_layers_verdict(state, wrong)
+    return _moved_nest_verdict(state, found, wrong)
 
 
 def _missing(state: State, found: TableMatch, wrong: Difference) -> Waiting | OutOfSync:
@@ -415,11 +438,11 @@ def _missing(state: State, found: TableMatch, wrong: Difference) -> Waiting | Ou
     carried out, what is amiss besides is told.
     """
     if isinstance(state.phase, Hit) and state.phase.target in wrong.gone:
-        besides = found.differs(after(state, (Take(state.phase.target),)))
+        besides = found.differences(after(state, (Take(state.phase.target),)))
         if besides and state.phase.target not in besides.gone:
             return _out_of_sync(state, besides)
     message = sentences(
-        msg("Not seen on the board: {text}.", text=lay(state, wrong.gone)),
+        msg("Not seen on the board: {text}.", text=recorded_nests(state, wrong.gone)),
         msg("Put it there, or move it a little if it is already there."),
         turn(state),
     )
@@ -440,7 +463,7 @@ def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | 
     It is pushed before its Zamboni drives, or was moved.
     """
     drives = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
-    if any(drive.dice and not found.differs(after(state, (drive,))).pushed for drive in drives):
+    if any(drive.dice and not found.differences(after(state, (drive,))).pushed for drive in drives):
         message = sentences(
             msg(
                 "A cover die was pushed to {cell}: now drive the Zamboni that pushes it, or"
@@ -453,7 +476,7 @@ def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | 
     return _out_of_sync(state, wrong)
 
 
-def _resized(state: State, wrong: Difference) -> Verdict:
+def _wrong_layers_verdict(state: State, wrong: Difference) -> Verdict:
     """The verdict where layers are gone that nobody shot off, or differ from the record."""
     if any(pair.nest.layers > pair.zamboni.layers for pair in wrong.resized):
         return _out_of_sync(state, wrong)
@@ -467,7 +490,7 @@ def _resized(state: State, wrong: Difference) -> Verdict:
     if elsewhere:
         return _out_of_sync(state, wrong)
     if not amiss:
-        nest = state.left[str(target)]
+        nest = state.remaining_zambonis[str(target)]
         message = sentences(
             msg(
                 "Lay {player}'s Zamboni on {cell} again, facing {cell2}.",
@@ -475,7 +498,7 @@ def _resized(state: State, wrong: Difference) -> Verdict:
                 cell=nest.space,
                 cell2=nest.facing,
             ),
-            _if_driven(target) if target == state.follower else NOTHING,
+            _roll_instruction(target) if target == state.follower else NOTHING,
         )
         return Waiting(code=HIT, message=message, rests_on=FIRING, player=state.to_move)
     player = amiss[0].player
@@ -495,16 +518,18 @@ def _resized(state: State, wrong: Difference) -> Verdict:
     return _refuse(state, replace(taken, code=HIT), taken.code, (str(Take(player)),), wrong)
 
 
-def _if_driven(player: str) -> Message:
+def _roll_instruction(player: str) -> Message:
     """What to announce if a player has driven before the die was announced."""
     return msg("If {player} has driven since, say what the die showed.", player=player)
 
 
-def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
+def _moved_nest_verdict(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     """The verdict where Zambonis lie or face otherwise than recorded, by no legal move."""
-    if len(wrong.moved) > 1 and follower_has_driven(state, found.as_read()):
+    if len(wrong.moved) > 1 and follower_has_driven(state, found.with_read_sizes()):
         verdict = _out_of_sync(state, wrong)
-        return replace(verdict, message=sentences(verdict.message, _if_driven(state.follower)))
+        return replace(
+            verdict, message=sentences(verdict.message, _roll_instruction(state.follower))
+        )
     if len(wrong.moved) > 1 or (wrong.pushed and len(found.dice or ()) != len(state.dice)):
         return _out_of_sync(state, wrong)
     (pair,) = wrong.moved
@@ -539,11 +564,15 @@ def _moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
     if forbidden is None:  # as it is likeliest read; all that is seen it does not explain
         return _out_of_sync(state, wrong)
     return _refuse(
-        state, replace(forbidden, code=MOVE), forbidden.code, (_tried(state, drive),), wrong
+        state,
+        replace(forbidden, code=MOVE),
+        forbidden.code,
+        (_attempted_move(state, drive),),
+        wrong,
     )
 
 
-def _tried(state: State, drive: Drive) -> str:
+def _attempted_move(state: State, drive: Drive) -> str:
     """The move that was tried; its space alone where no move can end there, whatever the facing."""
     ends = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
     return str(drive) if any(end.space == drive.space for end in ends) else str(drive.space)
@@ -553,7 +582,7 @@ def _refuse(
     state: State, forbidden: Violation, rule: str, tried: tuple[str, ...], wrong: Difference
 ) -> Refused:
     """A refusal. `code` is the same for every refused move; the evidence names the rule."""
-    nests = dict.fromkeys(_as_it_lay(pair) for pair in (*wrong.moved, *wrong.resized))
+    nests = dict.fromkeys(_recorded_nest_text(pair) for pair in (*wrong.moved, *wrong.resized))
     dice = [msg("the cover die on {cell}", cell=space) for space in wrong.unseen if wrong.pushed]
     put_back = msg("Put back {text}.", text=[*nests, *dice])
     named = replace(forbidden, message=sentences(forbidden.message, put_back))
@@ -575,7 +604,7 @@ def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
     )
 
 
-def _as_it_lay(pair: Pair) -> Message:
+def _recorded_nest_text(pair: Pair) -> Message:
     return msg(
         "{player}'s {size} nest on {cell}, facing {cell2}",
         player=pair.player,

@@ -60,7 +60,7 @@ class Nest:
         """True if anything about it is unsure, so that no refusal may rest on it."""
         return not self.sure or size_probability(self.piece) < SURE
 
-    def plainly(self) -> Nest:
+    def likeliest(self) -> Nest:
         """The likeliest reading of it, as if there were no doubt."""
         return replace(
             self, sure=True, spaces=self.spaces[:1], facings=self.facings[:1], sized=True
@@ -70,7 +70,7 @@ class Nest:
         """True if it may be this player's."""
         return self.colour == player or not self.sure
 
-    def lies_as(self, zamboni: Zamboni) -> bool:
+    def may_be(self, zamboni: Zamboni) -> bool:
         """True if it may be meant to lie there and to face that way."""
         return zamboni.space in self.spaces and zamboni.facing in self.facings
 
@@ -109,10 +109,10 @@ class Difference:
     unseen: tuple[Space, ...]
 
     def __bool__(self) -> bool:
-        return self.of_nests or bool(self.pushed)
+        return self.has_nests or bool(self.pushed)
 
     @property
-    def of_nests(self) -> bool:
+    def has_nests(self) -> bool:
         """True if anything but cover dice is wrong."""
         return bool(self.moved or self.resized or self.recoloured or self.gone or self.strange)
 
@@ -137,7 +137,8 @@ class TableMatch:
     something new may lie that was not read, `obscured` those where anything unread lies, new or
     not. `dice` has for each cover die that was read the spaces that it may be meant to be in, the
     likeliest first; None where nobody looks for any. `held` are players whose nest lies where it is
-    recorded, seen or not, on people's word; `unbelieved` are pieces left out by `believed`.
+    recorded, seen or not, on people's word. `unbelieved` are pieces that `without_impossible_nests`
+    leaves out.
     """
 
     nests: tuple[Nest, ...]
@@ -148,13 +149,13 @@ class TableMatch:
     unbelieved: tuple[SeenPiece, ...] = ()
     obscured: frozenset[Space] = frozenset()
 
-    def as_read(self) -> TableMatch:
+    def with_read_sizes(self) -> TableMatch:
         """The table with colours and sizes as they were read, whatever the doubt."""
         return replace(
             self, nests=tuple(replace(nest, sure=True, sized=True) for nest in self.nests)
         )
 
-    def held_to(self, player: str | None) -> TableMatch:
+    def with_read_size(self, player: str | None) -> TableMatch:
         """The table with the size of this player's nest as it was read."""
         return replace(
             self,
@@ -186,7 +187,7 @@ class TableMatch:
             up=tuple(piece for piece in self.up if piece not in up),
         )
 
-    def believed(self, state: State) -> TableMatch:
+    def without_impossible_nests(self, state: State) -> TableMatch:
         """The table without doubtful pieces where no nest of their colour can be.
 
         Nobody has such a nest any more, or it is surely read elsewhere. A cover die that is not
@@ -201,7 +202,9 @@ class TableMatch:
 
         def may_be(piece: SeenPiece) -> bool:
             doubtful = piece.colour_probability >= SURE > size_probability(piece)
-            return not doubtful or (piece.colour in state.left and piece.colour not in seen)
+            return not doubtful or (
+                piece.colour in state.remaining_zambonis and piece.colour not in seen
+            )
 
         _, unseen = self._dice(state)
         covers = {
@@ -210,7 +213,10 @@ class TableMatch:
             if nest.was_occupied
             and {*nest.spaces} & {*unseen}
             and nest.colour != state.to_move
-            and not (nest.colour in state.left and nest.lies_as(state.left[nest.colour]))
+            and not (
+                nest.colour in state.remaining_zambonis
+                and nest.may_be(state.remaining_zambonis[nest.colour])
+            )
         }
         believed = {id(piece) for piece in pieces if may_be(piece) and id(piece) not in covers}
         return replace(
@@ -220,25 +226,25 @@ class TableMatch:
             unbelieved=tuple(piece for piece in pieces if id(piece) not in believed),
         )
 
-    def plainly(self, players: Collection[str]) -> TableMatch:
+    def likeliest(self, players: Collection[str]) -> TableMatch:
         """The table with the likeliest reading of these players' nests and of the cover dice.
 
         Doubt is ignored.
         """
-        nests = tuple(nest.plainly() if nest.colour in players else nest for nest in self.nests)
+        nests = tuple(nest.likeliest() if nest.colour in players else nest for nest in self.nests)
         return replace(
             self,
             nests=nests,
             dice=None if self.dice is None else tuple(spaces[:1] for spaces in self.dice),
         )
 
-    def shows(self, state: State) -> bool:
+    def agrees_with(self, state: State) -> bool:
         """True if, by the picture, the table may be in this state."""
-        return not self.differs(state)
+        return not self.differences(state)
 
-    def differs(self, state: State) -> Difference:
+    def differences(self, state: State) -> Difference:
         """The differences from a state; doubt is resolved in favour of the state."""
-        slots = list(state.left.items())
+        slots = list(state.remaining_zambonis.items())
         cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(
             len(slots), len(self.nests)
         )
@@ -249,7 +255,7 @@ class TableMatch:
         unpaired = [player for player, _ in slots if player not in [pair.player for pair in pairs]]
         pushed, unseen = self._dice(state)
         return Difference(
-            moved=tuple(pair for pair in pairs if not pair.nest.lies_as(pair.zamboni)),
+            moved=tuple(pair for pair in pairs if not pair.nest.may_be(pair.zamboni)),
             resized=tuple(pair for pair in pairs if not pair.nest.has(pair.zamboni.layers)),
             recoloured=tuple(pair for pair in pairs if not pair.nest.is_of(pair.player)),
             gone=tuple(player for player in unpaired if player not in self.held),
@@ -292,8 +298,8 @@ class TableMatch:
 
 def match_table(seen: Observation, before: Observation | None, board: Coasters) -> TableMatch:
     """Assign an observation to the spaces of a board; pieces outside them are out of play."""
-    nests, up, occupied = [], [], _occupied(before, board)
-    for piece, *others in map(_ways_to_lie, seen.pieces):
+    nests, up, occupied = [], [], _occupied_spaces(before, board)
+    for piece, *others in map(_lying_readings, seen.pieces):
         if piece.pose != "lying":
             up.append(piece)
             continue
@@ -303,7 +309,7 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
         if spaces:
             sure = piece.colour_probability >= SURE
             sized = size_probability(piece) >= SURE and not (
-                before and any(lies_as_before(piece, old) for old in before.pieces)
+                before and any(is_untouched(piece, old) for old in before.pieces)
             )
             facings = tuple(
                 dict.fromkeys(facing for way in (piece, *others) for facing in _facings(way))
@@ -320,7 +326,7 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
                     not occupied.isdisjoint(spaces),
                 )
             )
-    dice = _dice_in(seen, board)
+    dice = _possible_die_spaces(seen, board)
     unread = {
         space
         for place in seen.unread_mm
@@ -337,7 +343,7 @@ def match_table(seen: Observation, before: Observation | None, board: Coasters) 
     )
 
 
-def _dice_in(seen: Observation, board: Coasters) -> list[tuple[Space, ...]]:
+def _possible_die_spaces(seen: Observation, board: Coasters) -> list[tuple[Space, ...]]:
     """For each cover die that was read the spaces that it may be meant to be in."""
     return [
         _spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board)
@@ -345,15 +351,17 @@ def _dice_in(seen: Observation, board: Coasters) -> list[tuple[Space, ...]]:
     ]
 
 
-def _occupied(before: Observation | None, board: Coasters) -> frozenset[Space]:
+def _occupied_spaces(before: Observation | None, board: Coasters) -> frozenset[Space]:
     """The spaces where a cover die, or something unreadable, was before."""
     if before is None:
         return frozenset()
     unread = (_spaces(place, 0.0, board) for place in before.unread_mm)
-    return frozenset(space for spaces in (*unread, *_dice_in(before, board)) for space in spaces)
+    return frozenset(
+        space for spaces in (*unread, *_possible_die_spaces(before, board)) for space in spaces
+    )
 
 
-def _ways_to_lie(piece: SeenPiece) -> tuple[SeenPiece, ...]:
+def _lying_readings(piece: SeenPiece) -> tuple[SeenPiece, ...]:
     """The ways in which a piece may lie flat on a side, as nests do, the likeliest first.
 
     As it is where it surely does not, or no such way is known.
@@ -367,7 +375,7 @@ def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
     return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * piece.place_sigma_mm), board)
 
 
-def as_said(
+def with_announcements(
     found: TableMatch, state: State, before: Observation | None, board: Coasters
 ) -> TableMatch:
     """The table with what people said against the picture at the last verdict.
@@ -378,10 +386,10 @@ def as_said(
     if before is None:
         return found
     ruled = match_table(before, None, board)
-    then = ruled.differs(state)
+    then = ruled.differences(state)
     denied = (*then.strange, *then.doubtful)
-    gone = ruled.without(denied).differs(state).gone
-    held = frozenset(gone if mostly_seen(gone, len(state.left)) else ())
+    gone = ruled.without(denied).differences(state).gone
+    held = frozenset(gone if mostly_seen(gone, len(state.remaining_zambonis)) else ())
     up = tuple(piece for piece in found.up if not any(touch(piece, old) for old in ruled.up))
     return replace(replace(found, up=up).without(denied), held=held)
 
@@ -396,7 +404,7 @@ def size_probability(piece: SeenPiece) -> float:
     return piece.size_probability * piece.pose_probability
 
 
-def lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
+def is_untouched(piece: SeenPiece, old: SeenPiece) -> bool:
     """True if it is the same reading of a piece that nobody has touched since."""
     x, y, turn_deg = piece.away_from(old)
     return (
@@ -422,7 +430,7 @@ def _cost(nest: Nest, player: str, zamboni: Zamboni) -> float:
     )
     wrong = (
         OTHER_COLOUR * (not nest.is_of(player))
-        + OTHER_PLACE * (not nest.lies_as(zamboni))
+        + OTHER_PLACE * (not nest.may_be(zamboni))
         + OTHER_LAYERS * (not nest.has(zamboni.layers))
     )
     return wrong + LESS_LIKELY * (not likely) + LESS_LIKELY * (nest.colour != player)

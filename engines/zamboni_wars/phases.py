@@ -103,7 +103,7 @@ def parse_phase(text: str) -> Phase:
             return Rolling()
         case "move":
             points, _, early = rest.partition(" early ")
-            return Moving(parse_pips(points), _early(early))
+            return Moving(parse_pips(points), _parse_early_dice(early))
         case "fire":
             return Aiming(rest)
         case "shot":
@@ -118,7 +118,7 @@ def parse_phase(text: str) -> Phase:
     )
 
 
-def _early(text: str) -> tuple[tuple[str, int], ...]:
+def _parse_early_dice(text: str) -> tuple[tuple[str, int], ...]:
     words = [word.partition("=") for word in text.split()]
     return tuple((player, parse_pips(pips)) for player, _, pips in words)
 

@@ -16,8 +16,8 @@ from engines.zamboni_wars.driving import (
     Stand,
     Way,
     breach,
-    in_force,
     layers,
+    movement_rules,
     reachable,
 )
 from engines.zamboni_wars.moves import Drive
@@ -108,7 +108,7 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
             ),
         )
     laws, counts = (
-        in_force(state),
+        movement_rules(state),
         range(1, points + 1) if state.ruling("points") == "may" else [points],
     )
     spent = len(next(iter(reachable(state, points).values())))
@@ -118,12 +118,12 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
             yield (
                 "zamboni.move.turns",
                 f"{MOVEMENT}; rulings zamboni_wars.3 and zamboni_wars.4",
-                _not_on_two_turns(cost, most),
+                _two_turns_message(cost, most),
             )
         yield (
             "zamboni.move.points",
             f"{MOVEMENT}; ruling zamboni_wars.4",
-            _must_be_spent(cost, most),
+            _unspent_points_message(cost, most),
         )
     if way := _way(state, counts, move, free := replace(laws, arrows=False)):
         stand, _ = breach(state, way, free)
@@ -139,7 +139,7 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
     yield "zamboni.move.way", MOVEMENT, msg("no way of up to {n} points leads there", n=FARTHEST)
 
 
-def _must_be_spent(cost: int, most: int | None) -> Message:
+def _unspent_points_message(cost: int, most: int | None) -> Message:
     """The message that a way spends too few of the points.
 
     `cost` is what it spends; `most` is all that can be spent, None where all points can.
@@ -153,8 +153,8 @@ def _must_be_spent(cost: int, most: int | None) -> Message:
     )
 
 
-def _not_on_two_turns(cost: int, most: int | None) -> Message:
-    """As `_must_be_spent`, where two turns in a row would spend the others."""
+def _two_turns_message(cost: int, most: int | None) -> Message:
+    """As `_unspent_points_message`, where two turns in a row would spend the others."""
     if most is None:
         return msg(
             "that takes {text}, and all points must be spent, but not on two turns in a row",
@@ -253,7 +253,7 @@ def fire_violation(state: State, target: str) -> Violation | None:
     """Which rule forbids that the player whose turn it is fires at another one, or None."""
     if target == state.in_sight:
         return None
-    code, clause, why = _missed(state, target)
+    code, clause, why = _out_of_sight_reason(state, target)
     return Violation(
         code,
         clause,
@@ -278,15 +278,19 @@ def firing(state: State) -> Message:
     return msg("{player} must fire at {player2}.", player=state.to_move, player2=state.in_sight)
 
 
-def _missed(state: State, target: str) -> Reason:
+def _out_of_sight_reason(state: State, target: str) -> Reason:
     """Code, clause and reason why a laser cannot be fired at a player who is not in sight."""
     if target not in state.players:
         return "zamboni.fire.player", FIRING, msg("nobody plays {player}", player=target)
-    if target not in state.left:
+    if target not in state.remaining_zambonis:
         return "zamboni.fire.gone", FIRING, msg("{player}'s Zamboni is destroyed", player=target)
     if target == state.to_move:
         return "zamboni.fire.self", FIRING, msg("a laser can only be fired at another Zamboni")
-    space, facing, there = state.mover.space, state.mover.facing, state.left[target].space
+    space, facing, there = (
+        state.mover.space,
+        state.mover.facing,
+        state.remaining_zambonis[target].space,
+    )
     line = [ahead for spaces in range(1, 2 * SIDE) if (ahead := space.ahead(facing, spaces))]
     if there not in line:
         return (

@@ -13,7 +13,7 @@ from typing import assert_never
 from engines.errors import Violation
 from engines.house_rules import choose
 from engines.legal_moves import Legal
-from engines.resigned import in_order
+from engines.resigned import in_turn_order
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.moves import (
@@ -151,12 +151,15 @@ def play(state: State, move: Move) -> State:
             return after_early(state, move)[0]
         case _, Fire(target):
             return replace(
-                state, phase=Shooting(target) if state.left[target].layers > 1 else Hit(target)
+                state,
+                phase=Shooting(target)
+                if state.remaining_zambonis[target].layers > 1
+                else Hit(target),
             )
         case Shooting(target), Die(pips):
             return (
                 replace(state, phase=Hit(target))
-                if pips >= HIT_FROM[state.left[target].layers]
+                if pips >= HIT_FROM[state.remaining_zambonis[target].layers]
                 else _next(state)
             )
         case _, Take(target):
@@ -167,12 +170,14 @@ def play(state: State, move: Move) -> State:
 
 def resign(state: State, player: str) -> State:
     """The state after a player resigned while others play on; a hit that was rolled counts."""
-    after = replace(state, resigned=in_order(state.players, (*state.resigned, player)))
-    if len(after.playing) < 2:
+    after = replace(state, resigned=in_turn_order(state.players, (*state.resigned, player)))
+    if len(after.remaining_players) < 2:
         return replace(after, to_move=after.follower, phase=Over())
     match state.phase:
         case RollOff(rolls):
-            return _rolled(after, {roller: pips for roller, pips in rolls if roller != player})
+            return _after_roll_off(
+                after, {roller: pips for roller, pips in rolls if roller != player}
+            )
         case Hit(target) if state.to_move == player:
             return _next(_strip(after, target))
         case _ if state.to_move == player:
@@ -194,7 +199,7 @@ def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
     driven = _aim(_changed(replace(state, dice=drive.dice or state.dice), state.to_move, nest))
     unused = []
     for player, pips in state.phase.early:
-        moves = stands_for(driven, player, pips)
+        moves = moves_of_die(driven, player, pips)
         if moves is None:
             unused.append(player)
         else:
@@ -202,7 +207,7 @@ def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
     return driven, tuple(unused)
 
 
-def ended_on(player: str, drive: Drive) -> Message:
+def drive_end_text(player: str, drive: Drive) -> Message:
     """How a player's Zamboni ended, and where the cover dice lie if one was pushed."""
     fields = {"player": player, "cell": drive.space, "cell2": drive.facing}
     if not drive.dice:
@@ -226,7 +231,7 @@ def early_dice(state: State, drive: Drive) -> list[Message]:
     ]
 
 
-def stands_for(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
+def moves_of_die(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
     """The moves that a player's die stands for, with unannounced ones before it; None if not due.
 
     A player who might fire does not when the next one rolls, and a piece that was to come off is
@@ -238,14 +243,18 @@ def stands_for(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
         case Shooting() if player == state.to_move:
             return (Die(pips),)
         case Aiming(target) if player == state.to_move:
-            return (Fire(target), Die(pips)) if state.left[target].layers > 1 else (Fire(target),)
+            return (
+                (Fire(target), Die(pips))
+                if state.remaining_zambonis[target].layers > 1
+                else (Fire(target),)
+            )
         case Aiming() if player == state.follower and violation(state, Hold()) is None:
             done: Move = Hold()
         case Hit(target) if player == play(state, Take(target)).to_move != state.to_move:
             done = Take(target)
         case _:
             return None
-    more = stands_for(play(state, done), player, pips)
+    more = moves_of_die(play(state, done), player, pips)
     return None if more is None else (done, *more)
 
 
@@ -261,14 +270,15 @@ def violation(state: State, move: Move) -> Violation | None:
     match state.phase, move:
         case Over(), _:
             return Violation(
-                "zamboni.over", WINNING, msg("The game is over: {text}.", text=_ending(state))
+                "zamboni.over", WINNING, msg("The game is over: {text}.", text=_ending_text(state))
             )
         case (RollOff() | Rolling(), Roll()) | (Shooting(), Die()):
             return None
         case Moving(points), Drive():
             return drive_violation(state, points, move)
         case Moving(points), EarlyRoll(player, pips) if any(
-            stands_for(after_early(state, end)[0], player, pips) for end in reachable(state, points)
+            moves_of_die(after_early(state, end)[0], player, pips)
+            for end in reachable(state, points)
         ):
             return None
         case Aiming(), Fire(target):
@@ -318,7 +328,7 @@ def outcome(state: State) -> Outcome | None:
     )
 
 
-def _ending(state: State) -> Message:
+def _ending_text(state: State) -> Message:
     """How a game that is over ended."""
     return Outcome(state.to_move, state.mover.layers, bool(state.others)).message
 
@@ -342,18 +352,18 @@ def turn(state: State) -> Message:
                 "{player} rolls for the shot at {player2}; {n} or more hits.",
                 player=who,
                 player2=target,
-                n=HIT_FROM[state.left[target].layers],
+                n=HIT_FROM[state.remaining_zambonis[target].layers],
             )
         case Hit(target):
             return msg(
                 "{player} hit {player2}: take the {size} {colour} piece off the board.",
                 player=who,
                 player2=target,
-                size=LAYER_SIZES[state.left[target].layers],
+                size=LAYER_SIZES[state.remaining_zambonis[target].layers],
                 colour=target,
             )
         case Over():
-            return msg("The game is over: {text}.", text=_ending(state))
+            return msg("The game is over: {text}.", text=_ending_text(state))
         case _:
             assert_never(state.phase)
 
@@ -387,7 +397,7 @@ def _aim(state: State) -> State:
 
 def _strip(state: State, target: str) -> State:
     """The state with one layer less; the last one destroys the Zamboni."""
-    nest = state.left[target]
+    nest = state.remaining_zambonis[target]
     return _changed(
         state, target, replace(nest, layers=nest.layers - 1) if nest.layers > 1 else None
     )
@@ -396,7 +406,9 @@ def _strip(state: State, target: str) -> State:
 def _next(state: State) -> State:
     """The state at the next player's turn, or the end of the game when nobody else is left."""
     return replace(
-        state, to_move=state.follower, phase=Rolling() if len(state.playing) > 1 else Over()
+        state,
+        to_move=state.follower,
+        phase=Rolling() if len(state.remaining_players) > 1 else Over(),
     )
 
 
@@ -407,13 +419,13 @@ def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
     one die, so two dice go to two players: each in a roll-off of its own, or both in one (ruling
     `roll_off`).
     """
-    return _rolled(
+    return _after_roll_off(
         state,
         {player: pips if player == state.to_move else rolled for player, rolled in rolling.rolls},
     )
 
 
-def _rolled(state: State, rolls: Mapping[str, int | None]) -> State:
+def _after_roll_off(state: State, rolls: Mapping[str, int | None]) -> State:
     wanted = state.cover_dice - len(state.dice) if state.ruling("roll_off") == "once" else 1
     rolled = sorted((roll for roll in rolls.values() if roll), reverse=True)
     enough = len(rolls) <= wanted  # as others resigned
@@ -426,13 +438,13 @@ def _rolled(state: State, rolls: Mapping[str, int | None]) -> State:
     ]
     covered = replace(state, dice=tuple(sorted((*state.dice, *won))))
     if len(covered.dice) == covered.cover_dice:
-        return replace(covered, to_move=covered.playing[0], phase=Rolling())
+        return replace(covered, to_move=covered.remaining_players[0], phase=Rolling())
     level = (
         covered.uncovered
         if enough or len(won) == wanted
         else [player for player, roll in rolls.items() if roll == rolled[wanted]]
     )
-    return _rolled(covered, dict.fromkeys(level))
+    return _after_roll_off(covered, dict.fromkeys(level))
 
 
 def _to_roll(state: State, rolls: Mapping[str, int | None]) -> State:

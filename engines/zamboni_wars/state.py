@@ -166,26 +166,30 @@ class State:
         return dict(self.rulings)[name]
 
     @property
-    def left(self) -> dict[str, Zamboni]:
+    def remaining_zambonis(self) -> dict[str, Zamboni]:
         """The Zambonis that are left, by player, in turn order."""
         return {
             player: nest for player, nest in zip(self.players, self.zambonis, strict=True) if nest
         }
 
     @property
-    def playing(self) -> tuple[str, ...]:
+    def remaining_players(self) -> tuple[str, ...]:
         """Who has a Zamboni left and has not resigned, in turn order."""
-        return tuple(player for player in self.left if player not in self.resigned)
+        return tuple(player for player in self.remaining_zambonis if player not in self.resigned)
 
     @property
     def mover(self) -> Zamboni:
         """The Zamboni of the player whose turn it is."""
-        return self.left[self.to_move]
+        return self.remaining_zambonis[self.to_move]
 
     @property
     def others(self) -> dict[Space, str]:
         """The players of all other Zambonis, by the spaces where these stand."""
-        return {nest.space: player for player, nest in self.left.items() if player != self.to_move}
+        return {
+            nest.space: player
+            for player, nest in self.remaining_zambonis.items()
+            if player != self.to_move
+        }
 
     @property
     def in_sight(self) -> str | None:
@@ -221,7 +225,9 @@ class State:
         """Who is next in turn order among those who play on."""
         here = self.players.index(self.to_move) + 1
         return next(
-            player for player in self.players[here:] + self.players[:here] if player in self.playing
+            player
+            for player in self.players[here:] + self.players[:here]
+            if player in self.remaining_players
         )
 
     @property
@@ -240,7 +246,9 @@ class State:
     def uncovered(self) -> tuple[str, ...]:
         """Players still in the game whose coaster has no cover die on its middle."""
         return tuple(
-            player for player in self.playing if PLACES[self.board.place(player)] not in self.dice
+            player
+            for player in self.remaining_players
+            if PLACES[self.board.place(player)] not in self.dice
         )
 
     def __str__(self) -> str:
@@ -372,12 +380,13 @@ def _check(state: State, blank: State) -> None:
             f"expected a Zamboni or {NONE} for each of {len(state.players)} players, got"
             f" {len(state.zambonis)}"
         )
-    spaces = [nest.space for nest in state.left.values()]
+    spaces = [nest.space for nest in state.remaining_zambonis.values()]
     setting_up = isinstance(state.phase, RollOff) or (
         isinstance(state.phase, Over) and bool(state.resigned)
     )
     wrong = {
-        "whose turn it is among the players who are left": state.to_move not in state.playing,
+        "whose turn it is among the players who are left": state.to_move
+        not in state.remaining_players,
         "all Zambonis and cover dice on different spaces": (
             len({*spaces, *state.dice}) < len(spaces) + len(state.dice)
         ),
@@ -386,7 +395,7 @@ def _check(state: State, blank: State) -> None:
             not setting_up and len(state.dice) != state.cover_dice
         ),
         "the phase over where one Zamboni is left, and only there": (
-            isinstance(state.phase, Over) != (len(state.playing) == 1)
+            isinstance(state.phase, Over) != (len(state.remaining_players) == 1)
         ),
     }
     for expected, refused in wrong.items():
@@ -409,7 +418,7 @@ def _check(state: State, blank: State) -> None:
                 )
         case Aiming(target) | Shooting(target) | Hit(target) as phase:
             if target != state.in_sight or (
-                isinstance(phase, Shooting) and state.left[target].layers == 1
+                isinstance(phase, Shooting) and state.remaining_zambonis[target].layers == 1
             ):
                 raise InvalidNotation(
                     "expected a target in sight, with two layers or more for a shot's die, got"

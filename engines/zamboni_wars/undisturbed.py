@@ -11,7 +11,7 @@ import numpy as np
 
 from engines.zamboni_wars.matching import (
     STILL_MM,
-    lies_as_before,
+    is_untouched,
     size_probability,
     touch,
     was_unread,
@@ -21,18 +21,20 @@ from engines.zamboni_wars.state import LAYER_SIZES, State
 from table.observation import SURE, Observation, SeenPiece
 
 
-def touched(state: State) -> frozenset[str]:
+def touchable_players(state: State) -> frozenset[str]:
     """Players whose nests somebody has a reason to touch now."""
     if isinstance(
         state.phase, Hit | Aiming
     ):  # before the die is told only a last layer may rightly be gone
         target = state.phase.target
         return frozenset(
-            (target,) if isinstance(state.phase, Hit) or state.left[target].layers == 1 else ()
+            (target,)
+            if isinstance(state.phase, Hit) or state.remaining_zambonis[target].layers == 1
+            else ()
         )
     if not isinstance(state.phase, Moving):
         return frozenset()
-    return frozenset(state.left) if state.phase.early else frozenset((state.to_move,))
+    return frozenset(state.remaining_zambonis) if state.phase.early else frozenset((state.to_move,))
 
 
 def roller(state: State) -> str | None:
@@ -69,7 +71,7 @@ class UndisturbedTable:
     table: Observation
     doubted: tuple[DoubtfulNest, ...] = ()
 
-    def as_said(self) -> Observation:
+    def observation_as_announced(self) -> Observation:
         """The table once people have said so: there was something that could not be read."""
         return replace(
             self.table,
@@ -77,22 +79,26 @@ class UndisturbedTable:
         )
 
 
-def as_they_lay(seen: Observation, before: Observation | None, state: State) -> UndisturbedTable:
+def undisturbed_table(
+    seen: Observation, before: Observation | None, state: State
+) -> UndisturbedTable:
     """The table as it must be if only those with a reason have touched nests."""
     if before is None:
         return UndisturbedTable(seen)
     pieces, doubted, message = [], [], []
     for piece in seen.pieces:
-        was = _lay_there(piece, before) if piece.colour in state.left else None
+        was = _earlier_nest(piece, before) if piece.colour in state.remaining_zambonis else None
         if was is None:
             pieces.append(piece)
             continue
-        known = piece.colour not in touched(state) and size_probability(was) >= SURE
+        known = piece.colour not in touchable_players(state) and size_probability(was) >= SURE
         pieces.append(was if known else piece)
         if known and was_unread(was.base_mm, before):
             message.append(was.base_mm)
-        elif _seems_otherwise(piece, was, state, known):
-            doubted.append(DoubtfulNest(piece, was, LAYER_SIZES[state.left[piece.colour].layers]))
+        elif _contradicts_earlier(piece, was, state, known):
+            doubted.append(
+                DoubtfulNest(piece, was, LAYER_SIZES[state.remaining_zambonis[piece.colour].layers])
+            )
     left = tuple(pieces)
     return UndisturbedTable(
         (
@@ -104,7 +110,7 @@ def as_they_lay(seen: Observation, before: Observation | None, state: State) -> 
     )
 
 
-def _lay_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
+def _earlier_nest(piece: SeenPiece, before: Observation) -> SeenPiece | None:
     """The nest that lay where this one does, which is not surely read."""
     were = [old for old in before.pieces if old.colour == piece.colour]
     return (
@@ -114,7 +120,7 @@ def _lay_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
     )
 
 
-def _seems_otherwise(piece: SeenPiece, was: SeenPiece, state: State, known: bool) -> bool:
+def _contradicts_earlier(piece: SeenPiece, was: SeenPiece, state: State, known: bool) -> bool:
     """True if the picture speaks against a nest being as it was.
 
     For one that was surely `known`: also if it is read elsewhere, or not flat, unless it may have
@@ -123,18 +129,18 @@ def _seems_otherwise(piece: SeenPiece, was: SeenPiece, state: State, known: bool
     """
     if known:
         return was.size != piece.size or not (
-            piece.colour == roller(state) or _may_lie_as(piece, was)
+            piece.colour == roller(state) or _may_be_unmoved(piece, was)
         )
     hit = state.phase.target if isinstance(state.phase, Hit | Aiming) else None
-    recorded = LAYER_SIZES[state.left[piece.colour].layers]
+    recorded = LAYER_SIZES[state.remaining_zambonis[piece.colour].layers]
     return (
         piece.colour != hit
-        and not lies_as_before(piece, was)
+        and not is_untouched(piece, was)
         and recorded not in {way.size for way in (piece, *piece.rivals)}
     )
 
 
-def _may_lie_as(piece: SeenPiece, was: SeenPiece) -> bool:
+def _may_be_unmoved(piece: SeenPiece, was: SeenPiece) -> bool:
     """True if, by the picture, a piece may lie as it lay."""
     ways = [way for way in (piece, *piece.rivals) if (way.size, way.pose) == (was.size, was.pose)]
     return any(

@@ -105,7 +105,7 @@ class Link:
             return self._error
 
     @property
-    def answered(self) -> bool:
+    def has_answered(self) -> bool:
         """Is there a board that has said what it is since the port was opened?"""
         return self._known
 

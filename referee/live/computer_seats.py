@@ -117,4 +117,4 @@ def _seats(ledger: SessionState) -> list[str]:
     waits = ledger.ended or ledger.paused or ledger.question or ledger.rolling
     if waits or ledger.outcome is not None or ledger.wish is not None:
         return []
-    return [player for player in ledger.left if player in ledger.started.computers]
+    return [player for player in ledger.remaining_players if player in ledger.started.computers]

@@ -158,7 +158,7 @@ class TableJudge:
     def cannot_see_again(self, table: SettledTable) -> bool:
         """True if this reading could not be judged, and nothing was put on record since."""
         return (
-            self.stability.is_not_judged_again(table.seen)
+            self.stability.is_unjudged_reading(table.seen)
             and self.last.message_seq == table.ledger.seq
         )
 
@@ -326,7 +326,7 @@ class TableJudge:
         rests_on = verdict.table or (found.table if found else table.seen)
         event = self._event(verdict, document(rests_on, ledger), found, near)
         if recorded_already(verdict, ledger):
-            self.judged_tables.keep(next(ledger.seen_in), rests_on)
+            self.judged_tables.keep(next(ledger.observed_records), rests_on)
         elif event is not None and not self._was_given(verdict, table):
             try:
                 record = self.session.append(event, jpeg, after=ledger.seq)

@@ -108,7 +108,7 @@ def ask_as_start(
     None where a game does not begin from a set-up, has begun, or could not go on from this table.
     """
     if (
-        ledger.begun
+        ledger.has_begun
         or not isinstance(verdict, Waiting)
         or not verdict.differences
         or verdict.asks is not None
@@ -234,7 +234,7 @@ def _label(
 ) -> Message:
     """The label of a choice: what the table is then, and which pieces are misread."""
     changes = phrases(*_changes(one.misread, seen, setup))
-    if one.moves and ledger.begun:
+    if one.moves and ledger.has_begun:
         first = Message(first_sentence(one.verdict.message))
         return sentences(msg("Misread: {text}.", text=changes), first)
     return (

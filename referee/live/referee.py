@@ -428,7 +428,7 @@ class Referee:
         ledger = self._session.ledger
         if settled is None:
             self._dice.glance(frame, seen.camera, ledger)
-        elif not ledger.paused and ledger.question is None and (ledger.begun or ledger.rolling):
+        elif not ledger.paused and ledger.question is None and (ledger.has_begun or ledger.rolling):
             heard = self._dice.look(frame, settled.camera, ledger)
             if not isinstance(heard, str):
                 self._hear_one(heard)
@@ -442,7 +442,7 @@ class Referee:
         if monitor is None:
             return False
         events = [monitor.look(frame.image, seen)]
-        if isinstance(seen, Observation) and not self._session.ledger.begun:
+        if isinstance(seen, Observation) and not self._session.ledger.has_begun:
             events.append(monitor.look_for_hidden_colours(frame.image, seen.camera))
         for event in filter(None, events):
             self._session.append(event, frame_jpeg(frame))

@@ -115,7 +115,7 @@ class _Replay:
         assert isinstance(started, SessionStarted | Reopened)
         self.read_by(started.table, record)
         self._empty = self._frame(record)
-        moved = any(entry.moves and not entry.decides_first for entry in ledger.standing)
+        moved = any(entry.moves and not entry.is_first_player_ruling for entry in ledger.standing)
         set_up = None if moved else self._ruled_on.before(ledger)
         self._ruled_on = JudgedTables()
         if set_up is not None:

@@ -189,7 +189,7 @@ class Explanation:
         return self.ledger.engine.judge(self.ledger.state, seen, self.before, board)
 
     def _is_move(self, verdict: Verdict) -> TypeGuard[Accepted]:
-        return isinstance(verdict, Accepted) and bool(verdict.moves or not self.ledger.begun)
+        return isinstance(verdict, Accepted) and bool(verdict.moves or not self.ledger.has_begun)
 
     def _other_tables(
         self, verdict: Verdict, seen: Observation, now: Observation

@@ -120,7 +120,7 @@ class StabilityMonitor:
             for known in (self.judged, self.not_judged)
         )
 
-    def is_not_judged_again(self, settled: Observation) -> bool:
+    def is_unjudged_reading(self, settled: Observation) -> bool:
         """True if this is the same reading of the table that could not be judged."""
         return self.not_judged is not None and is_same_reading(self.not_judged, settled)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from engines.first_player import BeginWith, begins
+from engines.first_player import BeginWith, named_first_player
 from engines.verdict import Choice as Offered
 from referee.sessions.events import Choice, Corrected, InputRecorded, Record, VerdictReached
 from referee.sessions.state import SessionState, may_follow, state_before
@@ -60,9 +60,9 @@ def _may_be(recorded: Any) -> list[tuple[str, str]]:
 
 def _others(ledger: SessionState, moves: tuple[str, ...]) -> tuple[Offered, ...]:
     """Other players who may have been said to begin; none for a move of the game."""
-    if not moves or begins(moves[0]) is None:
+    if not moves or named_first_player(moves[0]) is None:
         return ()
-    every = ((player, str(BeginWith(player))) for player in ledger.left)
+    every = ((player, str(BeginWith(player))) for player in ledger.remaining_players)
     return tuple(
         Offered(msg("{player} begins", player=player), (move,))
         for player, move in every

@@ -112,7 +112,7 @@ def hear(ledger: SessionState, heard: Mapping[str, Any]) -> Verdict:
             )
         )
     if first not in ledger.may_begin:
-        may_begin = ledger.may_set_first and first in ledger.left
+        may_begin = ledger.may_set_first and first in ledger.remaining_players
         refusal = msg(
             "{player} is already set to begin." if may_begin else "{player} cannot begin any more.",
             player=first,

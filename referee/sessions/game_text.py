@@ -74,7 +74,7 @@ def game_text(ledger: SessionState) -> GameText | None:
             left -= 1
             in_turn = left > 1 and not entry.passed_over
             moves.append(f"{RESIGNS} {entry.resigned}" + f" ({STILL_IN_TURN})" * in_turn)
-        elif not entry.decides_first and entry.seq not in hidden:
+        elif not entry.is_first_player_ruling and entry.seq not in hidden:
             moves += entry.moves
     scores = engine.state_document(ledger.state)["scores"]
     over = ledger.outcome is not None

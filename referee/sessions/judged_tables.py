@@ -39,4 +39,6 @@ class JudgedTables(Generic[Table]):
 
         None if that was before this memory began.
         """
-        return next((self._tables[seq] for seq in ledger.seen_in if seq in self._tables), None)
+        return next(
+            (self._tables[seq] for seq in ledger.observed_records if seq in self._tables), None
+        )

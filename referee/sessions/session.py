@@ -445,11 +445,11 @@ class Session:
                     "{who} rejected the appeal: the ruling stands.", who=command.decided_by
                 ),
             )
-        if command.player not in self._ledger.left:
+        if command.player not in self._ledger.remaining_players:
             raise InputError(
                 msg(
                     "expected a player who has not resigned ({text}), got {raw}",
-                    text=in_a_row(self._ledger.left, "colour"),
+                    text=in_a_row(self._ledger.remaining_players, "colour"),
                     raw=repr(command.player),
                 )
             )
@@ -482,7 +482,7 @@ class Session:
 
     def _resigned(self, command: Resign) -> Resigned:
         message = msg("{player} resigns.", player=command.player)
-        others = len(self._ledger.left) > 2
+        others = len(self._ledger.remaining_players) > 2
         event = Resigned(
             player=command.player,
             decided_by=command.decided_by,

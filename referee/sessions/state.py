@@ -15,7 +15,14 @@ from typing import Any, assert_never
 import msgspec
 
 from engines import Game
-from engines.first_player import RolledFirst, Rolling, begins, decides_first, printed, turn_order
+from engines.first_player import (
+    RolledFirst,
+    Rolling,
+    is_first_player_move,
+    named_first_player,
+    printed,
+    turn_order,
+)
 from engines.game import How, winners_of
 from engines.game_document import EndDocument
 from referee.sessions.events import (
@@ -82,9 +89,9 @@ class CountedRuling:
     """
 
     @property
-    def decides_first(self) -> bool:
+    def is_first_player_ruling(self) -> bool:
         """True if it is only a part of deciding who begins."""
-        return bool(self.moves) and all(map(decides_first, self.moves))
+        return bool(self.moves) and all(map(is_first_player_move, self.moves))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +142,9 @@ class SessionState:
         return isinstance(self.state, Rolling)
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         """True if anything stands beside how it was decided who begins."""
-        return any(not entry.decides_first for entry in self.standing)
+        return any(not entry.is_first_player_ruling for entry in self.standing)
 
     @property
     def may_set_first(self) -> bool:
@@ -148,14 +155,16 @@ class SessionState:
         """
         lies = len(printed(self.started.game).ways) > 1
         return self.rolling or not any(
-            not entry.decides_first and (entry.moves or not (lies or entry.resigned))
+            not entry.is_first_player_ruling and (entry.moves or not (lies or entry.resigned))
             for entry in self.standing
         )
 
     @property
     def set_first(self) -> str:
         """Who begins by hand: as people said last, or as it was named at the start of the game."""
-        message = (begins(move) for entry in reversed(self.standing) for move in entry.moves)
+        message = (
+            named_first_player(move) for entry in reversed(self.standing) for move in entry.moves
+        )
         return next(filter(None, message), self.first)
 
     @property
@@ -166,7 +175,9 @@ class SessionState:
         """
         begins = self.state.players[0] if not self.rolling else ""
         return (
-            tuple(player for player in self.left if player != begins) if self.may_set_first else ()
+            tuple(player for player in self.remaining_players if player != begins)
+            if self.may_set_first
+            else ()
         )
 
     @property
@@ -182,7 +193,7 @@ class SessionState:
         return tuple(
             player
             for player in self.players
-            if player in won or (outcome is None and self.left == (player,))
+            if player in won or (outcome is None and self.remaining_players == (player,))
         )
 
     @property
@@ -191,7 +202,7 @@ class SessionState:
         return tuple(entry.resigned for entry in self.standing if entry.resigned)
 
     @property
-    def left(self) -> tuple[str, ...]:
+    def remaining_players(self) -> tuple[str, ...]:
         """Players who did not give this game up."""
         return tuple(player for player in self.players if player not in self.resigned)
 
@@ -204,13 +215,17 @@ class SessionState:
         if (ended := self.engine.outcome(self.state)) is not None:
             return as_message(getattr(ended, "message", str(ended)))
         return (
-            phrase("{player} won: {players} resigned", player=self.left[0], players=self.resigned)
-            if self.resigned and len(self.left) == 1
+            phrase(
+                "{player} won: {players} resigned",
+                player=self.remaining_players[0],
+                players=self.resigned,
+            )
+            if self.resigned and len(self.remaining_players) == 1
             else None
         )
 
     @property
-    def seen_in(self) -> Iterator[int]:
+    def observed_records(self) -> Iterator[int]:
         """Records that the rulings which count rest on, the latest first.
 
         For an answer it is its question.
@@ -464,7 +479,9 @@ def _count(ledger: SessionState, new: CountedRuling) -> SessionState:
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
     passed_over = (
         [new.resigned]
-        if new.resigned and new.passed_over and len({*ledger.left} - {new.resigned}) > 1
+        if new.resigned
+        and new.passed_over
+        and len({*ledger.remaining_players} - {new.resigned}) > 1
         else []
     )
     before = engine.state_document(state).get("end") if new.moves or passed_over else None
@@ -493,7 +510,7 @@ class WithoutPlaceError(ValueError):
 
 def _play(ledger: SessionState, state: Any, move: str, secret: bool) -> Any:
     engine = ledger.engine
-    if (first := begins(move)) is not None and not isinstance(state, Rolling):
+    if (first := named_first_player(move)) is not None and not isinstance(state, Rolling):
         return _begin_with(ledger, first)
     try:
         return engine.play(state, engine.parse_move(move))
@@ -512,9 +529,13 @@ def _begin_with(ledger: SessionState, first: str) -> Any:
                 " already happened"
             )
         )
-    if first not in ledger.left:
+    if first not in ledger.remaining_players:
         raise InputError(
-            msg("begins: expected {raw}, got {raw2}", raw=", ".join(ledger.left), raw2=repr(first))
+            msg(
+                "begins: expected {raw}, got {raw2}",
+                raw=", ".join(ledger.remaining_players),
+                raw2=repr(first),
+            )
         )
     engine = ledger.engine.game if isinstance(ledger.engine, RolledFirst) else ledger.engine
     state = engine.set_up(turn_order(ledger.players, first), ledger.options, ledger.board)
@@ -533,7 +554,7 @@ def history(ledger: SessionState) -> Iterator[tuple[CountedRuling, Any, Any, Any
     at = replace(ledger, state=ledger.start, ends=(), standing=())
     for entry in ledger.standing:
         state = at.state
-        for text in () if entry.decides_first else entry.moves:
+        for text in () if entry.is_first_player_ruling else entry.moves:
             move = ledger.engine.parse_move(text)
             after = ledger.engine.play(state, move)
             yield entry, state, move, after

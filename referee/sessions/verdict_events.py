@@ -166,4 +166,4 @@ def recorded_already(verdict: Verdict, ledger: SessionState) -> bool:
 
     A set-up looks new to a program that was just started again.
     """
-    return isinstance(verdict, Accepted) and not verdict.moves and ledger.begun
+    return isinstance(verdict, Accepted) and not verdict.moves and ledger.has_begun

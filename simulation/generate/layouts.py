@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from engines.icefloe.board import laid_out
+from engines.icefloe.board import starting_board
 from simulation.generate.throws import Placed, Thrower, is_clear_of_cards, throw_boule, throw_storm
 from simulation.render.board_art import SHEET_MARGIN_MM, SUITS, TileStyle, counter, ringed_counter
 from simulation.render.ground import table_z_mm
@@ -230,7 +230,7 @@ class Ice:
 
 def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
     """A floe with some tiles gone, some slid elsewhere and some askew, with pyramids on it."""
-    tiles = {floe.place: floe.tile for floe in laid_out(4).floes}
+    tiles = {floe.place: floe.tile for floe in starting_board(4).floes}
     places = {
         (column, row): tiles.get(f"{FILES[column]}{row + 1}", "")
         for column in range(5)

@@ -203,7 +203,7 @@ class IcefloePlay(ByHand):
 
     def _steal(self, state: State, bodies: Bodies) -> Act:
         """A pyramid of somebody else is gone."""
-        goes = state.board.of(state.tile)
+        goes = state.board.floe_of(state.tile)
         name = self._chance.choice(
             [
                 name
@@ -313,7 +313,7 @@ def _visible(state: State) -> list[Move]:
 
 
 def _place(state: State, pyramid: str) -> str:
-    floe = state.board.under(pyramid)
+    floe = state.board.floe_under(pyramid)
     assert floe is not None, "it is in play"
     return floe.place
 
@@ -324,7 +324,7 @@ def _afloat(state: State) -> list[str]:
 
 def _sink_tile(state: State, bodies: Bodies, tile: str) -> Bodies:
     """A tile is taken off with all that stands on it."""
-    floe = state.board.of(tile)
+    floe = state.board.floe_of(tile)
     return without(
         bodies, f"tile {tile}", *(f"pyramid {name}" for name in (floe.pyramids if floe else ()))
     )

@@ -72,7 +72,7 @@ class ZamboniPlay(ByHand):
     def begin(self, state: State) -> Act:
         """Every nest in its corner."""
         bodies: Bodies = {}
-        for player, nest in state.left.items():
+        for player, nest in state.remaining_zambonis.items():
             bodies = self._drive_nest(bodies, player, nest) or bodies
         return Act("set up", {**bodies, **self._rolled_die(1)}, "accepted", "zamboni.start")
 
@@ -104,10 +104,10 @@ class ZamboniPlay(ByHand):
             case Aiming(target):
                 moves = (
                     (f"fire {target}", f"die {pips}")
-                    if state.left[target].layers > 1
+                    if state.remaining_zambonis[target].layers > 1
                     else (f"fire {target}",)
                 )
-                if state.left[target].layers == 1 or self._corner is None:
+                if state.remaining_zambonis[target].layers == 1 or self._corner is None:
                     return Act("shot", bodies, "heard", "", moves, {"player": who, "die": pips})
                 return Act(
                     "shot",
@@ -221,10 +221,14 @@ class ZamboniPlay(ByHand):
 
     def _others_drive(self, state: State, bodies: Bodies) -> Act | None:
         """Somebody else's nest is driven."""
-        player = self._chance.choice([player for player in state.left if player != state.to_move])
+        player = self._chance.choice(
+            [player for player in state.remaining_zambonis if player != state.to_move]
+        )
         drive = Drive(self._chance.choice(_free(state)), self._chance.choice(FACINGS))
         driven = self._drive_nest(
-            bodies, player, Zamboni(drive.space, drive.facing, state.left[player].layers)
+            bodies,
+            player,
+            Zamboni(drive.space, drive.facing, state.remaining_zambonis[player].layers),
         )
         return Act("other's drive", driven, "refused", MOVE, (str(drive),)) if driven else None
 
@@ -232,14 +236,16 @@ class ZamboniPlay(ByHand):
         """Two nests are driven at once."""
         driven: Bodies | None = bodies
         for player, space in zip(
-            self._chance.sample(list(state.left), 2),
+            self._chance.sample(list(state.remaining_zambonis), 2),
             self._chance.sample(_free(state), 2),
             strict=True,
         ):
             driven = driven and self._drive_nest(
                 driven,
                 player,
-                Zamboni(space, self._chance.choice(FACINGS), state.left[player].layers),
+                Zamboni(
+                    space, self._chance.choice(FACINGS), state.remaining_zambonis[player].layers
+                ),
             )
         return Act("two drives", driven, "out_of_sync", SYNC) if driven else None
 
@@ -264,7 +270,9 @@ class ZamboniPlay(ByHand):
         """A layer is taken off a nest that nobody hit."""
         target = state.phase.target if isinstance(state.phase, Hit) else None
         hurt = [
-            player for player, nest in state.left.items() if nest.layers > 1 and player != target
+            player
+            for player, nest in state.remaining_zambonis.items()
+            if nest.layers > 1 and player != target
         ]
         if not hurt:
             return None
@@ -279,11 +287,15 @@ class ZamboniPlay(ByHand):
 
     def _armour_nest(self, state: State, bodies: Bodies) -> Act | None:
         """A larger piece is put over a nest."""
-        hurt = [player for player, nest in state.left.items() if nest.layers < max(LAYER_SIZES)]
+        hurt = [
+            player
+            for player, nest in state.remaining_zambonis.items()
+            if nest.layers < max(LAYER_SIZES)
+        ]
         if not hurt:
             return None
         player = self._chance.choice(hurt)
-        layered = self._lay_again(bodies, player, state.left[player].layers + 1)
+        layered = self._lay_again(bodies, player, state.remaining_zambonis[player].layers + 1)
         solids = [
             body.solid for body in without(layered, player).values() if isinstance(body, ScenePiece)
         ]
@@ -297,7 +309,9 @@ class ZamboniPlay(ByHand):
 
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
         """Somebody rolls whose turn it is not."""
-        player = self._chance.choice([player for player in state.left if player != state.to_move])
+        player = self._chance.choice(
+            [player for player in state.remaining_zambonis if player != state.to_move]
+        )
         return Act(
             "roll out of turn",
             bodies,
@@ -324,7 +338,7 @@ class ZamboniPlay(ByHand):
 
     def _take_layer(self, state: State, bodies: Bodies, player: str) -> Bodies:
         """The outermost piece is taken off; what is left is laid down nearly where it lay."""
-        layers = state.left[player].layers - 1
+        layers = state.remaining_zambonis[player].layers - 1
         return self._lay_again(bodies, player, layers) if layers else without(bodies, player)
 
     def _lay_again(self, bodies: Bodies, player: str, layers: int) -> Bodies:
@@ -444,7 +458,7 @@ def _drives(state: State, points: int) -> list[Drive]:
 
 def _free(state: State) -> list[Space]:
     """Spaces on which no nest lies."""
-    taken = {nest.space for nest in state.left.values()} | {*state.dice}
+    taken = {nest.space for nest in state.remaining_zambonis.values()} | {*state.dice}
     return [space for space in SPACES if space not in taken]
 
 

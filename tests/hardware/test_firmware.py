@@ -312,7 +312,7 @@ def until(condition):
 def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powered):
     running, link = powered
     lamps, dice = BoardLamps(link, 2), BoardDice(link, 1)
-    until(lambda: link.answered)
+    until(lambda: link.has_answered)
     lamps.step(SCENE, 0)
     until(lambda: running.yellow() == LAMP_RGB["yellow"])
     for face in range(1, 7):
@@ -345,7 +345,7 @@ def test_a_pico_has_its_pins_where_the_page_says(pico):
 
 def test_every_button_of_a_board_is_heard(powered):
     running, link = powered
-    until(lambda: link.answered)
+    until(lambda: link.has_answered)
     buttons, received = BoardButtons(link), queue.Queue()
     buttons.listen(received.put)
     for button in running.BUTTONS:
@@ -359,7 +359,7 @@ def test_every_button_of_a_board_is_heard(powered):
 
 def test_a_board_beeps_as_often_as_it_is_told(powered):
     running, link = powered
-    until(lambda: link.answered)
+    until(lambda: link.has_answered)
     BoardBuzzer(link).play(Cue("choice", PLAYERS, count=2))
     for sounds in (True, False, True, False):
         until(lambda sounds=sounds: running.sounds() == sounds)
@@ -386,7 +386,7 @@ def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
     uno = Uno(tmp_path / "tty", atmega_program, tmp_path / "pins")
     link = Link(lambda: open_port(str(uno.path), microcontroller.BAUD, "hardware.board"))
     try:
-        until(lambda: link.answered)
+        until(lambda: link.has_answered)
         link.send("beeps", [[1, 100]] * 23, lasting=False)
         until(uno.sounds)
         BoardLamps(link, 2).step(SCENE, 0)
@@ -415,7 +415,7 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
     roll again.
     """
     running, link = powered
-    until(lambda: link.answered)
+    until(lambda: link.has_answered)
     drawn = iter((4, 1, 4, 2, 3))
     with Log(tmp_path / "log.sqlite") as log:
         session = Session.begin(
@@ -454,7 +454,7 @@ def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tm
 
 def test_noise_on_the_line_does_nothing(powered):
     running, link = powered
-    until(lambda: link.answered)
+    until(lambda: link.has_answered)
     with open(running.path, "wb", buffering=0) as line:
         line.write(
             b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n'

@@ -53,7 +53,7 @@ def linked(pico, plugged, pump_until, monkeypatch):
     monkeypatch.setattr(microcontroller, "ASK_S", 0.01)
     double = plugged(Sketch(pico))
     link = Link(lambda: open_port(str(double.path), microcontroller.BAUD, "hardware.board"))
-    pump_until(double, lambda: link.answered)
+    pump_until(double, lambda: link.has_answered)
     yield double, link
     link.close()
 
@@ -236,5 +236,5 @@ def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     assert sounds[-1] == 0
     double.unplug()
     double.plug()
-    pump_until(double, lambda: link.answered)
+    pump_until(double, lambda: link.has_answered)
     assert double.firmware.board.beeps == [], "an old beep is not played again"

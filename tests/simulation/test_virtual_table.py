@@ -319,7 +319,7 @@ def test_what_a_person_says_at_the_same_time_as_a_simulated_player_stands():
 
     def hear(command):
         said.append(command)
-        if isinstance(command, Hear) and person in session.ledger.state.awaited:
+        if isinstance(command, Hear) and person in session.ledger.state.missing_voters:
             vote(command.heard["player"])
             vote(person)
 
@@ -333,7 +333,7 @@ def test_what_a_person_says_at_the_same_time_as_a_simulated_player_stands():
         virtual.scene_at(at_ms)
     assert said
     assert not [one for one in said if isinstance(one, Undo)]
-    assert person not in session.ledger.state.awaited
+    assert person not in session.ledger.state.missing_voters
 
 
 def test_nobody_touches_the_table_before_taking_a_seat():

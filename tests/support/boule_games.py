@@ -38,7 +38,7 @@ def won_by_blue(session: Session, gap_mm: float) -> None:
         throws = [blue] if starter == "blue" else ["throw yellow out: nothing", blue]
         for throw in throws:
             accepted(session, throw, **({"blue": 0.1} if " large " in throw else {}))
-        while session.ledger.state.left("yellow"):
+        while session.ledger.state.remaining_projectiles("yellow"):
             accepted(session, f"throw yellow out: blue {gap_mm:.2f}")
         session.append(
             VerdictReached(verdict="accepted", code="boule.stop", message="", moves=("stop blue",))

@@ -103,7 +103,7 @@ class ZamboniHands(Hands):
         return replace(seen, dice=dice)
 
     def act(self, words):
-        space = type(next(iter(self.state.left.values())).space).parse
+        space = type(next(iter(self.state.remaining_zambonis.values())).space).parse
         match words.split():
             case ["take", player, *layers]:
                 self.table.strip(player, *map(int, layers))

@@ -309,7 +309,7 @@ def _zamboni(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
                 return hand.drag(me, *hand.cell(str(drive.space)), notches)
         case Hit(target):
             hand.tap(target, "take")
-        case Aiming(target) if state.left[target].layers == 1:
+        case Aiming(target) if state.remaining_zambonis[target].layers == 1:
             hand.command(command="hear", said={"player": me, "die": 1})
         case _ if "die" in hand.pieces():
             hand.tap("die", "roll")
@@ -320,7 +320,7 @@ def _zamboni(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
 
 def _zamboni_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
     """Somebody else's nest is taken apart."""
-    hand.tap(next(player for player in state.left if player != me), "take")
+    hand.tap(next(player for player in state.remaining_zambonis if player != me), "take")
 
 
 LAWFUL: dict[str, Acts] = {

@@ -184,7 +184,7 @@ class RealTable:
         self.rng = rng
         self.nests = {
             player: (*self.place(nest.space, nest.facing), nest.layers)
-            for player, nest in state.left.items()
+            for player, nest in state.remaining_zambonis.items()
         }
         self.spare = []
         self.dice = {space: self.place(space, "N")[0] for space in state.dice}
@@ -310,10 +310,10 @@ class Evening:
         return game.state_document(self.state)["phase"]
 
     def others(self):
-        return [player for player in self.state.left if player != self.state.to_move]
+        return [player for player in self.state.remaining_zambonis if player != self.state.to_move]
 
     def free(self):
-        taken = {nest.space for nest in self.state.left.values()}
+        taken = {nest.space for nest in self.state.remaining_zambonis.values()}
         return [space for space in SPACES if space not in taken]
 
 

@@ -27,7 +27,7 @@ from convoy.rules import (
     violation,
 )
 from convoy.shown import turn, went
-from engines.occlusion import NOT_SO, what_is_true
+from engines.occlusion import NOT_SO, true_act_choices
 from engines.verdict import (
     Accepted,
     Ambiguous,
@@ -203,7 +203,7 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
     record, stands = state.pieces, found[0]
     still = msg("Everything stands as it did") if _shows(stands, state) else None
     fits = [move for move in legal_moves(state) if _shows(stands, play(state, move))]
-    choices = what_is_true(_choices(state, fits), still)
+    choices = true_act_choices(_choices(state, fits), still)
     for move in legal_moves(state):
         after = play(state, move).pieces
         if all(stands.get(cell) in (record.get(cell), after.get(cell)) for cell in state.cells):
@@ -248,7 +248,7 @@ def _ask_unseen(state: State, stands: Standing, moves: list[Move]) -> CannotSee:
         if cell not in stands
     ]
     message = msg("The camera cannot see {text}.", text=list(dict.fromkeys(unseen)))
-    asks = _question(state, message, what_is_true(_choices(state, moves), None))
+    asks = _question(state, message, true_act_choices(_choices(state, moves), None))
     return CannotSee(code=MOVE, message=message, player=state.next, asks=asks)
 
 

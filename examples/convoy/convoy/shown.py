@@ -9,7 +9,7 @@ import numpy as np
 from convoy import rules
 from convoy.lessons import lessons
 from convoy.rules import Move, State, legal_moves, outcome, play, pushed, violation
-from engines.alternatives import instead
+from engines.alternatives import choices_near
 from engines.board_marks import Mark, Option, mark
 from engines.game import (
     Document,
@@ -114,7 +114,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
     """Other squares for the same pyramid, then other pyramids to the same square."""
-    return instead(rules, _near, state, moves)
+    return choices_near(rules, _near, state, moves)
 
 
 def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:

@@ -70,7 +70,7 @@ def legal_zamboni_wars(state, moves, options):
         } == {(str(move.space), move.facing) for move in moves}
     if str(state.phase).startswith("fire"):
         assert [mark.cells[-1] for _, mark in drawn(options, "ray")] == [
-            str(state.left[state.in_sight].space)
+            str(state.remaining_zambonis[state.in_sight].space)
         ]
 
 
@@ -159,7 +159,7 @@ def test_a_move_is_traced(name, line, move, expected):
 def test_of_a_vote_nothing_is_told():
     game = GAMES["icefloe"]
     for state, move in states("icefloe", 1):
-        if isinstance(move, Vote) and len(state.awaited) > 1:
+        if isinstance(move, Vote) and len(state.missing_voters) > 1:
             other = Vote(
                 move.player,
                 next(

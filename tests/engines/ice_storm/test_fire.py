@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.ice_storm.fire import captures, lines, shots, under_fire
+from engines.ice_storm.fire import captures, lines, shots, squares_under_fire
 from engines.ice_storm.place import Piece, Place, readings
 from engines.ice_storm.squares import SIDE, Square
 from tests.support.ice_storm_boards import boards, places
@@ -29,7 +29,7 @@ def pieces(text):
 @pytest.mark.parametrize(("place", "squares"), rows("fire.txt"))
 def test_lines_of_fire(place, squares):
     (reading,) = readings(Place.parse(place))
-    assert sorted(map(str, under_fire(reading))) == sorted(squares.split())
+    assert sorted(map(str, squares_under_fire(reading))) == sorted(squares.split())
 
 
 @pytest.mark.parametrize(("place", "ways"), rows("doubts.txt"))
@@ -79,8 +79,8 @@ def test_the_board_has_no_favourite_side(place, turns, mirrored):
         *(moved(squares, turns, mirrored) for squares in (place.clear, place.doubtful, place.tips)),
         reached,
     )
-    fire = {moved(under_fire(reading), turns, mirrored) for reading in readings(place)}
-    assert {under_fire(reading) for reading in readings(turned)} == fire
+    fire = {moved(squares_under_fire(reading), turns, mirrored) for reading in readings(place)}
+    assert {squares_under_fire(reading) for reading in readings(turned)} == fire
     assert Place.parse(str(turned)) == turned
 
 
@@ -114,7 +114,7 @@ def test_captures_against_all_that_may_be_so(board):
             assert target not in found
             continue
         fire = [
-            [under_fire(world[j]) for j, piece in enumerate(board) if piece.colour == "red"]
+            [squares_under_fire(world[j]) for j, piece in enumerate(board) if piece.colour == "red"]
             for world in worlds
         ]
         hits = [

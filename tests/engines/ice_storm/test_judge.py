@@ -64,7 +64,7 @@ class Evening:
         thrown = table.off(player) if kind == "off" else table.thrown(player, 40, 360, about)
         if thrown.place:
             table.pieces[
-                f"{player}{1 if self.truth.round_over else self.truth.thrown_by(player) + 1}"
+                f"{player}{1 if self.truth.round_over else self.truth.throws_of(player) + 1}"
             ] = thrown
         else:
             table.beside.append(thrown)

@@ -23,7 +23,7 @@ from engines.ice_storm import (
     turn,
     violation,
 )
-from engines.ice_storm.fire import under_fire
+from engines.ice_storm.fire import squares_under_fire
 from engines.ice_storm.moves import Capture, Settle, Throw
 from engines.ice_storm.place import Place, readings
 from engines.ice_storm.squares import Square
@@ -142,7 +142,7 @@ def can_fire(state, player):
     """By brute force: in some way that two enemy pieces may lie, one is under the other's fire."""
     pairs = [(a, b) for a in state.of(player) for b in state.pieces if b.colour != player]
     return any(
-        under_fire(aim) & lie.squares
+        squares_under_fire(aim) & lie.squares
         for a, b in pairs
         for aim in readings(a.place)
         for lie in readings(b.place)

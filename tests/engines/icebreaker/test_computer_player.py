@@ -53,7 +53,7 @@ def test_fast_positions_are_those_of_the_rules(size, end):
             position = position.after((1 << move.from_cell, 1 << move.to_cell))
             if state.seat == before:
                 assert steps(board, position) == []
-                position, passes = position.passed(), passes + 1
+                position, passes = position.after_pass(), passes + 1
 
 
 def test_playouts_end_as_games_by_the_rules_do():

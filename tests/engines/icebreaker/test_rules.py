@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engines.icebreaker import legal_moves, play, start, violation
 from engines.icebreaker.board import SIZES, board, label, members, parse_cell, union
-from engines.icebreaker.explanations import ways
+from engines.icebreaker.explanations import ship_paths
 from engines.icebreaker.moves import Move
 from table.errors import InputError
 
@@ -54,7 +54,7 @@ def slow_way(played, ship, ships, ice):
 @given(tables())
 def test_ways_are_shortest(table):
     played, own, others, ice = table
-    found = ways(played, union(*own), union(*others), union(*ice))
+    found = ship_paths(played, union(*own), union(*others), union(*ice))
     for ship in own:
         steps, cells = slow_way(played, ship, {*own, *others}, ice)
         assert (ship in found) == (steps is not None)
@@ -69,7 +69,7 @@ def test_somebody_can_move(table):
     """
     played, own, others, ice = table
     own, others, ice = union(*own), union(*others), union(*ice)
-    assert ways(played, own, others, ice) or ways(played, others, own, ice)
+    assert ship_paths(played, own, others, ice) or ship_paths(played, others, own, ice)
 
 
 @settings(max_examples=15)

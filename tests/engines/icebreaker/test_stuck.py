@@ -96,7 +96,7 @@ def cut_off(played: Board, ships: tuple[int, ...]) -> int:
     pieces = []
     while left := free & ~sum(pieces):
         reached = left & -left
-        while (more := reached | played.beside(reached) & free) != reached:
+        while (more := reached | played.neighbours(reached) & free) != reached:
             reached = more
         pieces.append(reached)
     return sum(sorted(pieces, key=int.bit_count)[:-1])

@@ -22,7 +22,17 @@ from engines.icefloe import (
     state_document,
     violation,
 )
-from engines.icefloe.board import JUMPS, LETTERS, PLACES, STEPS, SUITS, VALUES, Board, Floe, reach
+from engines.icefloe.board import (
+    JUMPS,
+    LETTERS,
+    PLACES,
+    STEPS,
+    SUITS,
+    VALUES,
+    Board,
+    Floe,
+    reachable_places,
+)
 from engines.icefloe.moves import (
     Coin,
     Decision,
@@ -88,7 +98,7 @@ def test_moves_print_and_parse(move):
 
 def accounted(state, before, move):
     """What a move changed on the board is what it may change."""
-    gone = [floe for floe in before.board.floes if state.board.of(floe.tile) is None]
+    gone = [floe for floe in before.board.floes if state.board.floe_of(floe.tile) is None]
     drowned = {pyramid for floe in gone for pyramid in floe.pyramids} | (
         {move.pyramid} if state.sunk else set()
     )
@@ -142,7 +152,7 @@ def test_whole_games(seed, seats, chosen):
             assert state.scores == last_scoring(state, before)
         elif isinstance(move, Selection):
             assert sum(state.scores) - sum(before.scores) == sum(
-                POINTS[p[0]] for p in state.board.of(move.tile).pyramids
+                POINTS[p[0]] for p in state.board.floe_of(move.tile).pyramids
             )
         else:
             assert state.scores == before.scores
@@ -287,11 +297,11 @@ def test_reach_by_the_words_of_the_rule(seed, letter):
     for pyramid in chance.sample([p for p in PYRAMIDS if p != f"{letter}S"], 12):
         there = chance.choice(places)
         if board.at(there).weight + WEIGHT[pyramid[0]] <= 5:
-            board = board.put(pyramid, there)
+            board = board.with_pyramid(pyramid, there)
     origin = min(board.floes, key=lambda floe: floe.weight)
-    board = board.put(f"{letter}S", origin.place)
+    board = board.with_pyramid(f"{letter}S", origin.place)
     if board.at(origin.place).weight <= 5:
-        assert reach(board, f"{letter}S", origin.place) == slow_reach(
+        assert reachable_places(board, f"{letter}S", origin.place) == slow_reach(
             board, f"{letter}S", origin.place
         )
 
@@ -338,7 +348,7 @@ def test_games_with_objections(seed, seats, chosen):
         assert State.parse(str(state)) == state
         document = state_document(state)
         if state.objection:
-            assert state.vote_to_come
+            assert state.has_votes_to_show
             assert state.objection.accused not in (
                 *state.muted,
                 *(set(state.asked) - {state.torch}),

@@ -87,7 +87,7 @@ class Evening:
         if isinstance(move, Slide):
             return table.slide(move.origin, move.target)
         if isinstance(move, Removal):
-            return table.sink(state.board.of(move.tile).place)
+            return table.sink(state.board.floe_of(move.tile).place)
         table.put(move.pyramid, move.target)
         if game.violation(state, move) is None and game.play(state, move).sunk:
             table.sink(move.target)
@@ -186,7 +186,7 @@ def moving(state):
 def wrong_step(evening, table):
     """A pyramid of the player whose turn it is goes where it may not."""
     every = [
-        Movement(name, evening.state.board.under(name).place, there)
+        Movement(name, evening.state.board.floe_under(name).place, there)
         for name in evening.state.pyramids(evening.state.mover)
         for there in PLACES
     ]
@@ -206,7 +206,7 @@ def out_of_turn(evening, table):
         if evening.state.owner(name) not in (evening.state.mover, None)
     ]
     name = evening.chance.choice(names)
-    here = evening.state.board.under(name).place
+    here = evening.state.board.floe_under(name).place
     carry = [
         place
         for place in sorted(table.tiles)
@@ -266,7 +266,7 @@ def two_pyramids(evening, table):
 
 def stolen(evening, table):
     """A pyramid of somebody else is gone."""
-    mover, goes = evening.state.mover, evening.state.board.of(evening.state.tile)
+    mover, goes = evening.state.mover, evening.state.board.floe_of(evening.state.tile)
     names = [
         name
         for name in table.stood
@@ -332,9 +332,12 @@ def half_sunk(evening, table):
 
 def half_removed(evening, table):
     """The tile that was voted for is still there, and nothing on it."""
-    if evening.state.phase != "remove" or not evening.state.board.of(evening.state.tile).pyramids:
+    if (
+        evening.state.phase != "remove"
+        or not evening.state.board.floe_of(evening.state.tile).pyramids
+    ):
         return None
-    place = evening.state.board.of(evening.state.tile).place
+    place = evening.state.board.floe_of(evening.state.tile).place
     table.sink(place)
     table.tiles.add(place)
     return Waiting, "icefloe.remove", None

@@ -255,7 +255,7 @@ def test_a_pyramid_that_is_none_of_those_left_to_place_is_not_called_one_of_them
     _, table = pond(str(state))
     table.put("AS", state.board.floes[0].place)
     extra = table.stood["AS"].piece(np.zeros(2))
-    table.put("AS", state.board.under("AS").place)
+    table.put("AS", state.board.floe_under("AS").place)
     verdict = game.judge(state, table.seen(extra), None, table.board)
     assert isinstance(verdict, Waiting), verdict.message
     assert "a red A on a2, but only pyramid F of suns is left to stand there" in verdict.message

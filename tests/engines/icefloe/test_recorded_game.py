@@ -110,11 +110,11 @@ class Replay:
         if self.state.phase in ("name", "over"):
             self.left_out.append(tile)
             return
-        assert len(self.state.board.of(tile).pyramids) + 1 == int(token["things"] or 1)
+        assert len(self.state.board.floe_of(tile).pyramids) + 1 == int(token["things"] or 1)
         self.play(f"remove {tile}")
 
     def slide(self, token):
-        floe = self.state.board.of(token["tile"])
+        floe = self.state.board.floe_of(token["tile"])
         keys = [pyramid[1] + VALUE[pyramid[0]] for pyramid in floe.pyramids]
         for key in keys:
             self.at[key] = shifted(self.at[key], token["slide"])
@@ -158,7 +158,7 @@ def test_the_recorded_game_ends_with_its_score(text):
     # Arms lost the last pyramid with C3, which ends the game at once (ruling icefloe.7); they lit
     # one more, empty tile.
     assert replay.left_out == ["M4"]
-    assert replay.state.board.of("M4").pyramids == ()
+    assert replay.state.board.floe_of("M4").pyramids == ()
 
 
 @pytest.mark.parametrize(

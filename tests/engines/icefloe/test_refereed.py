@@ -58,7 +58,7 @@ def test_a_round(film, tables):
         film.say(player=player, vote_suit="A")
     for player in PLAYERS:
         film.say(player=player, done=True)
-    place = film.session.ledger.state.board.of("A4").place
+    place = film.session.ledger.state.board.floe_of("A4").place
     film.show(table.seen())
     table.sink(place)
     film.show(table.seen())

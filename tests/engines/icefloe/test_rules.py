@@ -17,7 +17,7 @@ from engines.icefloe import (
     state_document,
     violation,
 )
-from engines.icefloe.state import hidden
+from engines.icefloe.state import public_state
 from table.errors import InputError
 
 
@@ -133,11 +133,11 @@ def test_votes_are_secret_until_all_have_voted():
     other = play(State.parse(str(voting).replace("votes C", "votes -")), parse_move("vote red A"))
     assert state_document(other) == document, "nothing in it tells one vote from another"
     with pytest.raises(InvalidNotation, match="votes among S M C A"):
-        State.parse(str(hidden(voting)))
+        State.parse(str(public_state(voting)))
     shown = play(play(voting, parse_move("vote blue A")), parse_move("vote yellow S"))
     assert state_document(shown)["votes"] == {"red": "C", "blue": "A", "yellow": "S"}
     assert state_document(shown)["tally"] == {"C": 1}
-    assert hidden(shown) == shown
+    assert public_state(shown) == shown
 
 
 def test_rulings_cite_and_explain():

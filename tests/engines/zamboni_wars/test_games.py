@@ -15,32 +15,35 @@ VALUES = st.tuples(*(st.sampled_from(ruling.values) for ruling in RULINGS))
 
 
 def layers(state):
-    return {player: nest.layers for player, nest in state.left.items()}
+    return {player: nest.layers for player, nest in state.remaining_zambonis.items()}
 
 
 def check(before, move, after):
     """What a move may change, and nothing else."""
-    assert len({nest.space for nest in after.left.values()} | set(after.dice)) == len(
-        after.left
+    assert len({nest.space for nest in after.remaining_zambonis.values()} | set(after.dice)) == len(
+        after.remaining_zambonis
     ) + len(after.dice)
-    assert after.to_move in after.left
-    assert (outcome(after) is None) == (len(after.left) > 1)
+    assert after.to_move in after.remaining_zambonis
+    assert (outcome(after) is None) == (len(after.remaining_zambonis) > 1)
     lost = sum(layers(before).values()) - sum(layers(after).values())
     if isinstance(move, Drive):
-        assert (after.left[before.to_move].space, after.left[before.to_move].facing) == (
-            move.space,
-            move.facing,
-        )
+        assert (
+            after.remaining_zambonis[before.to_move].space,
+            after.remaining_zambonis[before.to_move].facing,
+        ) == (move.space, move.facing)
         assert len(after.dice) == len(before.dice)
     else:
         assert lost in (0, 1)
         assert lost == 0 or layers(before).items() - layers(after).items() == {
             (before.phase.target, layers(before)[before.phase.target])
         }
-        assert all(before.left[player].space == nest.space for player, nest in after.left.items())
+        assert all(
+            before.remaining_zambonis[player].space == nest.space
+            for player, nest in after.remaining_zambonis.items()
+        )
     assert lost == isinstance(move, Take)
-    if isinstance(move, Take) and before.left[move.colour].layers == 1:
-        assert move.colour not in after.left
+    if isinstance(move, Take) and before.remaining_zambonis[move.colour].layers == 1:
+        assert move.colour not in after.remaining_zambonis
 
 
 @settings(max_examples=25)
@@ -63,4 +66,4 @@ def test_what_a_move_may_change(seed, players, values):
         check(before, move, state)
         if outcome(state):
             break
-    assert str(outcome(state)).startswith(f"{next(iter(state.left))} won")
+    assert str(outcome(state)).startswith(f"{next(iter(state.remaining_zambonis))} won")

@@ -43,7 +43,7 @@ def others_drive(evening, table):
 
 def two_driven(evening, table):
     for player, space in zip(
-        evening.chance.sample(list(evening.state.left), 2),
+        evening.chance.sample(list(evening.state.remaining_zambonis), 2),
         evening.chance.sample(evening.free(), 2),
         strict=True,
     ):
@@ -56,7 +56,7 @@ def stripped(evening, table):
     target = evening.state.phase.target if evening.phase == "hit" else None
     hurt = [
         player
-        for player, nest in evening.state.left.items()
+        for player, nest in evening.state.remaining_zambonis.items()
         if nest.layers > 1 and player != target
     ]
     if not hurt:
@@ -68,7 +68,10 @@ def stripped(evening, table):
 
 def stripped_twice(evening, table):
     """A hit takes two layers."""
-    if evening.phase != "hit" or evening.state.left[evening.state.phase.target].layers < 3:
+    if (
+        evening.phase != "hit"
+        or evening.state.remaining_zambonis[evening.state.phase.target].layers < 3
+    ):
         return None
     table.strip(evening.state.phase.target, 2)
     return (Refused, "zamboni.hit", (f"take {evening.state.phase.target}",))
@@ -76,7 +79,7 @@ def stripped_twice(evening, table):
 
 def armoured(evening, table):
     """A larger piece is put over a nest."""
-    hurt = [player for player, nest in evening.state.left.items() if nest.layers < 3]
+    hurt = [player for player, nest in evening.state.remaining_zambonis.items() if nest.layers < 3]
     if not hurt:
         return None
     player = evening.chance.choice(hurt)
@@ -97,7 +100,7 @@ def lifted(evening, table):
     if (
         evening.phase in ("hit", "fire")
         and evening.state.phase.target == player
-        and evening.state.left[player].layers == 1
+        and evening.state.remaining_zambonis[player].layers == 1
     ):
         return None
     del table.nests[player]
@@ -106,10 +109,13 @@ def lifted(evening, table):
 
 def relaid(evening, table):
     """A nest that lost a layer is laid down looking another way."""
-    if evening.phase != "hit" or evening.state.left[evening.state.phase.target].layers < 2:
+    if (
+        evening.phase != "hit"
+        or evening.state.remaining_zambonis[evening.state.phase.target].layers < 2
+    ):
         return None
     target = evening.state.phase.target
-    nest = evening.state.left[target]
+    nest = evening.state.remaining_zambonis[target]
     table.strip(target)
     facing = FACINGS[FACINGS.index(nest.facing) - evening.chance.randint(1, 7)]
     table.nests[target] = (*table.place(nest.space, facing, mm=2, deg=4), nest.layers - 1)
@@ -181,7 +187,7 @@ def turn_of(evening):
 def shoot(evening, who):
     target, layers = (
         evening.state.phase.target,
-        evening.state.left[evening.state.phase.target].layers,
+        evening.state.remaining_zambonis[evening.state.phase.target].layers,
     )
     if evening.chance.random() < 0.1:
         held = evening.count(evening.roll(evening.state.follower))
@@ -203,7 +209,7 @@ def shoot(evening, who):
         who,
         (f"take {target}",),
     )
-    assert layers == 1 or evening.state.left[target].layers == layers - 1
+    assert layers == 1 or evening.state.remaining_zambonis[target].layers == layers - 1
 
 
 @pytest.mark.parametrize(

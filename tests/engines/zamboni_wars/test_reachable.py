@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engines.zamboni_wars import State, legal_moves, parse_move, play, reachable, violation
 from engines.zamboni_wars.board import FACINGS, SPACES
-from engines.zamboni_wars.driving import breach, in_force
+from engines.zamboni_wars.driving import breach, movement_rules
 from engines.zamboni_wars.moves import Drive
 
 options = st.tuples(st.integers(0, 2**32), st.booleans(), st.booleans())
@@ -184,4 +184,4 @@ def test_a_way_that_breaks_no_rule_has_no_breach():
         f" {BOARD}"
     )
     with pytest.raises(ValueError, match="expected a way that breaks a rule, got b6 c6"):
-        breach(state, reachable(state, 2)[parse_move("c6 E")], in_force(state))
+        breach(state, reachable(state, 2)[parse_move("c6 E")], movement_rules(state))

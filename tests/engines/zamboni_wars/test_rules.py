@@ -116,7 +116,7 @@ def test_why_a_move_is_illegal_is_a_template_with_its_values():
 def test_players_sit_clockwise(players):
     homes = {"yellow": "a6 E 3", "red": "f6 S 3", "blue": "f1 W 3", "green": "a1 N 3"}
     state = start(players.split(), {})
-    assert {player: str(nest) for player, nest in state.left.items()} == {
+    assert {player: str(nest) for player, nest in state.remaining_zambonis.items()} == {
         player: homes[player] for player in players.split()
     }
     assert state.to_move == players.split()[0]
@@ -126,7 +126,7 @@ def test_colours_go_home_wherever_their_coasters_lie():
     state = start(
         ["pink", "black"], {"cover": "on"}, Board.usual([["black", "cyan"], ["white", "pink"]])
     )
-    assert str(state.left["pink"]) == "f1 W 3"
+    assert str(state.remaining_zambonis["pink"]) == "f1 W 3"
     for pips in (2, 5):
         state = play(state, Roll(pips))
     assert state.dice == (Space.parse("b5"),)
@@ -173,7 +173,7 @@ def test_what_a_shot_needs(layers, hits):
     after = {
         pips: play(state, Take("blue")) if pips in hits else state for pips, state in rolled.items()
     }
-    assert {pips: state.left["blue"].layers for pips, state in after.items()} == {
+    assert {pips: state.remaining_zambonis["blue"].layers for pips, state in after.items()} == {
         pips: layers - (pips in hits) for pips in rolled
     }
     assert {state.to_move for state in after.values()} == {"blue"}

@@ -19,7 +19,7 @@ from engines.game import (
 )
 from engines.house_rules import HouseRule, choose, read_rulings, seat, write_rulings
 from engines.legal_moves import Legal
-from engines.resigned import in_order, next_left, read_resigned, write_resigned
+from engines.resigned import in_turn_order, next_remaining_player, read_resigned, write_resigned
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter
 from engines.state_notation import read_line, read_state, write_line
@@ -60,7 +60,7 @@ class State:
     def next(self):
         if self.left == 0:
             return None
-        return next_left(self.players, self.resigned, self.players[self.turn])
+        return next_remaining_player(self.players, self.resigned, self.players[self.turn])
 
     @property
     def left(self):
@@ -148,7 +148,7 @@ def play(state, move):
 
 
 def resign(state, player):
-    return replace(state, resigned=in_order(state.players, (*state.resigned, player)))
+    return replace(state, resigned=in_turn_order(state.players, (*state.resigned, player)))
 
 
 @dataclass(frozen=True)

@@ -257,8 +257,8 @@ def test_tables_are_compared_with_the_one_that_was_judged_and_the_one_that_could
     assert [monitor.is_unchanged(one) for one in (red, blue, other)] == [True, False, False]
     assert [monitor.is_known(one) for one in (red, blue, other)] == [True, True, False]
     again = dataclasses.replace(blue, at_ms=100)
-    assert monitor.is_not_judged_again(again)
-    assert not monitor.is_not_judged_again(seen(100, piece("blue", 0, 0))), "read anew"
+    assert monitor.is_unjudged_reading(again)
+    assert not monitor.is_unjudged_reading(seen(100, piece("blue", 0, 0))), "read anew"
 
 
 def test_a_table_is_left_alone_from_when_that_is_first_asked_after_the_timer_was_restarted():

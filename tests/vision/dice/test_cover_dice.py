@@ -58,7 +58,7 @@ def test_the_base_of_a_nest_is_not_taken_for_a_die():
     table, scene, renderer, lie, state = after_drives(9, rng, 1)
     seen = observe(Frame(1, 0, renderer.picture(scene, rng)), table.setup, table.empty)
     assert len(seen.dice) == len(lie) == 1
-    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.left)
+    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.remaining_zambonis)
 
 
 def test_no_die_lies_where_a_nest_touches_the_table():
@@ -97,7 +97,7 @@ def test_dice_are_found_where_they_lie_and_are_no_pieces(drawn):
     assert len(seen.dice) == len(lie) == len(state.dice) == 2
     for die in seen.dice:
         assert min(np.hypot(die.x_mm - x, die.y_mm - y) for x, y in lie) < 2.0
-    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.left)
+    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.remaining_zambonis)
     assert {piece.pose for piece in seen.pieces} == {"lying"}
 
 
@@ -154,7 +154,7 @@ def test_nothing_is_taken_for_a_piece_where_dice_are_rolled(drawn):
         table.setup,
         table.empty,
     )
-    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.left)
+    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.remaining_zambonis)
     assert not seen.off_board
 
 

@@ -108,7 +108,7 @@ def play_on(session, chance):
     if objections and chance.random() < 0.05:
         session.command(Declare(moves=(str(chance.choice(objections)),)))
         return
-    awaited = state.awaited if state.phase == "vote" or state.last_to_move else ()
+    awaited = state.missing_voters if state.phase == "vote" or state.last_to_move else ()
     if awaited and chance.random() < (1 if state.phase == "vote" else 0.7):
         key, choices = ("vote_suit", SUITS) if state.value else ("vote_value", VALUES)
         session.hear({"player": chance.choice(awaited), key: chance.choice([*choices])})
@@ -203,7 +203,7 @@ def test_several_moves_at_once_are_refused_while_votes_are_hidden(open_table):
         play_on(table.session, chance)
         state = table.state
         if state.last_to_move:
-            for player in state.awaited:
+            for player in state.missing_voters:
                 table.session.hear({"player": player, "vote_value": "4"})
     move = next(str(move) for move in GAME.legal_moves(table.state) if not isinstance(move, Vote))
     ask = {
@@ -391,6 +391,6 @@ def test_votes_are_checked_at_the_moment_of_the_deed(open_table):
         seen.append(table.session.touched(command).voters)
         return command
 
-    player = table.state.awaited[0]
+    player = table.state.missing_voters[0]
     table.session.command(Hear(heard={"player": player, "vote_value": "4"}), allow)
     assert seen == [{player}]
