@@ -29,7 +29,7 @@ from referee.live.recorded_inputs import read_inputs
 from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.session import Session
-from referee.sessions.start import as_played, opening
+from referee.sessions.start import opening, played_setup
 from table.observation import Observation, SeenPiece, Unusable
 from table.table_config import Setup, load_table
 from vision.cameras.base import open_camera
@@ -100,7 +100,7 @@ class Film:
     def read(cls, folder: Path) -> Film:
         """All of its pictures, read as a camera's are, and what a referee must say of them."""
         setup = load_table(folder / "table.json")
-        setup = as_played(setup.game.name, setup, {})
+        setup = played_setup(setup.game.name, setup, {})
         empty, watch, readings = read_image(folder / "empty.jpg", setup), Watch(), []
         with closing(open_camera(f"folder:{folder / 'frames'}", setup)) as camera:
             while (frame := camera.read()) is not None:

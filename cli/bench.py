@@ -19,7 +19,7 @@ from cli.terminal import console, in_language, new_table, progress, say, say_jso
 from table.errors import InputError
 from table.json_data import JsonObject
 from table.messages import msg
-from table.observation_document import ObservationDocument, documented
+from table.observation_document import ObservationDocument, to_document
 from vision.cameras.frame import Frame
 
 
@@ -42,7 +42,7 @@ def bench(source: Path, max_mb: int, as_json: bool) -> None:
                 without_truth += 1
                 continue
             try:
-                scores[case.name] = score(case.truth, _read(case, source))
+                scores[case.name] = score(case.truth, _case_document(case, source))
             except InputError as error:
                 complain(error.message)
                 unreadable += 1
@@ -63,9 +63,9 @@ def bench(source: Path, max_mb: int, as_json: bool) -> None:
         say(msg("Left out, because they have no truth.json: {n} pictures", n=without_truth))
 
 
-def _read(case: Case, source: Path) -> ObservationDocument:
+def _case_document(case: Case, source: Path) -> ObservationDocument:
     where = f"{source}: {case.name}"
-    return documented(read_frame(Frame(0, 0, case.image), case.setup, where).seen)
+    return to_document(read_frame(Frame(0, 0, case.image), case.setup, where).seen)
 
 
 def _document(
@@ -89,12 +89,12 @@ def _table(together: Total) -> Table:
     found = together.found
     far_mm = together.base_mm
     rows = (
-        (msg("pictures without a mistake"), _of(together.all_right, together.pictures)),
-        (msg("pieces found"), _of(found, together.pieces)),
+        (msg("pictures without a mistake"), _share_text(together.all_right, together.pictures)),
+        (msg("pieces found"), _share_text(found, together.pieces)),
         (msg("pieces invented"), str(together.invented)),
-        (msg("colour right"), _of(together.colour, found)),
-        (msg("size right"), _of(together.size, found)),
-        (msg("pose right"), _of(together.pose, found)),
+        (msg("colour right"), _share_text(together.colour, found)),
+        (msg("size right"), _share_text(together.size, found)),
+        (msg("pose right"), _share_text(together.pose, found)),
         (msg("confident mistakes"), str(together.confident_mistakes)),
         (
             msg("place off, median and 95 %"),
@@ -108,7 +108,7 @@ def _table(together: Total) -> Table:
     return table
 
 
-def _of(count: int, every: int) -> str:
+def _share_text(count: int, every: int) -> str:
     share = f" ({100 * count / every:.1f} %)" if every else ""
     return in_language(msg("{n} of {n2}", n=count, n2=every)) + share
 

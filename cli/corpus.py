@@ -95,7 +95,7 @@ def read_corpus(source: Path, most_bytes: int = MOST_BYTES) -> Iterator[Case]:
             source,
         )
         return
-    with _opened(source, most_bytes) as archive:
+    with _open_corpus(source, most_bytes) as archive:
         yield from _cases(
             set(archive.namelist()),
             lambda name, expected, most: _member(archive, name, expected, most, source),
@@ -104,7 +104,7 @@ def read_corpus(source: Path, most_bytes: int = MOST_BYTES) -> Iterator[Case]:
 
 
 @contextmanager
-def _opened(source: Path, most_bytes: int) -> Iterator[zipfile.ZipFile]:
+def _open_corpus(source: Path, most_bytes: int) -> Iterator[zipfile.ZipFile]:
     try:
         with BoundedZipFile(source) as file, zipfile.ZipFile(file) as archive:
             check_directory(archive, source, most_bytes)

@@ -73,20 +73,20 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
         if (held := getattr(settings, part)) is None:
             yield PartState(part)
             continue
-        kind, where = held.__struct_config__.tag, _where(settings, part)
+        kind, where = held.__struct_config__.tag, _part_location(settings, part)
         if isinstance(held, PluginSettings):
             kind = held.name
         try:
             if isinstance(held, MqttSettings):  # a game that runs may have its connection
                 yield PartState(part, kind, where, *reach_broker(held, pause))
                 continue
-            open_devices(_only(settings, part), SQUARE_MM, lambda _text: None).close()
+            open_devices(_part_settings(settings, part), SQUARE_MM, lambda _text: None).close()
             yield PartState(part, kind, where, *_answer(settings, part, pause))
         except InputError as error:
             yield PartState(part, kind, where, "", error.message)
 
 
-def _only(settings: HardwareSettings, part: str) -> HardwareSettings:
+def _part_settings(settings: HardwareSettings, part: str) -> HardwareSettings:
     """Settings of one part alone; dice on a strip keep their strip."""
     kept = (
         {part, "lamps"}
@@ -96,7 +96,7 @@ def _only(settings: HardwareSettings, part: str) -> HardwareSettings:
     return msgspec.structs.replace(settings, **dict.fromkeys(set(PARTS) - kept))
 
 
-def _where(settings: HardwareSettings, part: str) -> str:
+def _part_location(settings: HardwareSettings, part: str) -> str:
     """GPIO numbers by what hangs on them, or the port."""
     match held := getattr(settings, part):
         case GpioLampsSettings(players=players, verdict=verdict):
@@ -173,7 +173,7 @@ def _strip(
             ),
             "",
         )
-    return _strip_has(settings, lamps, found)
+    return _strip_report(settings, lamps, found)
 
 
 def _network_strip(
@@ -185,10 +185,10 @@ def _network_strip(
         found = identify(Address(address_of(lamps.host), lamps.port))
     except DeviceLost as lost:
         return "", lost.message
-    return _strip_has(settings, lamps, found)
+    return _strip_report(settings, lamps, found)
 
 
-def _strip_has(
+def _strip_report(
     settings: HardwareSettings,
     lamps: WledSettings | WledPresetsSettings | WledNetworkSettings | WledNetworkPresetsSettings,
     found: StripInfo,

@@ -87,7 +87,7 @@ def words(control: socket.socket) -> Any:
             return
 
 
-def _opened(
+def _open_door(
     _context: click.Context, _option: click.Parameter, given: tuple[int, int, Path] | None
 ) -> Door | None:
     if given is None:
@@ -102,6 +102,6 @@ def _opened(
 
 
 door_option = click.option(
-    "--door", type=(int, int, Path), hidden=True, callback=_opened, metavar="SOCKET CONTROL DATA"
+    "--door", type=(int, int, Path), hidden=True, callback=_open_door, metavar="SOCKET CONTROL DATA"
 )
 """How the home page starts a command; nobody types it."""

@@ -11,10 +11,10 @@ import click
 
 from cli.options import complain
 from cli.paths import data_folder, log_path, ready_folder
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 from cli.terminal import draw_qr, say
 from hub.client import HubClient, HubRefused
-from hub.enrolling import enrolled, forget_token, keep_token, kept_token
+from hub.enrolling import enrolled, forget_token, keep_token, stored_token
 from hub.forwarder import Forwarder
 from hub.next_match import follow
 from hub.wire import Asked
@@ -46,8 +46,8 @@ def forward(url: str, token: str | None, data: Path | None, ca_file: Path | None
     organiser enters at the hub.
     """
     folder = data or data_folder()
-    hub = HubClient(url, token or kept_token(folder, url.rstrip("/")), ca_file)
-    with stopped_by_one_signal() as stopping, stopping.watched(), closing(hub):
+    hub = HubClient(url, token or stored_token(folder, url.rstrip("/")), ca_file)
+    with stop_signal() as stopping, stopping.watched(), closing(hub):
         if not hub.token:
             _enrol(hub, ready_folder(data), stopping)
         if stopping.is_set():

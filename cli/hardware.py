@@ -387,7 +387,7 @@ def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str
     for name in names:
         yield (
             msg("the button {raw}", raw=repr(name)),
-            _hear(presses, msg("Press {raw}.", raw=name), _pressed, partial(_is_down, name)),
+            _hear(presses, msg("Press {raw}.", raw=name), _press_text, partial(_is_down, name)),
         )
 
 
@@ -395,7 +395,7 @@ def _is_down(name: str, press: Press) -> bool:
     return (press.button, press.kind) == (name, "down")
 
 
-def _pressed(press: Press) -> str:
+def _press_text(press: Press) -> str:
     return f"{press.button}: {press.kind}"
 
 

@@ -31,12 +31,12 @@ from cli.service.heartbeat import Heartbeat
 from cli.service.manager import ServiceManager
 from cli.service.network_name import name_in_network
 from cli.service.unit import WATCHDOG_S
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 from cli.terminal import language, say
 from engines import GAMES
 from engines.game import facts
 from engines.lessons import no_lessons
-from hub.next_match import kept_match
+from hub.next_match import stored_match
 from table.errors import InputError
 from table.games import usual_game
 from table.messages import msg, phrase
@@ -93,7 +93,7 @@ def open_home(options: HomeOptions) -> None:
     """Serve the home page and start games, until Ctrl-C, SIGTERM or *Shut down*."""
     folder, manager = ready_folder(options.data).absolute(), ServiceManager()
     with (
-        stopped_by_one_signal() as ending,
+        stop_signal() as ending,
         closing(listen(options.host, options.port)) as listening,
         name_in_network(listening, manager),
     ):
@@ -101,7 +101,7 @@ def open_home(options: HomeOptions) -> None:
         home = Home(options, folder, listening, ending, manager)
         hosts = (socket.gethostname(), *options.public_names)
         others = dict.fromkeys(
-            ("/sessions", "/statistics"), _once(partial(_sessions, folder, access, hosts))
+            ("/sessions", "/statistics"), _build_once(partial(_sessions, folder, access, hosts))
         )
         others["/measure"] = partial(_measuring, hosts)
         app = create_home_app(home, access, hosts, others)
@@ -113,7 +113,7 @@ def open_home(options: HomeOptions) -> None:
         subprocess.run(POWER_OFF, check=False)
 
 
-def _once(make: Callable[[], Flask]) -> Callable[[], Flask]:
+def _build_once(make: Callable[[], Flask]) -> Callable[[], Flask]:
     """The same application for all paths that it answers."""
     made: list[Flask] = []
 
@@ -185,7 +185,7 @@ class Home:
 
     def _match(self) -> MatchHere | None:
         """What a hub says that this table plays next (`rinkside forward` keeps it in a file)."""
-        kept = kept_match(self._folder, time.time)
+        kept = stored_match(self._folder, time.time)
         if kept is None or kept.game not in GAMES or len(kept.players) < 2:
             return None
         return MatchHere(kept.match, kept.table, kept.event, kept.game, kept.terms, kept.players)
@@ -438,7 +438,7 @@ class Game:
                 start_new_session=True,  # Ctrl-C is for the home page, which ends the game
             )
         self._threads = [
-            threading.Thread(target=work, daemon=True) for work in (self._listen, self._read)
+            threading.Thread(target=work, daemon=True) for work in (self._listen, self._read_output)
         ]
         for thread in self._threads:
             thread.start()
@@ -492,7 +492,7 @@ class Game:
             elif word in (HOME, AGAIN, PLAY):
                 self.left = word
 
-    def _read(self) -> None:
+    def _read_output(self) -> None:
         assert self._process.stdout is not None, "it was opened as a pipe"
         for line in self._process.stdout:
             if text := printable(line).rstrip():

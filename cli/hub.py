@@ -17,7 +17,7 @@ from cli.garbage_collection import short_collections
 from cli.options import address_options
 from cli.paths import ready_folder
 from cli.serve_options import tell_address
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 from cli.terminal import language, say
 from table.errors import InputError
 from table.languages import CODES, Language
@@ -77,8 +77,8 @@ def hub(
         return
     with (
         closing(listen(host, port)) as listening,
-        closing(_opened(database)) as store,
-        stopped_by_one_signal() as stopping,
+        closing(_open_store(database)) as store,
+        stop_signal() as stopping,
         stopping.watched(),
     ):
         from hub.app import create_hub_app, wall_ms
@@ -118,7 +118,7 @@ def hub(
 @database_option
 def organiser(name: str, club: str, role: str, new_password: bool, database: str | None) -> None:
     """Make an account for an organiser, and print its password."""
-    with closing(_opened(database)) as store:
+    with closing(_open_store(database)) as store:
         from hub.accounts import Accounts
         from hub.app import wall_ms
         from webui.security.requests import Refusal
@@ -163,7 +163,7 @@ def export_site(
 
     The folder is written whole or not at all, in place of an earlier export.
     """
-    with closing(_opened(database)) as store:
+    with closing(_open_store(database)) as store:
         from hub.app import create_hub_app, wall_ms
         from hub.site_folder import check_folder, write_folder
         from webui.security.requests import Refusal
@@ -204,7 +204,7 @@ def _ask_for_sockets() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _opened(database: str | None) -> Store:
+def _open_store(database: str | None) -> Store:
     """The database, up to date; raises InputError."""
     try:
         import argon2  # noqa: F401 - asked for here, so that nothing is half begun

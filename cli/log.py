@@ -252,7 +252,7 @@ def _csv(command: Callable[..., None]) -> Callable[..., None]:
 def scores(target: Path, path: Path | None) -> None:
     """Write all games with their scores to a CSV file, one row a game."""
     check_output(target)
-    games = _played(path)
+    games = _played_games(path)
     write_scores(target, games)
     say(msg("{path}: games written: {n}", path=target, n=len(games)))
 
@@ -266,7 +266,7 @@ def scores(target: Path, path: Path | None) -> None:
 def gaps(target: Path, path: Path | None) -> None:
     """Throws whose distance counts."""
     check_output(target)
-    count = write_gaps(target, _played(path))
+    count = write_gaps(target, _played_games(path))
     say(msg("{path}: throws written: {n}", path=target, n=count))
 
 
@@ -298,7 +298,7 @@ def check_games(source: Path) -> None:
 @json_option
 def players(simulated: bool, path: Path | None, as_json: bool) -> None:
     """Statistics of every player over all sessions: games, points, and how near they throw."""
-    rows = tallies(game for game in _played(path) if simulated or not game.simulated)
+    rows = tallies(game for game in _played_games(path) if simulated or not game.simulated)
     if as_json:
         say_json(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
         return
@@ -323,7 +323,7 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
     console().print(table if rows else in_language(msg("No sessions yet.")))
 
 
-def _played(path: Path | None) -> list[PlayedGame]:
+def _played_games(path: Path | None) -> list[PlayedGame]:
     """All games of a log.
 
     A session that this version's rules cannot read is reported and left out.

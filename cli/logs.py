@@ -79,7 +79,7 @@ def set_up(verbosity: int) -> None:
 
 
 def _formatter(verbosity: int) -> logging.Formatter:
-    if under_journald():
+    if is_under_journald():
         return JournalFormatter("%(name)s: %(message)s")
     if verbosity:
         return logging.Formatter(
@@ -88,7 +88,7 @@ def _formatter(verbosity: int) -> logging.Formatter:
     return logging.Formatter("rinkside: %(message)s")
 
 
-def under_journald() -> bool:
+def is_under_journald() -> bool:
     """Whether stderr is a stream to journald, which systemd names by device and inode."""
     try:
         status = os.fstat(sys.stderr.fileno())
@@ -124,10 +124,10 @@ def log_native_output() -> None:
     faulthandler.enable(sys.stderr)
     thread = threading.Thread(target=_log_lines, args=(lines,), name="native output", daemon=True)
     thread.start()
-    atexit.register(_give_back, shown, thread)
+    atexit.register(_restore_stderr, shown, thread)
 
 
-def _give_back(shown: int, thread: threading.Thread) -> None:
+def _restore_stderr(shown: int, thread: threading.Thread) -> None:
     os.dup2(shown, 2)  # closes the pipe, so that its reader ends
     thread.join(1.0)
 

@@ -143,14 +143,14 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
             said = msg("{raw} See {raw2} --help", raw=error.format_message(), raw2=path)
             raise Refused(in_language(said)) from error
         case OSError():
-            _let_go_of_what_cannot_be_written()
+            _drop_unwritable_output()
             place = f"{error.filename}: " if error.filename else ""
             raise Refused(f"{place}{error.strerror or error}") from error
         case _:
             raise Refused(in_language(error.message)) from error
 
 
-def _let_go_of_what_cannot_be_written() -> None:
+def _drop_unwritable_output() -> None:
     """Point stdout at the null device if it cannot be flushed.
 
     Otherwise Python flushes it once more at exit, and reports the failure in words of its own;

@@ -19,11 +19,11 @@ from cli.options import address_options, complain, empty_option, table_option
 from cli.photo import (
     SAMPLE,
     Reading,
-    checked_colours,
-    checked_sizes,
     drawn_gaps,
     load_photo_table,
     measured_gaps,
+    parse_colours,
+    parse_sizes,
     photo_warnings,
     read_calibrated,
     read_mat,
@@ -130,7 +130,7 @@ def measure(
         return
     files = _Files(table_path, empty, picture, debug)
     files.check(photo)
-    named = _named(target, colours, sizes)
+    named = _in_play(target, colours, sizes)
     _, ruler = measuring()
     if table_path is None:
         if empty:
@@ -145,7 +145,7 @@ def measure(
                 msg("--table: expected without --sample, --colours, --sizes and --bar-mm")
             )
         setup, calibrated = load_photo_table(table_path)
-        where, reading = str(photo), _look(photo, aimed(setup, target), calibrated, files)
+        where, reading = str(photo), _look(photo, retarget(setup, target), calibrated, files)
     measured = measured_gaps(reading, where, ruler)
     if warning := photo_warnings(reading):
         complain(warning)
@@ -159,18 +159,18 @@ def measure(
             _print_named(reading, named)
 
 
-def _named(target: str | None, colours: str | None, sizes: str | None) -> InPlay:
+def _in_play(target: str | None, colours: str | None, sizes: str | None) -> InPlay:
     """What lies on the mat by the options; raises InputError."""
     if target is not None:
-        checked_colours(target, "--target")
+        parse_colours(target, "--target")
     return InPlay(
-        checked_colours(colours, "--colours") if colours is not None else (),
+        parse_colours(colours, "--colours") if colours is not None else (),
         target,
-        checked_sizes(sizes, "--sizes") if sizes is not None else (),
+        parse_sizes(sizes, "--sizes") if sizes is not None else (),
     )
 
 
-def aimed(setup: Setup, target: str | None) -> Setup:
+def retarget(setup: Setup, target: str | None) -> Setup:
     """The setup with the target's colour as asked for.
 
     Raises InputError where there is none.
@@ -247,7 +247,7 @@ def _print_ranking(measured: RankedGaps, ruler: Measuring) -> None:
             remarks.append(phrase("too close to call with {raw}", raw=", ".join(rivals)))
         remarks += _doubts(gap.piece)
         margin = "" if gap.on_target else number(with_margin(gap.mm, gap.sigma_mm))
-        table.add_row(f"#{place + 1}", *_names(gap.piece), margin, _in_a_row(remarks))
+        table.add_row(f"#{place + 1}", *_names(gap.piece), margin, _join(remarks))
     if measured.gaps:
         console().print(table)
     say(ruler.sentence(measured))
@@ -260,7 +260,7 @@ def _names(piece: SeenPiece) -> tuple[str, str]:
     return escape(in_language(name)), in_language(pose)
 
 
-def _in_a_row(remarks: Iterable[str]) -> str:
+def _join(remarks: Iterable[str]) -> str:
     return "; ".join(escape(in_language(remark)) for remark in remarks)
 
 
@@ -331,7 +331,7 @@ def _print_pieces(seen: Observation) -> None:
             number(with_margin(float(value), float(sigma)))
             for value, sigma in zip(values, sigmas, strict=True)
         ]
-        table.add_row(*_names(piece), *numbers, _in_a_row(_remarks(piece, seen, off_board)))
+        table.add_row(*_names(piece), *numbers, _join(_remarks(piece, seen, off_board)))
     for counter in seen.counters:
         x, y = (
             number(with_margin(value, counter.sigma_mm)) for value in (counter.x_mm, counter.y_mm)

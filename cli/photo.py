@@ -77,9 +77,9 @@ def load_photo_table(path: Path) -> tuple[Setup, bool]:
     return load_table(path), True
 
 
-def checked_colours(words: str, option: str) -> tuple[str, ...]:
+def parse_colours(words: str, option: str) -> tuple[str, ...]:
     """Colours of an option, separated by commas; raises InputError for what is none."""
-    return _listed(
+    return _known_words(
         words,
         COLOURS,
         lambda known, got: msg(
@@ -88,9 +88,9 @@ def checked_colours(words: str, option: str) -> tuple[str, ...]:
     )
 
 
-def checked_sizes(words: str, option: str) -> tuple[str, ...]:
+def parse_sizes(words: str, option: str) -> tuple[str, ...]:
     """Sizes of the mat's pieces, separated by commas; raises InputError for what is none."""
-    return _listed(
+    return _known_words(
         words,
         printed_mat().game.sizes,
         lambda known, got: msg(
@@ -99,7 +99,7 @@ def checked_sizes(words: str, option: str) -> tuple[str, ...]:
     )
 
 
-def _listed(
+def _known_words(
     words: str, known: Sequence[str], wrong: Callable[[str, str], Message]
 ) -> tuple[str, ...]:
     """Known words, separated by commas, at least one; `wrong` says what is known and what came."""
@@ -146,7 +146,7 @@ def read_table(
 
     `draft` is the table, whose lens means nothing; `where` names the photograph.
     """
-    with _naming(where):
+    with _name_in_errors(where):
         table = photo_table(photograph, draft)
         seen = observed(table.image, table.setup)
     return _with_stages(Reading(table.image, table.setup, seen), debug)
@@ -164,14 +164,14 @@ def read_mat(
 
     `where` names the photograph; what is not `named` is read off it.
     """
-    with _naming(where):
+    with _name_in_errors(where):
         table = photo_table(photograph, mat)
         setup, seen = read_photo(table, named, ruler)
     return _with_stages(Reading(table.image, setup, seen), debug)
 
 
 @contextmanager
-def _naming(where: str) -> Iterator[None]:
+def _name_in_errors(where: str) -> Iterator[None]:
     """Put the photograph's name before what is wrong with it."""
     try:
         yield

@@ -46,7 +46,7 @@ from cli.paths import codes_path, log_path, ready_folder
 from cli.serve_options import LAST_LOOK_S, tell_codes
 from cli.service.manager import FedCamera, ServiceManager
 from cli.service.network_name import name_in_network
-from cli.shutdown import StopSignal, stopped_by_one_signal
+from cli.shutdown import StopSignal, stop_signal
 from engines.computer_player import Strength
 from hardware.factory import Devices
 from hardware.settings import PARTS
@@ -62,12 +62,12 @@ from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from referee.sessions.start import (
-    as_played,
-    latest_to_resume,
     opening,
     parse_names,
     parse_rulings,
+    played_setup,
     reopened,
+    resumable_session,
 )
 from referee.sessions.status import LiveState
 from referee.statistics.history import HistoryCache
@@ -171,10 +171,10 @@ def demo(
     table = lessons_table(game) if lessons else demo_table(game, seed)
     setup = table.setup
     with ExitStack() as stack:
-        ending = stack.enter_context(stopped_by_one_signal())
+        ending = stack.enter_context(stop_signal())
         listening = stack.enter_context(closing(_address(door, host, port)))
         devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
-        log, access = _kept_in(stack, data, data is None, door)
+        log, access = _log_and_access(stack, data, data is None, door)
         started = opening(
             game,
             setup.game.colours,
@@ -218,7 +218,7 @@ def _address(door: Door | None, host: str, port: int) -> socket.socket:
     return door.listening if door else listen(host, port)
 
 
-def _kept_in(
+def _log_and_access(
     stack: ExitStack, data: Path | None, throw_away: bool, door: Door | None
 ) -> tuple[Log, Access]:
     """The log and the codes of a folder; None for the user's own.
@@ -312,40 +312,44 @@ def play(
     colours = tuple(players.split(",")) if players else setup.game.colours
     throw_away = data is None and resume is None and spec.startswith("simulated:")
     with ExitStack() as stack:
-        ending = stack.enter_context(stopped_by_one_signal())
+        ending = stack.enter_context(stop_signal())
         listening = stack.enter_context(closing(_address(door, host, port)))
         if door is None:  # the home page has a name already
             stack.enter_context(name_in_network(listening, manager))
         devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
         number = _latest(data, setup, spec) if isinstance(resume, str) else resume
         set_up = set_up and number is None
-        camera = None if set_up else _opened(stack, spec, setup, manager)  # before any writing
+        camera = None if set_up else _open_camera(stack, spec, setup, manager)  # before any writing
         people = parse_names(names) if names else {}
         choice = Choice(game, colours, parse_rulings(rulings), people, begins, computers)
         started = _opening(choice, setup, camera) if camera is not None and number is None else None
-        log, access = _kept_in(stack, data, throw_away, door)
+        log, access = _log_and_access(stack, data, throw_away, door)
         panel = _Panel(listening, access, devices, log.path, ending, public_names, door, manager)
         if camera is None:
-            table = TableWizard(TableFile(table_path, setup), partial(_fed, spec, manager))
+            table = TableWizard(TableFile(table_path, setup), partial(_fed_camera, spec, manager))
             started = _chosen(table, panel)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
-            camera = _opened(stack, spec, setup, manager)
+            camera = _open_camera(stack, spec, setup, manager)
         session = _session(log, started, number, setup, camera.name, reference, new_lens)
         stack.enter_context(closing(session))
-        setup = as_played(session.ledger.started.game, setup, session.ledger.started.rulings)
+        setup = played_setup(session.ledger.started.game, setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
         manager.status = lambda: live.latest.message
-        patient = PatientSession(session, live, stopping, complain, _feeding(manager, stopping))
+        patient = PatientSession(session, live, stopping, complain, _pause(manager, stopping))
         if isinstance(seats := _innermost(camera), SeatsPlayers):
             seats.seat(patient, session.ledger.started)
         maker = RefereeFactory(camera, patient, live, stopping, partial(_monitor, table_path))
         _referee(session, maker, maker.referee(setup, reference), panel)
 
 
-def _opened(stack: ExitStack, spec: str, setup: Setup, manager: ServiceManager) -> AnnouncedCamera:
+def _open_camera(
+    stack: ExitStack, spec: str, setup: Setup, manager: ServiceManager
+) -> AnnouncedCamera:
     """The camera, which goes with the stack."""
-    return stack.enter_context(closing(AnnouncedCamera(_fed(spec, manager, setup), complain)))
+    return stack.enter_context(
+        closing(AnnouncedCamera(_fed_camera(spec, manager, setup), complain))
+    )
 
 
 def _innermost(camera: CameraPort) -> CameraPort:
@@ -355,12 +359,12 @@ def _innermost(camera: CameraPort) -> CameraPort:
     return camera
 
 
-def _fed(spec: str, manager: ServiceManager, setup: Setup) -> FedCamera:
+def _fed_camera(spec: str, manager: ServiceManager, setup: Setup) -> FedCamera:
     """A camera whose reader feeds the service manager's watchdog."""
     return FedCamera(open_camera(spec, setup), manager.feed)
 
 
-def _feeding(manager: ServiceManager, stopping: Event) -> Callable[[float], object]:
+def _pause(manager: ServiceManager, stopping: Event) -> Callable[[float], object]:
     """The pause between two attempts to write the log, which the watchdog does not take for a hang.
 
     Its loop is at work: it tells people that the disk is full, and goes on once there is room.
@@ -383,7 +387,7 @@ def _latest(data: Path | None, setup: Setup, spec: str) -> int | None:
         return None
     try:
         with LogReader(path) as log:
-            return latest_to_resume(log, setup, spec.startswith("simulated:"))
+            return resumable_session(log, setup, spec.startswith("simulated:"))
     except InputError as error:
         complain(
             msg("a new session begins, as the latest cannot go on: {text}", text=error.message)

@@ -23,7 +23,7 @@ from cli.options import (
     settings_option,
     table_option,
 )
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 from cli.terminal import in_language, say, say_json
 from engines.computer_player import Strength
 from hardware.factory import Devices
@@ -43,7 +43,7 @@ from referee.sessions.events import (
     VerdictReached,
 )
 from referee.sessions.session import Session
-from referee.sessions.start import as_played, opening, parse_names, parse_rulings
+from referee.sessions.start import opening, parse_names, parse_rulings, played_setup
 from referee.sessions.status import LiveState
 from table.games import usual_game
 from table.json_data import JsonObject
@@ -117,7 +117,7 @@ def referee(
     not all could be read; a live camera until Ctrl-C.
     """
     chosen = parse_rulings(rulings)
-    setup = as_played(game, load_table(table_path), chosen)
+    setup = played_setup(game, load_table(table_path), chosen)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
@@ -170,7 +170,7 @@ def _referee(
     stack.callback(companion.stop)
     ComputerSeats(session, complain).start()
     stack.enter_context(short_collections())
-    stack.enter_context(stopped_by_one_signal())
+    stack.enter_context(stop_signal())
     worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
     stack.callback(supervisor.stop)
     printed = 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from cli.measure import aimed
+from cli.measure import retarget
 from cli.options import address_options, camera_option, complain, table_option
 from cli.serve_options import tell_address
 from referee.live.live_measurement import Ruler
@@ -46,7 +46,7 @@ def ruler(
     public_names: tuple[str, ...],
 ) -> None:
     """Rank the pieces on the table by their gap to the target, live, on a page in the browser."""
-    setup = aimed(load_table(table_path), target)
+    setup = retarget(load_table(table_path), target)
     reference = read_image(empty, setup) if empty else None
     with (
         closing(listen(host, port)) as listening,

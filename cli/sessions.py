@@ -12,7 +12,7 @@ from cli.log import which_log
 from cli.options import address_options
 from cli.paths import codes_path, log_path
 from cli.serve_options import tell_codes
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 from referee.sessions.event_store import LogReader
 from referee.statistics.history import HistoryCache
 from table.messages import phrase
@@ -32,11 +32,7 @@ def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, .
         path.parent
     )  # the panel's, if it was ever shown; a folder that is only read gets none
     LogReader(path).close()  # said at once, and not on the first page
-    with (
-        closing(listen(host, port)) as listening,
-        stopped_by_one_signal() as stopping,
-        stopping.watched(),
-    ):
+    with closing(listen(host, port)) as listening, stop_signal() as stopping, stopping.watched():
         access = Access(Codes(codes if codes.exists() else None))
         tell_codes(phrase("The sessions are"), listening, access)
         app = create_history_app(HistoryCache(path), (socket.gethostname(), *public_names), access)

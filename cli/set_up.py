@@ -17,7 +17,7 @@ from cli.home_settings import LENS_NAME, TABLE_NAME, HomeSettings, load_home, sa
 from cli.options import address_options
 from cli.paths import codes_path, ready_folder
 from cli.serve_options import tell_codes
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 from cli.terminal import say, say_written
 from table.errors import InputError
 from table.messages import msg, phrase
@@ -62,7 +62,7 @@ def set_up(
     folder = ready_folder(door.data if door else data)
     first = FirstSetUp(_cameras(spec), lambda one: open_camera(one, None), _lens_in(folder))
     with (
-        stopped_by_one_signal() as stopping,
+        stop_signal() as stopping,
         closing(door.listening if door else listen(host, port)) as listening,
     ):
         access = Access(Codes(codes_path(folder)))

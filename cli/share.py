@@ -22,7 +22,7 @@ from referee.sessions.event_store import LogReader
 from table.errors import InputError
 from table.files import check_output, create_folder, read_json, write_whole
 from table.messages import msg
-from table.observation_document import documented
+from table.observation_document import to_document
 from table.table_config import load_table
 from vision.cameras.image_files import read_image
 
@@ -111,7 +111,7 @@ def share(
 def _photo(photo: Path, table_path: Path, truth_path: Path | None) -> SharedTable:
     setup = load_table(table_path)
     whole = read_image(photo, setup)
-    read = documented(read_frame(whole, setup, str(photo)).seen)
+    read = to_document(read_frame(whole, setup, str(photo)).seen)
     truth = parse_truth(read_json(truth_path), str(truth_path), setup) if truth_path else None
     return shared_photo(whole.image, setup, read, truth, str(photo))
 

@@ -29,7 +29,7 @@ class StopSignal(threading.Event):
 
 
 @contextmanager
-def stopped_by_one_signal() -> Iterator[StopSignal]:
+def stop_signal() -> Iterator[StopSignal]:
     """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either.
 
     A further signal must not interrupt the stop. The event is set as well, because Python drops an

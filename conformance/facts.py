@@ -15,7 +15,7 @@ from engines.statistics import Step
 from simulation.players.policies import RandomPlayer, playout
 from simulation.tables import lessons_table
 from table.cells import cells_mm
-from table.games import played_on, table_facts
+from table.games import default_game_on, table_facts
 from table.pieces import load_piece_set
 from table.solids import POSES
 
@@ -95,7 +95,7 @@ def test_a_game_is_played_on_its_default_table(name, starts):
     board = default.board(default.cell_mm)
     sizes = load_piece_set(default.pieces)
     assert all(size in sizes for size in default.sizes)
-    assert played_on(default.kind) is not None
+    assert default_game_on(default.kind) is not None
     state = GAMES[name].set_up(starts[0].players, {}, board)
     assert GAMES[name].outcome(state) is None
     if default.cells_mm:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engines.game import Game, GameFacts, Rules, check_game, facts, plain_facts
 from table.games import FoundGames, found_games
-from table.plugins import LOAD_S, Broken, log_line, why, within
+from table.plugins import LOAD_S, Broken, log_line, short_error, within
 
 __all__ = ["GAMES", "Game", "Rules", "facts_of", "unusable_games", "usable_games"]
 
@@ -34,7 +34,7 @@ def usable_games(found: FoundGames) -> tuple[dict[str, Game], tuple[Broken, ...]
             within(LOAD_S, partial(check_game, game))
             games[name] = contained(game, plugin)
         except Exception as error:
-            broken.append(Broken(plugin, why(error)))
+            broken.append(Broken(plugin, short_error(error)))
     return games, tuple(broken)
 
 

@@ -24,7 +24,7 @@ LEAVE_S = 1.5
 """A device that does not let go for so long is left behind; its thread ends with the program."""
 
 
-def why_lost(error: Exception) -> Message:
+def loss_reason(error: Exception) -> Message:
     """Why a device is tried again, in a line.
 
     Its own words where it has some, else what a driver raised.
@@ -103,7 +103,7 @@ class LampThread:
             why, wait_s = "", self._due_s - self._clock()
         except Exception as error:  # whatever a driver raises, the device is lost and tried again
             self._leave()
-            why, wait_s = why_lost(error), RETRY_S
+            why, wait_s = loss_reason(error), RETRY_S
         if why != self._error:
             logger.info("lamps: %s", why or "working")
         with self._lock:

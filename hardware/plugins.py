@@ -123,14 +123,14 @@ class GuardedDevice:
     def listen(self, tell: Callable[[Press], None]) -> None:
         """As `Buttons.listen`; what is no press is told of as an error."""
         self._tell = tell
-        self._do("listen", partial(self._device.listen, self._pressed))
+        self._do("listen", partial(self._device.listen, self._forward_press))
 
     def close(self) -> None:
         """Let the device go; may be called twice."""
         self._tell = lambda _press: None
         self._do("close", self._device.close)
 
-    def _pressed(self, press: object) -> None:
+    def _forward_press(self, press: object) -> None:
         if isinstance(press, Press) and isinstance(press.button, str):
             self._tell(press)
             return

@@ -60,23 +60,23 @@ class StepPlayer(Generic[Step]):
 
     def _run(self) -> None:
         while True:
-            self._try(self._rest)
+            self._call_device(self._rest)
             with self._changed:
-                self._changed.wait_for(self._wanted)
+                self._changed.wait_for(self._has_other_work)
                 if self._closing:
                     return
                 steps, self._next, self._busy = self._next, (), True
             self.failed = ""
             for step, hold_ms in steps:
-                if not self._try(self._show, step):
+                if not self._call_device(self._show, step):
                     break
                 with self._changed:
-                    if self._changed.wait_for(self._wanted, hold_ms / 1000):
+                    if self._changed.wait_for(self._has_other_work, hold_ms / 1000):
                         break
             with self._changed:
                 self._busy = False
 
-    def _try(self, act: Callable[..., object], *what: Step) -> bool:
+    def _call_device(self, act: Callable[..., object], *what: Step) -> bool:
         """Did it work?  Whatever a device raises, this thread goes on."""
         try:
             act(*what)
@@ -86,6 +86,6 @@ class StepPlayer(Generic[Step]):
             return False
         return True
 
-    def _wanted(self) -> bool:
+    def _has_other_work(self) -> bool:
         """Is there anything else to do than to go on?"""
         return self._closing or bool(self._next)

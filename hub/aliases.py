@@ -27,7 +27,7 @@ def aliases_of(db: Connection, club_id: int) -> dict[str, str]:
     return {row.other_key: row.name for row in db.execute(wanted)}
 
 
-def called(name: str, aliases: Mapping[str, str]) -> str:
+def main_name(name: str, aliases: Mapping[str, str]) -> str:
     """What a player is called who gave this name."""
     return aliases.get(name_key(name), name)
 
@@ -63,7 +63,7 @@ class Aliases:
         key = name_key(other)
         with self._store.writing() as db:
             known = aliases_of(db, actor.club_id)
-            name = called(name, known)  # no name leads to one that leads on
+            name = main_name(name, known)  # no name leads to one that leads on
             if name_key(name) == key or len(known) >= MOST_ALIASES:
                 raise Refusal(
                     400, "bad_alias", msg("Expected two different names; nothing was done.")
@@ -90,7 +90,7 @@ class Aliases:
 def names_of(db: Connection, club_id: int, name: str) -> list[str]:
     """All names by which a player is known who is known by this one."""
     aliases = aliases_of(db, club_id)
-    main = called(name, aliases)
+    main = main_name(name, aliases)
     wanted = select(ALIASES.c.other, ALIASES.c.name).where(ALIASES.c.club_id == club_id)
     others = [row.other for row in db.execute(wanted) if name_key(row.name) == name_key(main)]
     return list({name_key(one): one for one in (name, main, *others)}.values())

@@ -143,7 +143,7 @@ class HubClient:
             status, kept, said = self._exchange(f"{self._path}{path}", body, headers)
         except (OSError, HTTPException) as error:
             self.close()
-            raise HubGone(_why(error)) from error
+            raise HubGone(_reason(error)) from error
         if len(said) > MOST_ANSWER_BYTES:
             self.close()
             raise HubGone(f"HTTP {status}, {len(said)} B")
@@ -205,7 +205,7 @@ def _retry_s(text: str) -> float:
     return min(float(text), MOST_RETRY_S) if text.isascii() and text.isdecimal() else 0.0
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"{error.verify_message}"
     if isinstance(error, socket.timeout | TimeoutError):

@@ -29,7 +29,7 @@ class HubToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     token: str
 
 
-def kept_token(folder: Path, hub: str) -> str:
+def stored_token(folder: Path, hub: str) -> str:
     """The token for a hub that is kept in a data folder, empty if there is none.
 
     Raises InputError for a damaged file.

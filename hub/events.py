@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, get_args
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from engines import GAMES
-from hub.aliases import aliases_of, called, names_of
+from hub.aliases import aliases_of, main_name, names_of
 from hub.audit import Actor, note
 from hub.event_standings import TIE_BREAKS, Participant, event_standings
 from hub.hall import EventNow, Leader, Plan
@@ -29,8 +29,8 @@ from hub.matches import (
     next_at_tables,
     read_evidence,
     read_result,
+    result_text,
     settle,
-    written,
 )
 from hub.names import name_key
 from hub.pairing import Entrant, Pair, bracket, next_round, round_robin, swiss
@@ -136,9 +136,11 @@ class Events:
         )
         with self._store.reading() as db:
             aliases = aliases_of(db, club_id)
-            key = name_key(called(name, aliases))
+            key = name_key(main_name(name, aliases))
             found = {
-                row.id for row in db.execute(wanted) if name_key(called(row.name, aliases)) == key
+                row.id
+                for row in db.execute(wanted)
+                if name_key(main_name(row.name, aliases)) == key
             }
         return [self.event(club_id, number) for number in sorted(found, reverse=True)]
 
@@ -153,7 +155,7 @@ class Events:
 
     def next_matches(self, club_id: int) -> dict[int, tuple[Event, Match]]:
         """What each table of a club plays next, by the table's id; the oldest event goes first."""
-        return _next_of(self.running(club_id))
+        return _next_matches(self.running(club_id))
 
     def clubs_that_play(self) -> list[int]:
         """The clubs that have a running event."""
@@ -175,7 +177,7 @@ class Events:
             said = [one for one in self.event(club_id, number).matches if one.source == "table"]
             with self._store.writing() as db:
                 for one in said:
-                    values = {"entered_by": "table", "entered": written(one.result)}
+                    values = {"entered_by": "table", "entered": result_text(one.result)}
                     mine = update(MATCHES).where(MATCHES.c.id == one.match.id)
                     db.execute(mine.values(**values))
 
@@ -186,7 +188,7 @@ class Events:
         for club_id in self.clubs_that_play():
             running = self.running(club_id)
             leaders[club_id] = tuple(map(_event_now, running))
-            for table, (event, match) in _next_of(running).items():
+            for table, (event, match) in _next_matches(running).items():
                 next_[table] = NextMatch(
                     match=match.id,
                     table=match.table,
@@ -237,7 +239,7 @@ class Events:
         with self._store.writing() as db:
             read = self._open(db, actor, event_id)
             if read.matches and read.row.format in ("round_robin", "knock_out"):
-                raise _late()
+                raise _too_late_refusal()
             known = {name_key(one.name) for one in read.players}
             if len(known) + len(new) > MOST_PLAYERS:
                 raise _bad(msg("Expected at most {n} players; nothing was done.", n=MOST_PLAYERS))
@@ -376,7 +378,7 @@ class Events:
         """The event, locked; raises Refusal for none, and for one that is over."""
         read = _Read(db, actor.club_id, event_id, lock=True)
         if read.row.state == "over":
-            raise _late()
+            raise _too_late_refusal()
         return read
 
     def _check_table(self, read: _Read, table: int | None) -> None:
@@ -414,7 +416,7 @@ class Events:
             )
 
 
-def _next_of(running: Iterable[Event]) -> dict[int, tuple[Event, Match]]:
+def _next_matches(running: Iterable[Event]) -> dict[int, tuple[Event, Match]]:
     """What each table plays next in these events."""
     found: dict[int, tuple[Event, Match]] = {}
     for event in running:
@@ -534,7 +536,7 @@ def _event(row: Any, **more: Any) -> Event:
 def _players(db: Connection, event_id: int, aliases: Mapping[str, str]) -> tuple[Participant, ...]:
     wanted = select(EVENT_PLAYERS).where(EVENT_PLAYERS.c.event_id == event_id)
     return tuple(
-        Participant(row.id, row.number, called(row.name, aliases), bool(row.withdrawn), row.code)
+        Participant(row.id, row.number, main_name(row.name, aliases), bool(row.withdrawn), row.code)
         for row in db.execute(wanted.order_by(EVENT_PLAYERS.c.number))
     )
 
@@ -584,5 +586,5 @@ def _bad(why: str) -> Refusal:
     return Refusal(400, "bad_event", why)
 
 
-def _late() -> Refusal:
+def _too_late_refusal() -> Refusal:
     return Refusal(409, "too_late", msg("It is too late for that in this event; nothing was done."))

@@ -231,7 +231,7 @@ def _packed(
     sent: list[SentRecord] = []
     left = ROOM_BYTES
     for record in records:
-        document = _fitted(public_document(record), most_bytes)
+        document = _within_size(public_document(record), most_bytes)
         left -= len(msgspec.json.encode(document)) + 200
         if sent and left < 0:
             break
@@ -241,7 +241,7 @@ def _packed(
     )
 
 
-def _fitted(document: JsonObject, most_bytes: int) -> JsonObject:
+def _within_size(document: JsonObject, most_bytes: int) -> JsonObject:
     """The document, without its largest parts if it is too large for a hub."""
     for name, nothing in LEFT_OUT.items():
         if len(msgspec.json.encode(document)) <= most_bytes:

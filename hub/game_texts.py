@@ -15,12 +15,12 @@ from table.measured_text import time_utc
 
 def event_text(event: Event, played: PlayedGames) -> str:
     """The games of an event's matches that were played at tables, in their order."""
-    return write_games(_of_event(event, played))
+    return write_games(_event_texts(event, played))
 
 
 def match_text(event: Event, one: Settled, played: PlayedGames) -> str:
     """The game of a match; empty where there is none."""
-    return write_games(_of_matches(event, [one], played))
+    return write_games(_match_texts(event, [one], played))
 
 
 def club_text(events: Iterable[Event], games: Iterable[HubGame], played: PlayedGames) -> str:
@@ -28,7 +28,7 @@ def club_text(events: Iterable[Event], games: Iterable[HubGame], played: PlayedG
     found: list[GameText] = []
     counted: set[tuple[str, int]] = set()
     for event in events:
-        found += _of_event(event, played)
+        found += _event_texts(event, played)
         own = (one.game for one in event.matches if one.game is not None)
         counted |= {(game.log_id, game.result.seq) for game in own}
     others = (one for one in games if (one.log_id, one.result.seq) not in counted)
@@ -36,11 +36,11 @@ def club_text(events: Iterable[Event], games: Iterable[HubGame], played: PlayedG
     return write_games(found)
 
 
-def _of_event(event: Event, played: PlayedGames) -> list[GameText]:
-    return _of_matches(event, event.matches, played)
+def _event_texts(event: Event, played: PlayedGames) -> list[GameText]:
+    return _match_texts(event, event.matches, played)
 
 
-def _of_matches(event: Event, matches: Iterable[Settled], played: PlayedGames) -> list[GameText]:
+def _match_texts(event: Event, matches: Iterable[Settled], played: PlayedGames) -> list[GameText]:
     found = []
     for one in matches:
         text = _text(one.game, played) if one.game is not None else None

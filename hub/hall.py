@@ -239,7 +239,7 @@ class Hall:
                 if table.seq == one.after:
                     for record in one.records:
                         place = record.place
-                        table = self._with(table, place.seq, place.session, record.document)
+                        table = self._with_record(table, place.seq, place.session, record.document)
                     heard[table.id] = table
                 elif table.seq < one.cursor.seq:
                     behind[table.id] = table
@@ -271,21 +271,21 @@ class Hall:
     def _catch_up(self, behind: Sequence[_Table]) -> None:
         """Fold what the database has of these tables."""
         while behind:
-            behind = [*self._read_on(behind[:TABLES_AT_ONCE]), *behind[TABLES_AT_ONCE:]]
+            behind = [*self._read_newer_records(behind[:TABLES_AT_ONCE]), *behind[TABLES_AT_ONCE:]]
 
-    def _read_on(self, behind: Sequence[_Table]) -> list[_Table]:
+    def _read_newer_records(self, behind: Sequence[_Table]) -> list[_Table]:
         """Fold records of these tables; returns those that the database may have more of."""
         folded = {table.log_id: table for table in behind}
         found = self._records(
             or_(*(and_(RECORDS.c.log_id == one.log_id, RECORDS.c.seq > one.seq) for one in behind))
         )
         for log_id, seq, session, document in found:
-            folded[log_id] = self._with(folded[log_id], seq, session, document)
+            folded[log_id] = self._with_record(folded[log_id], seq, session, document)
         for log_id in dict.fromkeys(log_id for log_id, *_ in found):
             self._changes(folded[log_id])
         return [*folded.values()] if len(found) == AT_ONCE else []
 
-    def _with(self, table: _Table, seq: int, session: int, document: str) -> _Table:
+    def _with_record(self, table: _Table, seq: int, session: int, document: str) -> _Table:
         """The table with the next record of its log."""
         if session != table.session:  # a new session, or an older one that goes on
             table = _Table(table.id, table.club_id, table.name, table.log_id, session=session)
@@ -346,7 +346,7 @@ class Hall:
         """The tables of a club, by name."""
         with self._changed:
             own = [one for one in self._tables.values() if one.club_id == club_id]
-            shown = (now(one, language, self._planned.get(one.id)) for one in own)
+            shown = (table_now(one, language, self._planned.get(one.id)) for one in own)
             return sorted(shown, key=lambda one: one.name.casefold())
 
     def events(self, club_id: int) -> tuple[EventNow, ...]:
@@ -393,7 +393,9 @@ class Hall:
                     continue
                 if language not in table.written:
                     table.written[language] = written_event(
-                        "table", now(table, language, self._planned.get(table.id)), table.change
+                        "table",
+                        table_now(table, language, self._planned.get(table.id)),
+                        table.change,
                     )
                 found.append((table.change, table.written[language]))
             change, events = self._events.get(club_id, (0, ()))
@@ -424,7 +426,7 @@ class HallFeed:
         return self._hall.news(self._club_id, self._language, after)
 
 
-def now(table: _Table, language: str, planned: NextMatch | None) -> TableNow:
+def table_now(table: _Table, language: str, planned: NextMatch | None) -> TableNow:
     """A table as the wall shows it in a language."""
     upcoming = f"{' – '.join(planned.players)}, {_game(planned)}" if planned else ""
     plain = TableNow(id=table.id, name=table.name, upcoming=upcoming)

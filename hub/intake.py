@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from hub.store import LOGS, RECORDS, Store
-from hub.tables import KnownTable, in_force, senders
+from hub.tables import KnownTable, senders, valid_table
 from hub.wire import MOST_RECORD_BYTES, MOST_RECORDS, Batch, Cursor, Place, SentRecord
 from table.errors import InputError, message_of
 from table.files import convert
@@ -118,7 +118,7 @@ class Intake:
         """
         if token not in self._known:  # before anything of a stranger's is parsed
             with self._store.reading() as db:
-                in_force(senders(db, [token])[token])
+                valid_table(senders(db, [token])[token])
             self._known.add(token)
         batch = _batch(body)
         sent = [_checked(record) for record in batch.records]
@@ -173,8 +173,8 @@ class Intake:
             logs = self._logs(db, [one.batch.log for one in group])
             for one in group:
                 try:
-                    table = in_force(tables[one.token])
-                    row = logs.get(one.batch.log) or self._begun(db, table, one.batch.log)
+                    table = valid_table(tables[one.token])
+                    row = logs.get(one.batch.log) or self._log_row(db, table, one.batch.log)
                     cursor = self._cursor(db, one, table, row)
                 except Refusal as refusal:
                     answers.append(refusal)
@@ -184,7 +184,7 @@ class Intake:
                     taken.append(NewRecords(table, cursor.log, cursor.seq, new))
                     cursor = taken[-1].cursor
                 answers.append(cursor)
-            self._keep(db, taken)
+            self._write_records(db, taken)
         return answers, taken
 
     def _logs(self, db: Connection, log_ids: Sequence[str]) -> dict[str, Row]:
@@ -196,7 +196,7 @@ class Intake:
         wanted = select(LOGS).where(LOGS.c.log_id.in_(log_ids)).order_by(LOGS.c.log_id)
         return {row.log_id: row for row in db.execute(wanted.with_for_update())}
 
-    def _begun(self, db: Connection, table: KnownTable, log_id: str) -> Row:
+    def _log_row(self, db: Connection, table: KnownTable, log_id: str) -> Row:
         """The row of a log that is new, and this table's; raises Refusal if it has too many."""
         mine = select(LOGS.c.log_id).where(LOGS.c.table_id == table.id).limit(MOST_LOGS)
         if len(db.execute(mine).all()) >= MOST_LOGS:
@@ -258,7 +258,7 @@ class Intake:
             ),
         )
 
-    def _keep(self, db: Connection, taken: Sequence[NewRecords]) -> None:
+    def _write_records(self, db: Connection, taken: Sequence[NewRecords]) -> None:
         """Write records and cursors."""
         now_ms = self._now_ms()
         records = [

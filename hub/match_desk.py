@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select, update
 from hub.audit import Actor, note
 from hub.event_standings import Participant
 from hub.events import Event, Events
-from hub.matches import DRAWN, LOST, OPEN, WON, Evidence, MatchResult, Settled, written
+from hub.matches import DRAWN, LOST, OPEN, WON, Evidence, MatchResult, Settled, result_text
 from hub.store import EVENT_PLAYERS, EVENTS, MATCHES, SEATS, Store
 from table.messages import msg
 from webui.security.codes import plain
@@ -79,7 +79,7 @@ class MatchDesk:
         """
         one, place = _own(view, match_id)
         if len(one.match.seats) != 2 or one.status not in (*OPEN, "reported"):
-            raise _not_now()
+            raise _not_now_refusal()
         if one.source == "table":
             raise Refusal(409, "table_says", msg("The table says how this match ended."))
         order = (share, WON - share) if place == 0 else (WON - share, share)
@@ -87,9 +87,9 @@ class MatchDesk:
         result = checked(MatchResult(order, ordered), 2)
         with self._store.writing() as db:
             self._running(db, view.event)
-            _set(db, match_id, entered_by="player", entered=written(result), confirmed="")
+            _set(db, match_id, entered_by="player", entered=result_text(result), confirmed="")
             _agree(db, match_id, None, "")
-            _agree(db, match_id, view.player.id, written(result))
+            _agree(db, match_id, view.player.id, result_text(result))
 
     def agree(self, view: PlayersView, match_id: int, result: str) -> None:
         """A player agrees to a result, as `written`; raises Refusal if it has changed since."""
@@ -104,7 +104,7 @@ class MatchDesk:
         one, _ = _own(view, match_id)
         _check_same(one, result)
         if one.result is None or one.match.confirmed == result:  # an organiser has seen it
-            raise _not_now()
+            raise _not_now_refusal()
         game = one.game if one.source == "table" else None
         frozen = Evidence(
             one.result,
@@ -114,7 +114,7 @@ class MatchDesk:
         )
         with self._store.writing() as db:
             self._running(db, view.event)
-            _set(db, match_id, disputed_by=view.player.id, frozen=written(frozen))
+            _set(db, match_id, disputed_by=view.player.id, frozen=result_text(frozen))
 
     # ---- organisers
 
@@ -125,14 +125,14 @@ class MatchDesk:
         with self._store.writing() as db:
             self._running(db, event)
             _set(db, match_id, confirmed=result)
-            note(db, self._now_ms(), actor, "result confirmed", _called(event, one))
+            note(db, self._now_ms(), actor, "result confirmed", _match_label(event, one))
 
     def decide(self, actor: Actor, event_id: int, match_id: int, result: MatchResult) -> None:
         """An organiser enters a result, which goes before all others; raises Refusal."""
         event, one = self._match(actor, event_id, match_id)
         if one.status == "bye":
-            raise _not_now()
-        text = written(checked(result, len(one.match.seats)))
+            raise _not_now_refusal()
+        text = result_text(checked(result, len(one.match.seats)))
         with self._store.writing() as db:
             self._running(db, event)
             _set(
@@ -144,7 +144,7 @@ class MatchDesk:
                 disputed_by=None,
                 frozen="",
             )
-            note(db, self._now_ms(), actor, "result decided", _called(event, one))
+            note(db, self._now_ms(), actor, "result decided", _match_label(event, one))
 
     def let_go(self, actor: Actor, event_id: int, match_id: int) -> None:
         """Forget what people said of a match: the table's result counts again, if there is one."""
@@ -153,7 +153,7 @@ class MatchDesk:
             self._running(db, event)
             _set(db, match_id, entered_by="", entered="", confirmed="", disputed_by=None, frozen="")
             _agree(db, match_id, None, "")
-            note(db, self._now_ms(), actor, "result taken back", _called(event, one))
+            note(db, self._now_ms(), actor, "result taken back", _match_label(event, one))
 
     def _match(self, actor: Actor, event_id: int, match_id: int) -> tuple[Event, Settled]:
         event = self._events.event(actor.club_id, event_id)
@@ -163,7 +163,7 @@ class MatchDesk:
         """Lock the event; raises Refusal unless it is running."""
         found = select(EVENTS.c.state).where(EVENTS.c.id == event.id).with_for_update()
         if db.execute(found).scalar_one() != "running":
-            raise _not_now()
+            raise _not_now_refusal()
 
 
 def match_of(event: Event, match_id: int) -> Settled:
@@ -210,14 +210,14 @@ def _own(view: PlayersView, match_id: int) -> tuple[Settled, int]:
 
 def _check_same(one: Settled, result: str) -> None:
     if one.status not in ("reported", "confirmed"):
-        raise _not_now()
-    if written(one.result) != result:
+        raise _not_now_refusal()
+    if result_text(one.result) != result:
         raise Refusal(
             409, "changed", msg("The result has changed meanwhile; look again. Nothing was done.")
         )
 
 
-def _called(event: Event, one: Settled) -> str:
+def _match_label(event: Event, one: Settled) -> str:
     """A match in the audit log, without names of players, which may be erased."""
     return f"{event.name}, {one.match.round}.{one.match.number}"
 
@@ -234,5 +234,5 @@ def _agree(db: Connection, match_id: int, player_id: int | None, result: str) ->
     db.execute(mine.values(agreed=result))
 
 
-def _not_now() -> Refusal:
+def _not_now_refusal() -> Refusal:
     return Refusal(409, "not_now", msg("This match is not open for that now; nothing was done."))

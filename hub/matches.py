@@ -103,22 +103,22 @@ class Settled:
         return None if self.status == "disputed" else self.result
 
 
-def written(result: msgspec.Struct | None) -> str:
+def result_text(result: msgspec.Struct | None) -> str:
     """A result as it is kept, and as those who confirm it name it; empty for None."""
     return msgspec.json.encode(result).decode() if result is not None else ""
 
 
 def read_result(text: str) -> MatchResult | None:
-    """A result as `written`; None for an empty text.  Raises InputError for anything else."""
-    return _read(text, MatchResult)
+    """A result as `result_text`; None for an empty text.  Raises InputError for anything else."""
+    return _decode(text, MatchResult)
 
 
 def read_evidence(text: str) -> Evidence | None:
     """The same for evidence."""
-    return _read(text, Evidence)
+    return _decode(text, Evidence)
 
 
-def _read(text: str, kind: type[T]) -> T | None:
+def _decode(text: str, kind: type[T]) -> T | None:
     if not text:
         return None
     try:
@@ -145,7 +145,7 @@ def settle(game: str, matches: Iterable[Match], games: Sequence[HubGame]) -> lis
         found = _game_of(match, open_games.get(players, ()))
         if found is not None:
             open_games[players].remove(found)
-        settled.append(_settled(match, found))
+        settled.append(_settle(match, found))
     return settled
 
 
@@ -165,10 +165,10 @@ def _game_of(match: Match, games: Sequence[HubGame]) -> HubGame | None:
     return next((one for one in found if one.result.over), found[-1] if found else None)
 
 
-def _settled(match: Match, game: HubGame | None) -> Settled:
+def _settle(match: Match, game: HubGame | None) -> Settled:
     if len(match.seats) == 1:
         return Settled(match, "bye", MatchResult((WON,)))
-    says = _at_the_table(match, game) if game is not None and game.result.over else None
+    says = _table_result(match, game) if game is not None and game.result.over else None
     if match.entered_by == "organiser":
         return Settled(match, "confirmed", match.entered, "organiser", game, says)
     if match.disputed_by is not None and match.frozen is not None:
@@ -176,13 +176,13 @@ def _settled(match: Match, game: HubGame | None) -> Settled:
     result = says or match.entered
     if result is None:
         return Settled(match, "playing" if game is not None else "waiting", game=game)
-    text = written(result)
+    text = result_text(result)
     agreed = match.confirmed == text or all(seat.agreed == text for seat in match.seats)
     source: Source = "table" if says else match.entered_by
     return Settled(match, "confirmed" if agreed else "reported", result, source, game, says)
 
 
-def _at_the_table(match: Match, game: HubGame) -> MatchResult:
+def _table_result(match: Match, game: HubGame) -> MatchResult:
     """What came of a finished game, by seats; nobody won: it is drawn."""
     result = game.result
     colours = {name_key(name): colour for colour, name in result.names.items()}

@@ -72,7 +72,7 @@ def keep_match(folder: Path, match: NextMatch) -> None:
         path.unlink(missing_ok=True)
 
 
-def kept_match(folder: Path, now_s: Callable[[], float]) -> NextMatch | None:
+def stored_match(folder: Path, now_s: Callable[[], float]) -> NextMatch | None:
     """The match that is kept in a data folder, None for none; `now_s` is the wall clock."""
     path = folder / MATCH_NAME
     try:

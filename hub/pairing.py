@@ -89,7 +89,7 @@ def swiss(entrants: Sequence[Entrant]) -> list[Pair]:
     pairs = sorted(sorted(pair, key=lambda one: rank.get(one, len(rank))) for pair in met)
     pairs.sort(key=lambda pair: (pair[1] == NOBODY or pair[0] == NOBODY, rank[pair[0]]))
     return [
-        (one, None) if other == NOBODY else _seated(by_number[one], by_number[other], board)
+        (one, None) if other == NOBODY else _with_seats(by_number[one], by_number[other], board)
         for board, (one, other) in enumerate(pairs)
     ]
 
@@ -144,7 +144,7 @@ def _disorder(upper: _Place, lower: _Place, same_group: bool) -> int:
     return (upper.size - 1 - upper.number) ** 2 + lower.number**2
 
 
-def _seated(one: Entrant, other: Entrant, board: int) -> Pair:
+def _with_seats(one: Entrant, other: Entrant, board: int) -> Pair:
     """Who has begun less often begins; if that is equal, the better one on every second board."""
     first = one.began < other.began or (one.began == other.began and board % 2 == 0)
     return (one.player, other.player) if first else (other.player, one.player)

@@ -71,7 +71,7 @@ class People:
             names = names_of(db, actor.club_id, name)
             records = [
                 KnownRecord(table=table, log=log_id, document=document)
-                for table, log_id, _, document in self._found(db, actor.club_id, names)
+                for table, log_id, _, document in self._find_records(db, actor.club_id, names)
             ]
             rows = self._entries(db, actor.club_id, names)
             return [
@@ -98,8 +98,8 @@ class People:
                     .values(name=SOMEBODY, code=f"erased {row.id}")
                 )
                 count += 1
-            for _, log_id, seq, document in list(self._found(db, actor.club_id, names)):
-                text = msgspec.json.encode(_without_all(document, names)).decode()
+            for _, log_id, seq, document in list(self._find_records(db, actor.club_id, names)):
+                text = msgspec.json.encode(_without_names(document, names)).decode()
                 db.execute(
                     update(RECORDS)
                     .where(RECORDS.c.log_id == log_id, RECORDS.c.seq == seq)
@@ -121,7 +121,7 @@ class People:
         )
         return [row for row in db.execute(wanted) if name_key(row.name) in keys]
 
-    def _found(
+    def _find_records(
         self, db: Connection, club_id: int, names: Sequence[str]
     ) -> Iterator[tuple[str, str, int, JsonObject]]:
         wanted = (
@@ -133,11 +133,11 @@ class People:
         )
         for row in db.execute(wanted):
             document = msgspec.json.decode(row.document)
-            if _without_all(document, names) != document:
+            if _without_names(document, names) != document:
                 yield row.name, row.log_id, row.seq, document
 
 
-def _without_all(document: JsonObject, names: Sequence[str]) -> JsonObject:
+def _without_names(document: JsonObject, names: Sequence[str]) -> JsonObject:
     for name in names:
         document = without(document, name)
     return document
@@ -152,8 +152,10 @@ def without(document: Any, name: str) -> JsonObject:
     words = re.compile(rf"(?<!\w){parts}(?!\w)", re.IGNORECASE)
     cleaned: JsonObject = dict(document)
     if isinstance(names := cleaned.get(NAMES), dict):
-        cleaned[NAMES] = {colour: one for colour, one in names.items() if not _is(one, words)}
-    if _is(cleaned.get(DECIDED_BY), words):
+        cleaned[NAMES] = {
+            colour: one for colour, one in names.items() if not _matches_name(one, words)
+        }
+    if _matches_name(cleaned.get(DECIDED_BY), words):
         cleaned[DECIDED_BY] = SOMEBODY
     if isinstance(text := cleaned.get(REASON), str):
         cleaned[REASON] = words.sub(SOMEBODY, text)
@@ -162,7 +164,7 @@ def without(document: Any, name: str) -> JsonObject:
     return cleaned
 
 
-def _is(text: object, words: re.Pattern[str]) -> bool:
+def _matches_name(text: object, words: re.Pattern[str]) -> bool:
     return isinstance(text, str) and bool(words.fullmatch(text.strip()))
 
 
@@ -172,4 +174,4 @@ def _in_message(node: Any, words: re.Pattern[str]) -> Any:
         return {key: _in_message(value, words) for key, value in node.items()}
     if isinstance(node, list):
         return [_in_message(value, words) for value in node]
-    return SOMEBODY if _is(node, words) else node
+    return SOMEBODY if _matches_name(node, words) else node

@@ -50,7 +50,7 @@ class PlayedGames:
         with self._lock:
             last, found = self._known.get(key, (0, {}))
         if last != game.last:
-            found = self._read(game)
+            found = self._read_games(game)
             with self._lock:
                 self._known[key] = (game.last, found)
                 self._known.move_to_end(key)
@@ -63,7 +63,7 @@ class PlayedGames:
         with self._lock:
             self._known.clear()
 
-    def _read(self, game: HubGame) -> Mapping[int, PlayedAgain]:
+    def _read_games(self, game: HubGame) -> Mapping[int, PlayedAgain]:
         """The games of a session by the records that they began with."""
         wanted = (
             select(RECORDS.c.document)
@@ -81,12 +81,12 @@ class PlayedGames:
                 read_public_document(msgspec.json.decode(document), "record")
                 for document in documents
             ]
-            return _played_again(records)
+            return _replayed_games(records)
         except ValueError:  # of another version, or of a game that is not installed here
             return {}
 
 
-def _played_again(records: list[Record]) -> dict[int, PlayedAgain]:
+def _replayed_games(records: list[Record]) -> dict[int, PlayedAgain]:
     """Raises ValueError where these rules cannot read the records."""
     started = records[0].event
     if not isinstance(started, SessionStarted) or started.game not in GAMES:

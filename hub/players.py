@@ -68,9 +68,11 @@ class GameFigures:
         if line is None:
             return None
         weeks = self._weeks.get(key, ())
-        return PlayerGame(self.game, line, rating, weeks, practice(self._practised(key, newest)))
+        return PlayerGame(
+            self.game, line, rating, weeks, practice(self._recent_practices(key, newest))
+        )
 
-    def _practised(self, key: str, newest: int | None) -> Iterator[tuple[GamePractice, str]]:
+    def _recent_practices(self, key: str, newest: int | None) -> Iterator[tuple[GamePractice, str]]:
         """The player's newest games, with the colour that they had."""
         own = [
             (one, colour)

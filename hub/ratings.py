@@ -114,7 +114,7 @@ def ratings(games: Iterable[HubGame], now_ms: int) -> list[RatedPlayer]:
     the rating less its margin.
     """
     last = deque(_weeks(games, now_ms), maxlen=1)
-    return _ordered(last[0].known, last[0].called, last[0].counts) if last else []
+    return _ranked_players(last[0].known, last[0].called, last[0].counts) if last else []
 
 
 class RatedWeek(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +167,7 @@ def _weeks(games: Iterable[HubGame], now_ms: int) -> Iterator[_Week]:
     for week in range(min(weeks), _week(now_ms) + 1) if weeks else ():
         played: defaultdict[str, list[Played]] = defaultdict(list)
         for one in weeks.get(week, ()):
-            for key, name in _named(one).values():
+            for key, name in _player_keys(one).values():
                 called[key] = name
             for key, others in _results(one).items():
                 counts[key] += bool(others)
@@ -183,7 +183,7 @@ def _week(at_ms: int) -> int:
     return (at_ms - MONDAY_MS) // WEEK_MS
 
 
-def _named(game: HubGame) -> dict[str, tuple[str, str]]:
+def _player_keys(game: HubGame) -> dict[str, tuple[str, str]]:
     """What tells the players of a game that have names apart, and the names, by colour."""
     return {
         colour: (name_key(name), " ".join(name.split()))
@@ -194,7 +194,7 @@ def _named(game: HubGame) -> dict[str, tuple[str, str]]:
 
 def _results(game: HubGame) -> dict[str, list[tuple[str, float]]]:
     """What each player has done against each of the others."""
-    named, won = _named(game), game.result.winners
+    named, won = _player_keys(game), game.result.winners
     return {
         key: [
             (other, (1 + (colour in won) - (rival in won)) / 2)
@@ -205,7 +205,7 @@ def _results(game: HubGame) -> dict[str, list[tuple[str, float]]]:
     }
 
 
-def _ordered(
+def _ranked_players(
     known: Mapping[str, Rating], called: Mapping[str, str], counts: Mapping[str, int]
 ) -> list[RatedPlayer]:
     def sure(key: str) -> float:

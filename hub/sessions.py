@@ -122,7 +122,7 @@ def _state(event: Event) -> Mapping[str, Any]:
 
 
 def _result(game: _Game) -> GameResult:
-    winners, outcome = _ended(game)
+    winners, outcome = _winners_and_reason(game)
     return GameResult(
         game=game.started.game,
         number=game.number,
@@ -148,7 +148,7 @@ def _first_scores(game: _Game) -> Mapping[str, float]:
     return dict.fromkeys(game.players, 0)
 
 
-def _ended(game: _Game) -> tuple[tuple[str, ...], str | None]:
+def _winners_and_reason(game: _Game) -> tuple[tuple[str, ...], str | None]:
     """Who won, and how it ended in a sentence; None while it runs."""
     left = [one for one in game.players if one not in game.resigned.values()]
     engine, line = GAMES.get(game.started.game), game.state.get("state")

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import select
 
-from hub.aliases import aliases_of, called
+from hub.aliases import aliases_of, main_name
 from hub.names import name_key
 from hub.places import Line, placed
 from hub.sessions import GameResult, SessionFold
@@ -196,7 +196,7 @@ def _renamed(game: HubGame, aliases: Mapping[str, str]) -> HubGame:
     names = game.result.names
     if not any(name_key(name) in aliases for name in names.values()):
         return game
-    renamed = {colour: called(name, aliases) for colour, name in names.items()}
+    renamed = {colour: main_name(name, aliases) for colour, name in names.items()}
     return replace(game, result=replace(game.result, names=renamed))
 
 

@@ -193,7 +193,7 @@ class Store:
         try:
             address = make_url(url)
         except ArgumentError as error:
-            raise InputError(_unexpected(url)) from error
+            raise InputError(_unexpected_database(url)) from error
         options: dict[str, object] = {"pool_pre_ping": True}
         match address.get_backend_name():
             case "sqlite":
@@ -204,7 +204,7 @@ class Store:
                 options |= {"pool_size": POOL, "max_overflow": 0, "pool_timeout": POOL_S}
                 options["connect_args"] = {"connect_timeout": POOL_S}
             case _:
-                raise InputError(_unexpected(address.render_as_string()))
+                raise InputError(_unexpected_database(address.render_as_string()))
         self.shown = address.set(drivername=address.get_backend_name()).render_as_string()
         """The address without its password."""
         # It warns of what it leaves out after an error, which is told itself.
@@ -264,7 +264,7 @@ class Store:
         self.engine.dispose()
 
 
-def _unexpected(got: str) -> str:
+def _unexpected_database(got: str) -> str:
     return msg(
         "--database: expected {raw} or {raw2}, got {raw3}",
         raw="sqlite:///PATH",

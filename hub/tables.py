@@ -131,7 +131,7 @@ class Tables:
                     "no_such_code",
                     msg("No table shows this code now; look at its screen and enter it again."),
                 )
-            table_id = self._named(db, actor.club_id, name)
+            table_id = self._table_id(db, actor.club_id, name)
             _withdraw(db, table_id, now_ms)
             db.execute(
                 update(ENROLMENTS)
@@ -141,7 +141,7 @@ class Tables:
             note(db, now_ms, actor, "table enrolled", name)
         return KnownTable(table_id, actor.club_id, name)
 
-    def _named(self, db: Connection, club_id: int, name: str) -> int:
+    def _table_id(self, db: Connection, club_id: int, name: str) -> int:
         wanted = (TABLES.c.club_id == club_id, TABLES.c.name == name)
         self._store.insert_new(db, TABLES, [{"club_id": club_id, "name": name}])
         return int(db.execute(select(TABLES.c.id).where(*wanted)).scalar_one())
@@ -175,7 +175,7 @@ class Tables:
     def known(self, token: str) -> KnownTable:
         """The table of a token; raises Refusal for one that is not in force."""
         with self._store.reading() as db:
-            return in_force(senders(db, [token])[token])
+            return valid_table(senders(db, [token])[token])
 
     def withdraw(self, actor: Actor, table_id: int) -> None:
         """Withdraw all tokens of a table; raises Refusal for one that the club has not."""
@@ -245,7 +245,7 @@ def senders(db: Connection, tokens: Collection[str]) -> dict[str, KnownTable | R
     return {token: _no_token() for token in tokens} | found
 
 
-def in_force(found: KnownTable | Refusal) -> KnownTable:
+def valid_table(found: KnownTable | Refusal) -> KnownTable:
     """The table of a token; raises the Refusal of one that is not in force."""
     if isinstance(found, Refusal):
         raise found

@@ -91,9 +91,9 @@ class HubResults:
         """By club: a fingerprint of its results, and what is told of them."""
         with self._store.reading() as db:
             clubs = [row.id for row in db.execute(select(CLUBS.c.id))]
-        return {club_id: self._of(club_id) for club_id in clubs}
+        return {club_id: self._club_results(club_id) for club_id in clubs}
 
-    def _of(self, club_id: int) -> tuple[str, Changed]:
+    def _club_results(self, club_id: int) -> tuple[str, Changed]:
         games = [
             _Finished(
                 one.table,

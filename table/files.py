@@ -434,7 +434,7 @@ def convert(
             )
         else:
             expected, came = (
-                _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""),
+                _expected_text(what, " mm" if re.search(r"_mm[^.]*$", place) else ""),
                 shown(got),
             )
         place = _short_place(f"{at}{place}".lstrip(".")) or "document"
@@ -461,15 +461,15 @@ def _sound(raw: Any) -> bool:
     return True
 
 
-def _expected(what: str, unit: str) -> Message:
+def _expected_text(what: str, unit: str) -> Message:
     """msgspec's "Expected `float` >= 5.0" in people's words: "5 mm or more"."""
     if limit := re.match(r"Expected `(?:float|int)` ([<>]=?) (\S+)$", what):
-        return _limited(limit[1], f"{float(limit[2]):g}{unit}")
+        return _limit_text(limit[1], f"{float(limit[2]):g}{unit}")
     if length := re.match(r"Expected `array` of length (?:([<>]=?) )?(\d+)", what):
-        count = _limited(length[1], length[2]) if length[1] else length[2]
+        count = _limit_text(length[1], length[2]) if length[1] else length[2]
         return phrase("a list of {text}", text=count)
     if length := re.match(r"Expected `str` of length ([<>]=?) (\d+)", what):
-        return phrase("text of {text} characters", text=_limited(length[1], length[2]))
+        return phrase("text of {text} characters", text=_limit_text(length[1], length[2]))
     if types := re.match(r"Expected `([a-z |]+)`", what):
         first, *others = (as_message(_TYPES.get(name, name)) for name in types[1].split(" | "))
         for other in others:
@@ -478,7 +478,7 @@ def _expected(what: str, unit: str) -> Message:
     return phrase("a known value")
 
 
-def _limited(sign: str, amount: str) -> Message:
+def _limit_text(sign: str, amount: str) -> Message:
     match sign:
         case ">=":
             return phrase("{mm} or more", mm=amount)

@@ -133,7 +133,7 @@ def all_table_facts() -> dict[str, TableFacts]:
     return {name: table_facts(name) for name in found_games().games}
 
 
-def played_on(kind: str) -> tuple[str, DefaultTable] | None:
+def default_game_on(kind: str) -> tuple[str, DefaultTable] | None:
     """The first game whose default table has a board of this kind, and that table."""
     tables = ((name, facts.default) for name, facts in all_table_facts().items())
     return next(((name, one) for name, one in tables if one and one.kind == kind), None)
@@ -144,7 +144,7 @@ def usual_game() -> str:
 
     It is the first on open ground, which needs no board.
     """
-    played = played_on("open")
+    played = default_game_on("open")
     return played[0] if played else next(iter(found_games().games), "")
 
 

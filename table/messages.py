@@ -226,7 +226,7 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
             parts = [written(item, say, form) for item in items]
             if joint == SENTENCES:
                 return " ".join(map(_capital, parts, items))
-            return _joined(parts, joint, say)
+            return _join(parts, joint, say)
         case Template(template, fields):
             return FIELD.sub(
                 lambda field: written(fields[field[1]], say, field[3] or ""), say(template, "")
@@ -254,7 +254,7 @@ def _capital(text: str, value: Value) -> str:
     return text
 
 
-def _joined(parts: Sequence[str], joint: Joint, say: Say) -> str:
+def _join(parts: Sequence[str], joint: Joint, say: Say) -> str:
     if joint not in ("and", "or"):
         return f"{joint} ".join(parts)
     *first, last = parts or [say("nobody", "")]

@@ -38,7 +38,7 @@ def middles_mm(was: SeenPiece, now: SeenPiece) -> float:
     return float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
 
 
-def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
+def is_at_earlier_place(was: SeenPiece, now: SeenPiece) -> bool:
     """True if something is read so near to where a piece lay that it is that piece.
 
     Its pose and size do not matter.
@@ -46,9 +46,9 @@ def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
     return middles_mm(was, now) < TURNED_BASES * was.solid.base_mm
 
 
-def surely_another(was: SeenPiece, now: SeenPiece) -> bool:
+def are_surely_different(was: SeenPiece, now: SeenPiece) -> bool:
     """True if these are two pieces: of two sizes, and not where one may have been misread."""
-    return sizes_differ(was, now) and not as_good_as_there(was, now)
+    return sizes_differ(was, now) and not is_at_earlier_place(was, now)
 
 
 def sizes_differ(was: SeenPiece, now: SeenPiece) -> bool:

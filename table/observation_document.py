@@ -162,6 +162,6 @@ class ObservationDocument(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(place for pair in pairs for place in pair)
 
 
-def documented(seen: Observation) -> ObservationDocument:
+def to_document(seen: Observation) -> ObservationDocument:
     """The document of an observation."""
     return msgspec.convert(observation_document(seen), ObservationDocument)

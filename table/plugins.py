@@ -62,12 +62,12 @@ def within(seconds: float, answer: Callable[[], T]) -> T:
     try:
         if isinstance(error, Exception):
             raise error
-        raise RuntimeError(f"it raised {why(error)}") from error
+        raise RuntimeError(f"it raised {short_error(error)}") from error
     finally:
         del error  # or it would keep this frame alive, and the frame it
 
 
-def why(error: BaseException) -> str:
+def short_error(error: BaseException) -> str:
     """An error of another package in one short line: its type and its text."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return printable(" ".join(text[: 2 * MOST_SHOWN].split()))[:MOST_SHOWN]
@@ -212,7 +212,7 @@ def find(
             parts[plugin.name] = plugin.load(checked)
             plugins[plugin.name] = plugin
         except (Exception, SystemExit) as error:
-            broken.append(Broken(plugin, why(error)))
+            broken.append(Broken(plugin, short_error(error)))
     return Found(parts, plugins, tuple(broken))
 
 
@@ -223,7 +223,7 @@ def log_line(text: str) -> None:
 
 def log_broken(what: str, name: str, package: str, error: BaseException) -> None:
     """Log that a part of a package cannot be used; without a handler it goes to stderr."""
-    log_line(printable(f"{what} {name!r} of {package} cannot be used: {why(error)}"))
+    log_line(printable(f"{what} {name!r} of {package} cannot be used: {short_error(error)}"))
 
 
 def announced(group: str, own: Callable[[], Iterable[metadata.EntryPoint]]) -> Iterator[Plugin]:
@@ -233,14 +233,15 @@ def announced(group: str, own: Callable[[], Iterable[metadata.EntryPoint]]) -> I
     installed, or was installed before there were any.
     """
     entries = {
-        (_said(entry, "name"), entry.name, entry.value): entry for entry in _entry_points(group)
+        (_metadata_text(entry, "name"), entry.name, entry.value): entry
+        for entry in _entry_points(group)
     }
     if not any(package == OWN for package, _, _ in entries):
         yield from (Plugin(group, entry.name, OWN, "", entry) for entry in own())
     keys = sorted(entries, key=lambda key: (key[0] != OWN, *key))
     for key in keys:
         entry = entries[key]
-        yield Plugin(group, entry.name, key[0], _said(entry, "version"), entry)
+        yield Plugin(group, entry.name, key[0], _metadata_text(entry, "version"), entry)
 
 
 def _entry_points(group: str) -> Iterable[metadata.EntryPoint]:
@@ -257,10 +258,10 @@ def _readable_entry_points(group: str) -> Iterator[metadata.EntryPoint]:
             yield from package.entry_points.select(group=group)
         except Exception as error:
             name = str(package.metadata["Name"] or "a package without a name")[:MOST_NAME]
-            log_line(printable(f"the entry points of {name} cannot be read: {why(error)}"))
+            log_line(printable(f"the entry points of {name} cannot be read: {short_error(error)}"))
 
 
-def _said(entry: metadata.EntryPoint, what: str) -> str:
+def _metadata_text(entry: metadata.EntryPoint, what: str) -> str:
     """What a package's files say of it; empty where they do not."""
     try:
         return str(getattr(entry.dist, what, None) or "")
@@ -307,7 +308,7 @@ class Guard:
                 raw=self._plugin.name,
                 raw2=self._plugin.source,
                 raw3=what,
-                raw4=str(error) if isinstance(error, Hung) else why(error),
+                raw4=str(error) if isinstance(error, Hung) else short_error(error),
             )
         )
         if str(failed) not in self._reported and len(self._reported) < MOST_FAILURES:

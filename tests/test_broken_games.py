@@ -19,7 +19,7 @@ from engines.rule_texts import explain
 from engines.verdict import Accepted
 from referee.live.computer_seats import ComputerSeats
 from referee.presentation.lamp_cues import cue_of_record
-from referee.presentation.shown_games import declarations, headline, on_board, said_by_next
+from referee.presentation.shown_games import declarations, headline, next_button_command, on_board
 from referee.sessions.commands import Declare, Hear, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted, VerdictReached
@@ -219,7 +219,7 @@ def look(session: Session) -> None:
     view = session.view()
     with suppress(InputError):  # lamps skip it (`referee.devices.controller`)
         cue_of_record(ledger, session.records()[-1], BOARD)
-        said_by_next(ledger.engine, ledger.state)
+        next_button_command(ledger.engine, ledger.state)
     for shown in (on_board, declarations):
         shown(game, view.state)
     headline(game, "red", "heap.put", view.state)

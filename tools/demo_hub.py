@@ -27,7 +27,7 @@ from hub.app import wall_ms
 from hub.audit import Actor
 from hub.events import Event, Events
 from hub.match_desk import MatchDesk
-from hub.matches import OPEN, Match, written
+from hub.matches import OPEN, Match, result_text
 from hub.standings import Results
 from hub.store import Store
 from hub.tables import Tables
@@ -143,7 +143,7 @@ class Hall:
         for event in self._events.running(club):
             for one in event.matches:
                 if one.status == "reported":
-                    self._desk.confirm(self._actor, event.id, one.match.id, written(one.result))
+                    self._desk.confirm(self._actor, event.id, one.match.id, result_text(one.result))
         running = self._events.running(club)
         open_ = {one.match.id for event in running for one in event.matches if one.status in OPEN}
         for table in self._tables.values():

@@ -24,7 +24,7 @@ from webui.pages.virtual_table import virtual_table
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
-from webui.site import bare_app, guarded
+from webui.site import bare_app, guard_app
 
 
 def create_app(
@@ -50,7 +50,7 @@ def create_app(
     """
     app = bare_app(hosts)
     access = access or Access(Codes())
-    seats = guarded(app, access, session.view().session, session.seat)
+    seats = guard_app(app, access, session.view().session, session.seat)
     instance = secrets.token_hex(8)
     app.extensions["streams"] = streams = Streams(EventFeed(session, live, instance))
     app.extensions["pictures"] = Ration(MOST_PICTURES_S)

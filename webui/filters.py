@@ -135,12 +135,12 @@ def _value(value: Any, unit: str = "") -> Message:
         text = f"{value:.2f}" if isinstance(value, float) else str(value)
         return Message(Number(f"{text} {unit}".replace(" °", "°").strip()))
     if isinstance(value, list | tuple):
-        words = [_value(one, unit if last else "") for last, one in _with_last(value)]
+        words = [_value(one, unit if last else "") for last, one in _with_last_flag(value)]
         joint: Joint = ";" if any(", " in word for word in words) else ","
         return phrases(*words, joint=joint)
     return Message("–") if value is None else as_message(value)
 
 
-def _with_last(values: Sequence[Any]) -> Iterator[tuple[bool, Any]]:
+def _with_last_flag(values: Sequence[Any]) -> Iterator[tuple[bool, Any]]:
     """Each value with whether it is the last."""
     return ((number == len(values), value) for number, value in enumerate(values, 1))

@@ -13,7 +13,7 @@ from flask import Blueprint, Flask, current_app, g, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from referee.presentation.announcements import call_in
+from referee.presentation.announcements import announcement_in
 from referee.presentation.session_view import Decision
 from table.game_words import MESSAGE
 from table.languages import (
@@ -103,7 +103,7 @@ def word(text: str, context: str = MESSAGE) -> str:
 
 def called(verdict: Decision) -> dict[str, str]:
     """What a caller says of a verdict (`call`), and the code of its language (`lang`)."""
-    words, code = call_in(verdict, language())
+    words, code = announcement_in(verdict, language())
     return {"call": words, "lang": code}
 
 

@@ -69,7 +69,7 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
         )[0]
         return socket.create_server(address[:2], family=family)
     except (OSError, ValueError, OverflowError) as error:
-        raise InputError(_why(error, host, port)) from error
+        raise InputError(_reason(error, host, port)) from error
 
 
 @contextmanager
@@ -382,7 +382,7 @@ def _server(
     return server
 
 
-def _why(error: Exception, host: str, port: int) -> str:
+def _reason(error: Exception, host: str, port: int) -> str:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.EADDRINUSE:
         return phrase(

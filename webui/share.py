@@ -45,8 +45,8 @@ def verdict_png(
     """
     ruled = view.verdicts[0] if view.verdicts else None
     message = say(ruled.message if ruled else msg("Nothing has been ruled yet."))
-    lines = _wrapped(message, "Helvetica-Bold", SAID, WIDTH - 2 * EDGE)
-    rows = _measured(view, say)
+    lines = _wrap_lines(message, "Helvetica-Bold", SAID, WIDTH - 2 * EDGE)
+    rows = _distance_rows(view, say)
     height = _height(len(lines), len(rows))
     packed = io.BytesIO()
     canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
@@ -126,7 +126,7 @@ def _basis(canvas: Canvas, y: float, rests_on: str, say: Callable[[str], str]) -
     _text(canvas, EDGE, y, text, "Helvetica", SMALL)
 
 
-def _measured(view: SessionView, say: Callable[[str], str]) -> list[tuple[str, str]]:
+def _distance_rows(view: SessionView, say: Callable[[str], str]) -> list[tuple[str, str]]:
     """Colours and words of the distances next to the target."""
     return [
         (row.colour, f"{say(row.colour)} {say(row.size)}: {say(shown_gap(row))}")
@@ -267,7 +267,7 @@ def _text(
     )
 
 
-def _wrapped(text: str, font: str, size: float, width: float) -> list[str]:
+def _wrap_lines(text: str, font: str, size: float, width: float) -> list[str]:
     """Lines that fit; a number stays with its unit."""
     return list(
         _lines(

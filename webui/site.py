@@ -9,8 +9,13 @@ from collections.abc import Callable, Collection
 
 from flask import Flask
 
-from referee.presentation.headlines import layers, named_first
-from referee.presentation.shown_games import declarations, options_in_order, title, together
+from referee.presentation.headlines import chip_player, layers
+from referee.presentation.shown_games import (
+    declarations,
+    options_in_order,
+    simultaneous_texts,
+    title,
+)
 from referee.sessions.events import SeatFreed, SeatTaken
 from table.measured_text import shown_date, shown_mm
 from webui.filters import (
@@ -31,7 +36,7 @@ from webui.security.seats import Seats
 from webui.svg.palette import letter
 
 
-def guarded(
+def guard_app(
     app: Flask,
     access: Access,
     session: int = 0,
@@ -70,11 +75,11 @@ def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
         lengthy=lengthy,
         unbroken=unbroken,
         layers=layers,
-        named_first=named_first,
+        named_first=chip_player,
         game=title,
         verb=shown_verb,
         in_order=options_in_order,
-        together=lambda view: together(view.game, view.state.get("phase")),
+        together=lambda view: simultaneous_texts(view.game, view.state.get("phase")),
         declarations=lambda view: declarations(view.game, view.state),
         kind=shown_verdict,
     )

@@ -62,7 +62,7 @@ def backup(
     if empty:
         named[f"empty{empty.suffix.lower()}"] = empty
     manifest = pack(data or data_folder(), named, target)
-    say(msg("{path} has {raw}.", path=target, raw=_listed(manifest)))
+    say(msg("{path} has {raw}.", path=target, raw=_file_list(manifest)))
     say(msg("It contains the codes of this table and pictures of it: keep it to yourself."))
 
 
@@ -87,11 +87,11 @@ def restore(source: Path, data: Path | None, max_mb: int) -> None:
     """
     folder = data or data_folder()
     manifest, old = unpack(source, folder, max_mb * 10**6)
-    listed, made = _listed(manifest), manifest.made_utc
+    listed, made = _file_list(manifest), manifest.made_utc
     say(msg("{path} has {raw} again, as of {raw2}.", path=folder, raw=listed, raw2=made))
     if old is not None:
         say(msg("What was there before is in {path}", path=old))
 
 
-def _listed(manifest: Manifest) -> str:
+def _file_list(manifest: Manifest) -> str:
     return ", ".join(sorted(manifest.files))

@@ -63,7 +63,7 @@ def _check_place(data: Path) -> None:
     if not data.exists():
         return
     strange = [] if data.name == FOLDER_NAME else [one.name for one in data.iterdir()]
-    other = next((name for name in sorted(strange) if not _is_ours(name)), None)
+    other = next((name for name in sorted(strange) if not _is_own_file(name)), None)
     if other is not None:
         raise InputError(
             msg(
@@ -75,7 +75,7 @@ def _check_place(data: Path) -> None:
         )
 
 
-def _is_ours(name: str) -> bool:
+def _is_own_file(name: str) -> bool:
     return name.startswith((*OWN, KEPT)) or is_kept(name.removesuffix(".bak"))
 
 
@@ -240,10 +240,10 @@ def _swap(staged: Path, data: Path) -> Path | None:
         return None
     handle = claim(data / LOG_NAME) if (data / LOG_NAME).exists() else -1
     try:
-        _give(staged, data)
+        _give_to_owner(staged, data)
         if staged.parent == data:
             return _swap_files(staged, data)
-        old = _unused(data.with_name(f"{data.name}.{KEPT}"))
+        old = _unused_path(data.with_name(f"{data.name}.{KEPT}"))
         data.rename(old)
         try:
             staged.rename(data)
@@ -269,7 +269,7 @@ def _swap_files(staged: Path, data: Path) -> Path:
 
     If one cannot be moved, all go back.
     """
-    old = _unused(data / KEPT)
+    old = _unused_path(data / KEPT)
     old.mkdir(OWNER_FOLDER)
     moved: list[tuple[Path, Path]] = []
     try:
@@ -286,7 +286,7 @@ def _swap_files(staged: Path, data: Path) -> Path:
     return old
 
 
-def _unused(beginning: Path) -> Path:
+def _unused_path(beginning: Path) -> Path:
     """The first name that begins so, with a number, and is not taken."""
     number = 1
     while (path := beginning.with_name(f"{beginning.name}{number}")).exists():
@@ -294,7 +294,7 @@ def _unused(beginning: Path) -> Path:
     return path
 
 
-def _give(staged: Path, data: Path) -> None:
+def _give_to_owner(staged: Path, data: Path) -> None:
     """Give the new files to the owner of the old folder, if the administrator restores them."""
     owner = data.stat()
     if os.geteuid() == 0:

@@ -284,7 +284,7 @@ def _verdict(found: CheckResult) -> tuple[Message, Tone]:
             "Places can be trusted as far as the map says; the board has no room for throws, so"
             " nothing is said of gaps."
         ), "good"
-    return _verdict_on_gaps(found.gaps)
+    return _gaps_verdict(found.gaps)
 
 
 def _wrong_lengths(found: CheckResult) -> Message | None:
@@ -342,7 +342,7 @@ def _pieces_far_off(found: CheckResult) -> Message | None:
     )
 
 
-def _verdict_on_gaps(gaps: GapAccuracy) -> tuple[Message, Tone]:
+def _gaps_verdict(gaps: GapAccuracy) -> tuple[Message, Tone]:
     game, _ = measuring()
     limits = (
         msg(
@@ -414,7 +414,7 @@ def _margin(sigma_mm: float) -> Message:
     return msg("± {mm} mm", mm=f"{Z_95 * sigma_mm:.2f}")
 
 
-def _from_to(values: Array) -> Message:
+def _range_text(values: Array) -> Message:
     return msg("{mm} to {mm2} mm", mm=f"{values.min():.2f}", mm2=f"{values.max():.2f}")
 
 
@@ -437,8 +437,8 @@ def _predicted_rows(found: CheckResult, setup: Setup) -> list[Row]:
     lying = msg("place of a lying piece ({size}), {share}", size=size, share="95 %")
     standing = msg("place of a standing piece ({size}), {share}", size=size, share="95 %")
     rows = [
-        Row(lying, _from_to(found.map.lying_mm), "predicted", rests),
-        Row(standing, _from_to(found.map.standing_mm), "predicted", rests),
+        Row(lying, _range_text(found.map.lying_mm), "predicted", rests),
+        Row(standing, _range_text(found.map.standing_mm), "predicted", rests),
     ]
     if found.gaps:
         rows += _gap_rows(found.gaps, size)
@@ -451,7 +451,7 @@ def _predicted_rows(found: CheckResult, setup: Setup) -> list[Row]:
         )
         rows.append(Row(msg("errors measured, over those predicted"), times, "measured", rests))
     camera = msg("by the camera's place and lens")
-    rows.append(Row(msg("a pixel shows"), _from_to(found.map.pixel_mm), "measured", camera))
+    rows.append(Row(msg("a pixel shows"), _range_text(found.map.pixel_mm), "measured", camera))
     return rows
 
 

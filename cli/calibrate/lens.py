@@ -126,7 +126,7 @@ def lens(
             with progress(msg("Reading the photos")):
                 views = read_views(folder, target)
         else:
-            views = _taken(str(spec), keep, known, target, guide)
+            views = _take_views(str(spec), keep, known, target, guide)
         try:
             with progress(msg("Calculating the lens")):
                 calibrated = calibrate_lens(views.views, views.size_px)
@@ -167,7 +167,7 @@ def _check_source(
         raise InputError(msg("--keep: expected a folder that exists, got {raw}", raw=keep))
 
 
-def _taken(
+def _take_views(
     spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None
 ) -> Views:
     """Views taken now, guided on a page or in the terminal."""

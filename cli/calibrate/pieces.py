@@ -95,8 +95,8 @@ def pieces(
     _check_options(setup, names, out, table_path)
     check_output(out, *(path for path in (standing, lying) if path is not None))
     photos = _photos(standing, lying, spec, setup)
-    named = _named(photos, setup, names)
-    measured = _measured(named, names)
+    named = _name_pieces(photos, setup, names)
+    measured = _measure_sizes(named, names)
     learned = with_own_pieces(
         setup, named, PieceSet(name, tuple(one.size(wall_mm) for one in measured))
     )
@@ -166,7 +166,7 @@ def _photos(
     return photos
 
 
-def _named(
+def _name_pieces(
     photos: list[tuple[str, Image]], setup: Setup, names: tuple[str, ...]
 ) -> list[NamedPiece]:
     """Which piece of both photos is which."""
@@ -181,7 +181,7 @@ def _named(
     return named
 
 
-def _measured(named: list[NamedPiece], names: tuple[str, ...]) -> list[MeasuredSize]:
+def _measure_sizes(named: list[NamedPiece], names: tuple[str, ...]) -> list[MeasuredSize]:
     measured = []
     with progress(msg("Measuring the sizes")) as count:
         for size in names:
@@ -235,10 +235,10 @@ def _print(
         output.print(escape(in_language(sentence)), highlight=False)
     for piece in checked:
         if not piece.right:
-            output.print(f"- {escape(in_language(_read_wrong(piece)))}", highlight=False)
+            output.print(f"- {escape(in_language(_misread_text(piece)))}", highlight=False)
 
 
-def _read_wrong(piece: CheckedPiece) -> Message:
+def _misread_text(piece: CheckedPiece) -> Message:
     named = piece.named
     shown = {
         "colour": named.colour,

@@ -38,7 +38,7 @@ from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
 from table.game_facts import DefaultTable
-from table.games import all_table_facts, played_on, titles_with_target
+from table.games import all_table_facts, default_game_on, titles_with_target
 from table.measured_text import Z_95, fine_margin
 from table.messages import NONE, NOTHING, Message, Number, msg, phrase, sentences
 from table.observation import Camera
@@ -100,7 +100,7 @@ def _game_options(command: Options) -> Options:
 
 def _game(board: Board, wanted: GameChoice) -> Game:
     """What is played on a board, with its usual pieces; raises InputError where no game is."""
-    name, usual = _played_on(str(board.__struct_config__.tag), wanted.game)
+    name, usual = _game_and_table(str(board.__struct_config__.tag), wanted.game)
     return Game(
         name=name,
         colours=tuple(wanted.colours.split(",")),
@@ -111,10 +111,10 @@ def _game(board: Board, wanted: GameChoice) -> Game:
     )
 
 
-def _played_on(kind: str, game: str | None) -> tuple[str, DefaultTable]:
+def _game_and_table(kind: str, game: str | None) -> tuple[str, DefaultTable]:
     """The game that is named, or the usual one on a kind of board, and its table."""
     if game is None:
-        played = played_on(kind)
+        played = default_game_on(kind)
         if played is None:
             raise InputError(
                 msg("--board: expected a board that a game is played on, got {raw}", raw=repr(kind))
@@ -236,7 +236,7 @@ def table(
         else nullcontext()
     ):
         if guide:
-            placed = _placed_by_hand(
+            placed = _place_by_hand(
                 guide,
                 lambda corners: place_cards(frames, camera, card_mm, board, thickness_mm, corners),
             )
@@ -252,7 +252,10 @@ def table(
         }
         setup = parse_table(msgspec.to_builtins(document), out.name)
         kept = replace_table(setup, out)
-        report = [*_report_lines(placed, len(frames), words["kind"], card_mm), _written(out, kept)]
+        report = [
+            *_report_lines(placed, len(frames), words["kind"], card_mm),
+            _written_text(out, kept),
+        ]
         if guide:
             guide.finish(report[::-1])
     for sentence in report:
@@ -303,7 +306,7 @@ def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
     return CornersGuide(frames[name], cards_px)
 
 
-def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], CardPlacement]) -> CardPlacement:
+def _place_by_hand(guide: CornersGuide, place: Callable[[Array], CardPlacement]) -> CardPlacement:
     """The result from corners that people put; they put them again until there is one."""
     while True:
         try:
@@ -365,7 +368,7 @@ def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
         raise InputError(
             msg("--board: expected {raw}, got {raw2}", raw=", ".join(KINDS), raw2=repr(kind))
         )
-    _, usual = _played_on(kind, game)
+    _, usual = _game_and_table(kind, game)
     if kind in CELLS:
         least, most = CELLS[kind]
         if cell_mm is None or not least <= cell_mm <= most:
@@ -406,7 +409,7 @@ def _corners_px(words: tuple[str, ...]) -> Array:
     return corners
 
 
-def _written(out: Path, kept: Path | None) -> Message:
+def _written_text(out: Path, kept: Path | None) -> Message:
     return sentences(
         msg("{path}: written.", path=out),
         msg("The previous table is in {path}.", path=kept) if kept else "",
@@ -450,7 +453,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     kept = replace_table(setup, out)
     _say_first(first, setup, camera)
     say(*colour_warnings(image, camera, setup))
-    say(_written(out, kept))
+    say(_written_text(out, kept))
 
 
 def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -> Setup:
@@ -517,7 +520,7 @@ def printed(
     if bar_mm != BAR_MM:
         longer = f"{100 * (bar_mm / BAR_MM - 1):+.1f} %"
         say(msg("The print is off in size: {raw}. That is taken into account.", raw=longer))
-    say(_written(out, kept))
+    say(_written_text(out, kept))
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:

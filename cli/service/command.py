@@ -19,7 +19,7 @@ from cli.play import play
 from cli.serve_options import tell_other_networks
 from cli.service import install as steps
 from cli.service.install import Place
-from cli.service.unit import GROUPS, HOME, NAME, PLAY, Unit, hides_homes
+from cli.service.unit import GROUPS, HOME, NAME, PLAY, Unit, may_hide_homes
 from cli.terminal import language, say
 from hardware.settings import load_settings
 from table.errors import InputError
@@ -60,7 +60,7 @@ def install(user: bool, dry_run: bool, arguments: tuple[str, ...]) -> None:
     copies of the files that they name.
     """
     place = Place(user)
-    wanted = _wanted(place, arguments)
+    wanted = _check_arguments(place, arguments)
     if not dry_run:
         steps.check_possible(place)
     unit, needed = _unit(place, wanted)
@@ -110,7 +110,7 @@ def status(user: bool) -> None:
         say(msg("systemd has restarted it since it was started: {raw} times.", raw=restarts))
     if running:
         with suppress(ValueError):  # a unit that somebody edited
-            _say_where(*_listens(place))
+            _say_where(*_listening_address(place))
     _say_journal(place)
     if not running:
         raise SystemExit(NOT_RUNNING)
@@ -146,12 +146,12 @@ class _Wanted:
     port: int
 
 
-def _wanted(place: Place, arguments: tuple[str, ...]) -> _Wanted:
+def _check_arguments(place: Place, arguments: tuple[str, ...]) -> _Wanted:
     """Check the arguments as `rinkside play` does, and the files that they name.
 
     Raises InputError or click's UsageError.
     """
-    arguments = arguments or _arguments_before(place)
+    arguments = arguments or _installed_arguments(place)
     start = _start(arguments)
     words = (*start, *arguments)
     chosen = _chosen(words)
@@ -189,7 +189,7 @@ def _chosen(words: tuple[str, ...]) -> Mapping[str, Any]:
     return main.make_context("rinkside", list(words)).params
 
 
-def _arguments_before(place: Place) -> tuple[str, ...]:
+def _installed_arguments(place: Place) -> tuple[str, ...]:
     """The arguments in the unit that is installed; none where there is no unit.
 
     Raises InputError for a unit that somebody edited so that it runs something else.
@@ -275,7 +275,7 @@ def _unit(place: Place, wanted: _Wanted) -> tuple[Unit, tuple[Path, ...]]:
         )
     needed = (program, Path(sys.executable), Path(cli.__file__).parent)
     groups = () if place.user else tuple(name for name in GROUPS if _is_group(name))
-    hidden = hides_homes([path for one in needed for path in (one.absolute(), one.resolve())])
+    hidden = may_hide_homes([path for one in needed for path in (one.absolute(), one.resolve())])
     return Unit(program, wanted.arguments, groups, wanted.port, language(), hidden), needed
 
 
@@ -301,13 +301,13 @@ def _command(place: Place) -> tuple[str, ...]:
         return ()
 
 
-def _listens(place: Place) -> tuple[str, int]:
+def _listening_address(place: Place) -> tuple[str, int]:
     """Address and port in the unit; raises ValueError for a port that is no number."""
     words = _command(place)
-    return _last(words, "--host", "127.0.0.1"), int(_last(words, "--port", "8000"))
+    return _last_value(words, "--host", "127.0.0.1"), int(_last_value(words, "--port", "8000"))
 
 
-def _last(words: Sequence[str], option: str, otherwise: str) -> str:
+def _last_value(words: Sequence[str], option: str, otherwise: str) -> str:
     """The value that an option has in the end."""
     value = otherwise
     for word, after in zip(words, [*words[1:], ""], strict=True):

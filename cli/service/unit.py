@@ -69,7 +69,7 @@ class Unit:
 
     `program` is the command `rinkside`, `arguments` what follows it. `groups` are the groups of the
     service's user, which must exist. `port` is that of the panel, `language` that of messages.
-    `hides_homes` if nothing that the service reads is in a home folder.
+    `may_hide_homes` if nothing that the service reads is in a home folder.
     """
 
     program: Path
@@ -134,6 +134,6 @@ def quoted(word: str) -> str:
     return f'"{plain}"' if not plain or set(plain) & set(" \"'\\;#") else plain
 
 
-def hides_homes(paths: Sequence[Path]) -> bool:
+def may_hide_homes(paths: Sequence[Path]) -> bool:
     """True if none of these is in a home folder."""
     return not any(path.is_relative_to(home) for path in paths for home in PRIVATE)

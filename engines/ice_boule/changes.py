@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from table.assignment import least_cost_pairs
-from table.motion import CARRIED_MM, moved, surely_another, travel_mm
+from table.motion import CARRIED_MM, are_surely_different, moved, travel_mm
 from table.observation import Observation, SeenPiece
 
 NEVER_MM = 1e6
@@ -64,7 +64,7 @@ def compare(before: Observation, seen: Observation) -> Changes:
 
 def _cost_mm(was: SeenPiece, now: SeenPiece) -> float:
     """Cost, in mm of travel, of pairing these two."""
-    if surely_another(was, now):
+    if are_surely_different(was, now):
         return NEVER_MM
     travelled_mm = travel_mm(was, now)
     if not moved(was, now):

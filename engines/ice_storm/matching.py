@@ -18,11 +18,11 @@ from table.clearance import clearance
 from table.messages import msg
 from table.motion import (
     CARRIED_MM,
-    as_good_as_there,
+    are_surely_different,
+    is_at_earlier_place,
     middles_mm,
     moved,
     sizes_differ,
-    surely_another,
     travel_mm,
 )
 from table.observation import SURE, Observation, SeenPiece
@@ -563,7 +563,7 @@ class TableMatch:
                 if thrown
                 else self.board.square_mm
             )
-        return _NEVER_MM if surely_another(was, now) else middles_mm(was, now)
+        return _NEVER_MM if are_surely_different(was, now) else middles_mm(was, now)
 
     def _has_other_size(self, piece: Piece, now: SeenPiece) -> bool:
         """True if a piece of the state was surely read in one size, and this one in another."""
@@ -593,7 +593,7 @@ class TableMatch:
             was is not None
             and (now.pose_probability < SURE or not thrown)
             and was.pose != now.pose
-            and as_good_as_there(was, now)
+            and is_at_earlier_place(was, now)
         ):
             return False
         if was is not None and doubtful:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from hardware.backends.caliper import ReadingFilter
 from hardware.interfaces import DeviceLost, Press, PressKind, Reading
-from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
+from hardware.lamp_thread import LEAVE_S, RETRY_S, loss_reason
 from table.errors import InputError
 from table.messages import Message, msg
 
@@ -156,7 +156,7 @@ class _Part:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     return  # what was raised while it was ended
-                why = _why(error)
+                why = _reason(error)
                 if why != self.error:
                     logger.info("bluetooth: %s", why)
                 self.error = why
@@ -343,7 +343,7 @@ def hear(seconds: float) -> list[Heard]:
     try:
         return asyncio.run(_listen(seconds))
     except Exception as error:
-        raise InputError(_why(error)) from error
+        raise InputError(_reason(error)) from error
 
 
 def check_bleak(setting: str) -> None:
@@ -361,7 +361,7 @@ def check_bleak(setting: str) -> None:
         ) from error
 
 
-def _why(error: Exception) -> Message:
+def _reason(error: Exception) -> Message:
     """Why Bluetooth does not work, in a line."""
     from bleak import exc
 
@@ -385,4 +385,4 @@ def _why(error: Exception) -> Message:
         ):
             return msg("this computer has no Bluetooth, or its service bluetoothd does not run")
         case _:
-            return why_lost(error)
+            return loss_reason(error)

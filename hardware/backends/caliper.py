@@ -17,7 +17,7 @@ from time import monotonic
 
 from hardware.backends.serial_port import Port
 from hardware.interfaces import Reading
-from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
+from hardware.lamp_thread import LEAVE_S, RETRY_S, loss_reason
 from table.messages import msg
 
 POLL_S = 0.05
@@ -103,7 +103,7 @@ class SerialCalliper:
             except (
                 Exception
             ) as error:  # whatever a driver raises, the calliper is lost and tried again
-                self.error, self._unread, wait_s = why_lost(error), False, RETRY_S
+                self.error, self._unread, wait_s = loss_reason(error), False, RETRY_S
                 if self._port is not None:
                     with suppress(Exception):
                         self._port.close()

@@ -28,7 +28,7 @@ from hardware.buzzer import beeps
 from hardware.cues import Cue
 from hardware.interfaces import DeviceLost, Faces, Press, check_faces
 from hardware.lamp_levels import lanterns
-from hardware.lamp_thread import LEAVE_S, RETRY_S, why_lost
+from hardware.lamp_thread import LEAVE_S, RETRY_S, loss_reason
 from hardware.press_reader import PressReader
 from table.json_data import JsonValue
 from table.messages import msg
@@ -138,7 +138,7 @@ class Link:
             except (
                 Exception
             ) as error:  # whatever a driver raises, the board is lost and tried again
-                self._lose(why_lost(error))
+                self._close_port(loss_reason(error))
                 wait_s = RETRY_S
         if self._port is not None:
             with suppress(Exception):
@@ -190,7 +190,7 @@ class Link:
             case {"button": str(button), "down": bool(down)}:
                 self._edge(button, down)
 
-    def _lose(self, why: str) -> None:
+    def _close_port(self, why: str) -> None:
         if self._port is not None:
             with suppress(Exception):
                 self._port.close()

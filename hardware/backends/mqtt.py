@@ -121,9 +121,9 @@ class MqttBroker:
         if self._says:
             client.will_set(settings.topic("status"), OFFLINE, retain=True)
         client.on_connect = self._connected
-        client.on_connect_fail = self._not_reached
+        client.on_connect_fail = self._on_connect_failure
         client.on_disconnect = self._disconnected
-        client.on_message = self._heard
+        client.on_message = self._on_message
         limits = Properties(PacketTypes.CONNECT)
         limits.MaximumPacketSize = MOST_BYTES
         client.connect_async(
@@ -222,7 +222,7 @@ class MqttBroker:
                 client.publish(self.settings.topic("status"), ONLINE, retain=True)
                 client.publish(self.settings.topic("instance"), self._instance)
 
-    def _not_reached(self, _client: Client, _data: Any) -> None:
+    def _on_connect_failure(self, _client: Client, _data: Any) -> None:
         error = sys.exc_info()[1]  # paho calls this while it handles the error, and gives none
         why = getattr(error, "strerror", None) or error or "?"
         with self._lock:
@@ -252,7 +252,7 @@ class MqttBroker:
             else:
                 self._error = self._silent()
 
-    def _heard(self, client: Client, _data: Any, message: MQTTMessage) -> None:
+    def _on_message(self, client: Client, _data: Any, message: MQTTMessage) -> None:
         if message.retain or len(message.payload) > MOST_BYTES:
             return
         topic, payload = message.topic, bytes(message.payload)
@@ -260,7 +260,7 @@ class MqttBroker:
             if self._says and topic == self.settings.topic("status"):
                 self._contradict(client, payload)
             elif self._says and topic == self.settings.topic("instance"):
-                self._met(client, payload.decode(errors="replace"))
+                self._on_duplicate_table(client, payload.decode(errors="replace"))
             else:
                 self._tell(topic, payload)
         except Exception:  # paho would drop it without a word
@@ -275,7 +275,7 @@ class MqttBroker:
             if status == OFFLINE.encode() and self._up and not self._closing:
                 client.publish(self.settings.topic("status"), ONLINE, retain=True)
 
-    def _met(self, client: Client, other: str) -> None:
+    def _on_duplicate_table(self, client: Client, other: str) -> None:
         """Another program says that it is this table: one of the two has to go."""
         if not INSTANCE.fullmatch(other):
             return

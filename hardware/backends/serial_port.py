@@ -106,18 +106,18 @@ def open_port(device: str, baud: int, setting: str) -> Port:
         port.open()
     except (serial.SerialException, OSError, termios.error, ValueError) as error:
         raise InputError(
-            msg("{setting}: {text}", setting=setting, text=_why(device, baud, error))
+            msg("{setting}: {text}", setting=setting, text=_reason(device, baud, error))
         ) from error
     return Port(port, device)
 
 
-def _why(device: str, baud: int, error: Exception) -> Message:
+def _reason(device: str, baud: int, error: Exception) -> Message:
     match getattr(error, "errno", None):
         case errno.ENOENT | errno.ENODEV | errno.ENXIO:
             return phrase(
                 "expected a serial port of this machine, got {raw}, which does not exist ({text})",
                 raw=repr(device),
-                text=_there(),
+                text=_available_ports_text(),
             )
         case errno.EACCES | errno.EPERM:
             return phrase(
@@ -138,13 +138,13 @@ def _why(device: str, baud: int, error: Exception) -> Message:
         case _:
             return phrase(
                 "expected a serial port ({text}), got {raw}, which cannot be used as one ({raw2})",
-                text=_there(),
+                text=_available_ports_text(),
                 raw=repr(device),
                 raw2=error,
             )
 
 
-def _there() -> Message:
+def _available_ports_text() -> Message:
     if not (ports := found_ports()):
         return phrase("available: none; is it plugged in?")
     return phrase("available: {raw}", raw=", ".join(port.device for port in ports))

@@ -61,7 +61,7 @@ class Controller:
         """What the strip tells of itself; raises DeviceLost where no WLED answers."""
         info = self._ask("GET", "/json/info", None)
         if not isinstance(info, dict) or info.get("brand", "WLED") != "WLED" or "ver" not in info:
-            raise self._lost("what answers there is no WLED")
+            raise self._device_lost("what answers there is no WLED")
         return info
 
     def tell(self, state: Mapping[str, object]) -> None:
@@ -77,15 +77,15 @@ class Controller:
                 with connection.getresponse() as answer:
                     text = answer.read(MOST_ANSWER + 1)
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise self._lost(str(error) or type(error).__name__) from error
+            raise self._device_lost(str(error) or type(error).__name__) from error
         if answer.status != http.HTTPStatus.OK or len(text) > MOST_ANSWER:
-            raise self._lost(f"HTTP {answer.status}, {len(text)} bytes")
+            raise self._device_lost(f"HTTP {answer.status}, {len(text)} bytes")
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise self._lost("what answers there is no WLED") from error
+            raise self._device_lost("what answers there is no WLED") from error
 
-    def _lost(self, why: str) -> DeviceLost:
+    def _device_lost(self, why: str) -> DeviceLost:
         host = self._address.host
         return DeviceLost(msg("WLED at {raw} does not answer: {raw2}", raw=host, raw2=why))
 
@@ -134,7 +134,7 @@ class NetworkStrip:
         self._brightness, self._supply_ma = brightness, supply_ma
         self._controller, self._number = Controller(address), 0
         self._controller.info()
-        self._lost: DeviceLost | None = None
+        self._device_lost: DeviceLost | None = None
         self._closing = threading.Event()
         self._socket = _connected(address)
         self._thread = threading.Thread(target=self._watch, name="WLED", daemon=True)
@@ -142,8 +142,8 @@ class NetworkStrip:
 
     def step(self, cue: Cue, since_ms: float) -> None:
         """Send the frame of this moment; raises DeviceLost."""
-        if self._lost is not None:
-            raise self._lost
+        if self._device_lost is not None:
+            raise self._device_lost
         frame = strip_frame(
             self._strip, self._faces(), cue, since_ms, self._brightness, self._supply_ma
         )
@@ -156,11 +156,11 @@ class NetworkStrip:
 
     def _watch(self) -> None:
         """Ask whether the strip is there, until it is not."""
-        while self._lost is None and not self._closing.wait(ASK_S):
+        while self._device_lost is None and not self._closing.wait(ASK_S):
             try:
                 self._controller.info()
             except DeviceLost as lost:
-                self._lost = lost
+                self._device_lost = lost
 
     def close(self) -> None:
         self._closing.set()

@@ -16,7 +16,7 @@ from hub.evidence import Evidences
 from hub.game_texts import event_text, match_text
 from hub.links import HubLinks
 from hub.match_desk import MatchDesk, match_of
-from hub.matches import DRAWN, LOST, WON, MatchResult, written
+from hub.matches import DRAWN, LOST, WON, MatchResult, result_text
 from hub.pages.login import actor
 from hub.pages.wall import club_name
 from hub.played import PlayedGames
@@ -36,7 +36,7 @@ def event_pages(
 ) -> Blueprint:
     """The routes."""
     routes = Blueprint("events", __name__)
-    routes.add_app_template_filter(written, "written")
+    routes.add_app_template_filter(result_text, "written")
     routes.add_app_template_filter(share_text, "share")
     routes.add_app_template_filter(scores_text, "scores")
 

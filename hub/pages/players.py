@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 from flask import Blueprint, Response, render_template, request
 
-from hub.aliases import aliases_of, called
+from hub.aliases import aliases_of, main_name
 from hub.events import Events
 from hub.links import HubLinks
 from hub.names import name_key
@@ -34,7 +34,7 @@ def player_pages(
         """The player whom the address names; raises Refusal where nobody is called so."""
         with store.reading() as db:
             aliases = aliases_of(db, club_id)
-        name = called(" ".join(request.args.get("name", "").split()), aliases)
+        name = main_name(" ".join(request.args.get("name", "").split()), aliases)
         games = results.games(club_id)
         figures = ClubFigures(games, now_ms(), played, "simulated" in request.args)
         newest = None if "all" in request.args else NEWEST

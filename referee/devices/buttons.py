@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hardware.interfaces import Press
-from referee.presentation.shown_games import said_by_next
+from referee.presentation.shown_games import next_button_command
 from referee.sessions.commands import Command, Hear, NextGame, Pause, Resume, Roll, Undo
-from referee.sessions.secret_votes import touched
+from referee.sessions.secret_votes import affected_votes
 from referee.sessions.state import SessionState
 
 
@@ -29,7 +29,7 @@ def commands_of(press: Press, ledger: SessionState, dice: int) -> tuple[Command,
         case "appeal", "short":
             undo = Undo(decided_by=by)
             # Anybody can press it, and a vote that is not revealed is taken back by its voter only.
-            return () if touched(ledger, undo).voters else (undo,)
+            return () if affected_votes(ledger, undo).voters else (undo,)
         case "next", "short":
             return _next(ledger, by)
         case "die", "down":
@@ -44,7 +44,7 @@ def commands_of(press: Press, ledger: SessionState, dice: int) -> tuple[Command,
 def _next(ledger: SessionState, by: str) -> tuple[Command, ...]:
     if ledger.outcome is not None:
         return (NextGame(decided_by=by),)
-    message = said_by_next(ledger.engine, ledger.state)
+    message = next_button_command(ledger.engine, ledger.state)
     return () if message is None else (Hear(heard=message, decided_by=by),)
 
 

@@ -21,7 +21,7 @@ from referee.devices.answer_picker import AnswerSelection
 from referee.devices.buttons import commands_of
 from referee.devices.mqtt import TableAtBroker
 from referee.devices.table_state import scoreboard
-from referee.presentation.announcements import call_in
+from referee.presentation.announcements import announcement_in
 from referee.presentation.lamp_cues import cue_of
 from referee.presentation.session_view import SessionView
 from referee.presentation.view_model import decision_of
@@ -114,7 +114,10 @@ class Companion:
         hears = devices.buttons or devices.calliper or devices.mqtt
         shows = devices.lamps or devices.dice or devices.output
         tells = shows or devices.buzzer or devices.voice or hears
-        works = (("tell devices", self._tell, tells), ("listen to devices", self._listen, hears))
+        works = (
+            ("tell devices", self._follow_session, tells),
+            ("listen to devices", self._listen, hears),
+        )
         self._threads = [
             threading.Thread(target=work, name=name, daemon=True)
             for name, work, wanted in works
@@ -148,7 +151,7 @@ class Companion:
         if self._tumbler:
             self._tumbler.close()
 
-    def _tell(self) -> None:
+    def _follow_session(self) -> None:
         """Show cues and rolls, and report parts that do not work, until the session is closed."""
         after = self._session.ledger.seq
         while not (self._stopping.is_set() or self._session.closed):
@@ -162,12 +165,12 @@ class Companion:
                 # First of all: a record that cannot be shown is not met again.
                 after = records[-1].seq if records else after
                 self._complain()
-                self._tell_of(records, ledger)
+                self._show_news(records, ledger)
             except Exception as error:
                 self._fail(error)
                 self._stopping.wait(POLL_S)
 
-    def _tell_of(self, records: tuple[Record, ...], ledger: SessionState) -> None:
+    def _show_news(self, records: tuple[Record, ...], ledger: SessionState) -> None:
         """Show what changed by these records, or by what the referee and people do.
 
         `ledger` is the state after the last record; `records` may be empty.
@@ -179,7 +182,7 @@ class Companion:
             ]
             self._news = (announced or records)[-1]
             self._roll(records)
-            self._call(records)
+            self._say_verdict(records)
         elif status not in ("waiting", "asking", "ruling"):
             self._news = None
         if self._devices.output:
@@ -292,12 +295,12 @@ class Companion:
         if rolls and self._tumbler:
             self._tumbler.show(tuple(rolls[-1]))
 
-    def _call(self, records: tuple[Record, ...]) -> None:
+    def _say_verdict(self, records: tuple[Record, ...]) -> None:
         """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
         if (voice := self._devices.voice) is None:
             return
         decisions = filter(None, (decision_of(record.event) for record in records))
-        calls = [call_in(one, voice.language)[0] for one in decisions if one.call]
+        calls = [announcement_in(one, voice.language)[0] for one in decisions if one.call]
         if calls:
             voice.say(calls[-1])
 
@@ -310,16 +313,20 @@ class Companion:
     def _listen(self) -> None:
         """Do what people ask for, one input after the other."""
         while (message := self._inbox.get()) is not None:
-            done, why_not = self._try(message)
+            done, why_not = self._obey(message)
             if not done and self._devices.buzzer:
                 self._devices.buzzer.play(NOT_NOW)
             if self._mqtt and isinstance(message, Press):
                 self._mqtt.answer(message, why_not)
 
-    def _try(self, message: Press | Reading) -> tuple[bool, str]:
+    def _obey(self, message: Press | Reading) -> tuple[bool, str]:
         """Do what people ask for; whether it is done, and why not."""
         try:
-            done = self._read(message) if isinstance(message, Reading) else self._pressed(message)
+            done = (
+                self._obey_reading(message)
+                if isinstance(message, Reading)
+                else self._obey_press(message)
+            )
         except LogFailed as error:
             self._say(error.message)
             return False, error.message
@@ -330,7 +337,7 @@ class Companion:
             return False, msg("this failed: {raw}", raw=error_summary(error))
         return done, "" if done else msg("that is not possible now; nothing was done")
 
-    def _pressed(self, press: Press) -> bool:
+    def _obey_press(self, press: Press) -> bool:
         """True if the press did something, or needs no answer."""
         ledger = self._session.ledger
         if press.kind != "down" and press.at_ms == self._used_ms:
@@ -374,7 +381,7 @@ class Companion:
             self._referee.point_at(choosing.question, self._choosing.label)
         return True
 
-    def _read(self, reading: Reading) -> bool:
+    def _obey_reading(self, reading: Reading) -> bool:
         question = self._session.ledger.question
         if self._measuring is None or not self._measuring.asks(question):
             self._measuring = Measuring.begin(question)

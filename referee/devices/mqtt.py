@@ -97,7 +97,7 @@ class TableAtBroker:
         topics = [self._settings.topic("command"), *self._settings.buttons]
         if self._settings.discovery:
             topics.append(birth_topic(self._settings))
-        self._broker.listen(topics, self._heard)
+        self._broker.listen(topics, self._on_message)
         self._thread.start()
 
     def stop(self) -> None:
@@ -123,14 +123,14 @@ class TableAtBroker:
             try:
                 records = self._session.wait(after, POLL_S)
                 after = records[-1].seq if records else after
-                self._tell()
+                self._publish_news()
             except Exception as error:  # the next state may be one that can be told
                 if (message := repr(error)) != failure:
                     logger.warning("mqtt: this state was skipped", exc_info=error)
                 failure = message
                 self._stopping.wait(POLL_S)
 
-    def _tell(self) -> None:
+    def _publish_news(self) -> None:
         """Say what the broker does not know yet."""
         connection = self._broker.connections  # first: a newer one is noticed next time
         view, status = self._session.view(), self._referee.latest
@@ -166,25 +166,25 @@ class TableAtBroker:
             )
         self._announced = view.seq
 
-    def _heard(self, topic: str, payload: bytes) -> None:
+    def _on_message(self, topic: str, payload: bytes) -> None:
         """A message of somebody else; called from the broker's thread."""
         settings = self._settings
         if topic == settings.topic("command"):
             self._commanded(payload)
         elif topic in settings.buttons:
             wanted = settings.buttons[topic].get(_action(payload))
-            if wanted is not None and self._in_time(wanted):
-                self._pass_on(wanted)
+            if wanted is not None and self._is_within_rate(wanted):
+                self._send_press(wanted)
         elif payload.strip() == b"online":
             self._again.set()
 
     def _commanded(self, payload: bytes) -> None:
         text = payload[: LONGEST_COMMAND + 1].decode(errors="replace").strip()
-        if not self._in_time(text[:LONGEST_COMMAND]):
+        if not self._is_within_rate(text[:LONGEST_COMMAND]):
             return
         for command in self._settings.commands:
             if text == command and len(payload) <= LONGEST_COMMAND:
-                self._pass_on(command)
+                self._send_press(command)
                 return
         self._answer(
             "",
@@ -195,7 +195,7 @@ class TableAtBroker:
             ),
         )
 
-    def _in_time(self, command: str) -> bool:
+    def _is_within_rate(self, command: str) -> bool:
         """False for a command too many; the first of these is answered."""
         now_s, asked = self._clock(), self._asked_s
         while asked and now_s - asked[0] >= WITHIN_S:
@@ -216,7 +216,7 @@ class TableAtBroker:
             )
         return False
 
-    def _pass_on(self, command: Command) -> None:
+    def _send_press(self, command: Command) -> None:
         self._press(Press(command, "short", 1000 * self._clock(), BY))
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from hardware.scoreboard import Score, Scoreboard
-from referee.presentation.headlines import before_the_list, layers
+from referee.presentation.headlines import headline_sentence, layers
 from referee.presentation.session_view import Phase, Ruling, SessionView, Verdict
 from referee.presentation.shown_games import title
 from referee.sessions.status import TROUBLE, RefereeStatus
@@ -88,14 +88,16 @@ def table_state(
         game_number=view.game_number,
         phase=view.phase,
         player=player,
-        turn=_called(player, people, language),
+        turn=_player_name(player, people, language),
         scores=tuple(
-            Points(player=one, name=_called(one, people, language), points=view.scores.get(one, 0))
+            Points(
+                player=one, name=_player_name(one, people, language), points=view.scores.get(one, 0)
+            )
             for one in (view.players if view.scores else ())
         ),
         ruling=_ruling(view.verdicts[0], view, language) if view.verdicts else LastRuling(),
         question=translation(view.question.message, language) if view.question else "",
-        trouble=translation(_trouble(status), language),
+        trouble=translation(_problem_text(status), language),
         outcome=translation(view.outcome or "", language),
     )
 
@@ -119,7 +121,7 @@ def ruling_events(view: SessionView, after: int, language: Language) -> Iterator
 def _ruling(verdict: Verdict, view: SessionView, language: Language) -> LastRuling:
     # The headline of one that is not the newest is not known: the state is another one by now.
     newest = verdict is view.verdicts[0]
-    headline = layers(verdict, view)[0] if newest else split_first(before_the_list(verdict))[0]
+    headline = layers(verdict, view)[0] if newest else split_first(headline_sentence(verdict))[0]
     return LastRuling(
         seq=verdict.seq,
         verdict=verdict.verdict,
@@ -130,13 +132,13 @@ def _ruling(verdict: Verdict, view: SessionView, language: Language) -> LastRuli
     )
 
 
-def _trouble(status: RefereeStatus) -> str:
+def _problem_text(status: RefereeStatus) -> str:
     if status.error:
         return status.error
     return status.message if status.status in TROUBLE else ""
 
 
-def _called(player: str, people: Mapping[str, str], language: Language) -> str:
+def _player_name(player: str, people: Mapping[str, str], language: Language) -> str:
     """A player's own name, or the colour in a language, with a capital letter."""
     if not player:
         return ""

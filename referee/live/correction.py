@@ -17,7 +17,7 @@ from referee.sessions.corrected_tables import table_before
 from referee.sessions.events import Undone
 from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import Kind, Misread, kind_of
-from referee.sessions.state import SessionState, followed_by
+from referee.sessions.state import SessionState, state_after
 from referee.sessions.verdict_events import full_message
 from table.errors import InputError
 from table.messages import NOTHING, Message, in_a_row, msg, phrase
@@ -130,7 +130,7 @@ def reread(
             )
         )
     stood = any(entry.seq == record for entry in ledger.standing)
-    before = _without(ledger, record) if stood else ledger
+    before = _ledger_without(ledger, record) if stood else ledger
     misread = tuple(one for piece in pieces if (one := _misread(table, piece)))
     verdict = before.engine.judge(
         before.state,
@@ -166,7 +166,11 @@ def apply_piece_corrections(
     now = {old: new for new, old in enumerate(kept)}
     there = [_piece(seen, by_index.get(index), index, setup) for index in kept]
     there = [replace(piece, on=None if piece.on is None else now.get(piece.on)) for piece in there]
-    there += [_new(piece, 0.0, setup) for piece in pieces if piece.index is None and piece.there]
+    there += [
+        _corrected_piece(piece, 0.0, setup)
+        for piece in pieces
+        if piece.index is None and piece.there
+    ]
     return replace(seen, pieces=tuple(there), unread_mm=())
 
 
@@ -175,11 +179,12 @@ def _piece(seen: Observation, piece: PieceCorrection | None, index: int, setup: 
     if piece is None or not _change(seen, piece):
         return was
     return replace(
-        _new(piece, max(0.0, float(was.solid.vertices_mm[:, 2].min())), setup, was), on=was.on
+        _corrected_piece(piece, max(0.0, float(was.solid.vertices_mm[:, 2].min())), setup, was),
+        on=was.on,
     )
 
 
-def _new(
+def _corrected_piece(
     piece: PieceCorrection, z_mm: float, setup: Setup, was: SeenPiece | None = None
 ) -> SeenPiece:
     if piece.colour not in (*setup.game.colours, setup.game.target):
@@ -210,7 +215,7 @@ def _new(
     )
     low, high = (setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0))
     base_mm = np.array([piece.x_mm, piece.y_mm])
-    there = was is not None and _near(was.base_mm, base_mm)  # it may lie over the edge
+    there = was is not None and _are_close(was.base_mm, base_mm)  # it may lie over the edge
     if not there and not ((low <= base_mm) & (base_mm <= high)).all():
         raise InputError(
             msg(
@@ -257,7 +262,8 @@ def _change(seen: Observation, piece: PieceCorrection) -> Message:
     if not piece.there:
         return phrase("{text} is not there", text=one.message)
     moved = not (
-        _near(one.base_mm, (piece.x_mm, piece.y_mm)) and _near(one.heading_deg, piece.heading_deg)
+        _are_close(one.base_mm, (piece.x_mm, piece.y_mm))
+        and _are_close(one.heading_deg, piece.heading_deg)
     )
     same = (one.colour, one.size, one.pose) == (piece.colour, piece.size, piece.pose)
     if same and not moved:
@@ -269,7 +275,7 @@ def _change(seen: Observation, piece: PieceCorrection) -> Message:
     )
 
 
-def _near(one: ArrayLike, other: ArrayLike) -> bool:
+def _are_close(one: ArrayLike, other: ArrayLike) -> bool:
     return bool(np.allclose(one, other, rtol=0, atol=NUDGED))
 
 
@@ -295,9 +301,9 @@ def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
     )
 
 
-def _without(ledger: SessionState, record: int) -> SessionState:
+def _ledger_without(ledger: SessionState, record: int) -> SessionState:
     """The ledger as it would be with that record taken back."""
-    return replace(followed_by(ledger, Undone(undoes=record, decided_by="")), question=None)
+    return replace(state_after(ledger, Undone(undoes=record, decided_by="")), question=None)
 
 
 def _choices(

@@ -64,7 +64,7 @@ class DiceMonitor:
             self._passing = None
             return
         photo = Photo(frame.image, camera, self._setup)
-        picture, before = self._cut(photo), self._passing
+        picture, before = self._corner_picture(photo), self._passing
         self._passing = picture.copy()
         if before is not None and not _differ(picture, before):
             self._look_again(photo)
@@ -102,11 +102,11 @@ class DiceMonitor:
 
     def _look_again(self, photo: Photo) -> None:
         """Read the corner if it looks different from when it was read last."""
-        picture = self._cut(photo)
+        picture = self._corner_picture(photo)
         if _differ(picture, self._picture):
             self._picture, self._read = picture.copy(), read_dice(photo)
 
-    def _cut(self, photo: Photo) -> Image:
+    def _corner_picture(self, photo: Photo) -> Image:
         """The part of a picture that shows the corner."""
         outline, height = np.array(self._corner.outline_mm), self._setup.fiducials.z_mm
         at = photo.pixels(np.column_stack([outline, np.full(len(outline), height)]))

@@ -37,7 +37,7 @@ class Choice:
     rulings: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     begins: str = ""
-    """How it is decided who begins, as in `referee.sessions.first_player.decided`."""
+    """How it is decided who begins, as in `referee.sessions.first_player.first_player_decision`."""
     computers: Mapping[str, Strength] = field(default_factory=dict)
     """Strengths of computer players, by colour."""
 
@@ -95,7 +95,7 @@ def playable(setup: Setup) -> dict[str, str]:
 
     Games that can be played come first; among equals, the one that the table was made for.
     """
-    reasons = {name: _why_not(game, setup) for name, game in GAMES.items()}
+    reasons = {name: _unusable_reason(game, setup) for name, game in GAMES.items()}
     return dict(
         sorted(reasons.items(), key=lambda named: (named[1] != "", named[0] != setup.game.name))
     )
@@ -116,7 +116,7 @@ def strengths(game: str) -> tuple[Strength, ...]:
     return () if facts_of(game).computer_player is None else STRENGTHS
 
 
-def _why_not(game: Game, setup: Setup) -> str:
+def _unusable_reason(game: Game, setup: Setup) -> str:
     why = ""
     for count in range(len(setup.game.colours), 0, -1):
         try:

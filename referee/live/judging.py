@@ -18,7 +18,7 @@ from engines.verdict import (
 from referee.live.deferred_questions import SET_UP_MS, SOON_MS, STAYS_MS, DeferredQuestion
 from referee.live.nearest_explanation import (
     MisreadingQuestion,
-    ask_as_start,
+    ask_if_start,
     ask_misreading,
     ask_still_misread,
     ask_swapped,
@@ -45,21 +45,21 @@ from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import (
     EXPLAINS,
     MisreadingExplanation,
-    amiss,
-    follow,
-    half_done,
+    contradicts_record,
+    follow_corrections,
+    is_half_done,
     rank,
 )
 from referee.sessions.state import SessionState
 from referee.sessions.status import LiveState, status_after
 from referee.sessions.verdict_events import (
+    confirms_record,
     document,
     event_from_verdict,
     full_message,
-    noticed,
-    on_this_table,
-    recorded_already,
-    with_misread,
+    notice_event,
+    with_misreadings,
+    with_sizes_in_play,
 )
 from table.json_data import JsonObject
 from table.messages import msg, sentences
@@ -240,7 +240,7 @@ class TableJudge:
         if first.code == FAILED:
             self._record(first, table)  # a mistake of the game, which no misread piece explains
             return
-        followed = follow(
+        followed = follow_corrections(
             judge,
             MisreadingExplanation(self.corrections.there, seen, first),
             self.corrections.lost,
@@ -278,7 +278,7 @@ class TableJudge:
             return
         at_ms, mismatch, rested_ms = table.frame.at_ms, self.mismatch, self.stability.left_alone_ms
         if mismatch.pending is not None and rested_ms(at_ms) >= (
-            STAYS_MS if half_done(mismatch.pending) else SOON_MS
+            STAYS_MS if is_half_done(mismatch.pending) else SOON_MS
         ):
             self._explain(mismatch.pending, table)
         if mismatch.unexplained is not None and rested_ms(at_ms) >= SET_UP_MS:
@@ -325,9 +325,9 @@ class TableJudge:
         jpeg, ledger = frame_jpeg(table.frame), table.ledger
         rests_on = verdict.table or (found.table if found else table.seen)
         event = self._event(verdict, document(rests_on, ledger), found, near)
-        if recorded_already(verdict, ledger):
+        if confirms_record(verdict, ledger):
             self.judged_tables.keep(next(ledger.observed_records), rests_on)
-        elif event is not None and not self._was_given(verdict, table):
+        elif event is not None and not self._is_repeated(verdict, table):
             try:
                 record = self.session.append(event, jpeg, after=ledger.seq)
             except Failed as fault:
@@ -354,12 +354,12 @@ class TableJudge:
         """The event of a verdict, with the pieces that are misread on its table."""
         event = event_from_verdict(verdict, observation)
         if isinstance(event, QuestionAsked):
-            event = on_this_table(event, self.session.ledger)
+            event = with_sizes_in_play(event, self.session.ledger)
         misread = found.misread if found else self.corrections.there
         if isinstance(event, VerdictReached | QuestionAsked) and (
             misread or near or self.corrections.has_corrections
         ):
-            return with_misread(event, misread, near.misread if near else None)
+            return with_misreadings(event, misread, near.misread if near else None)
         return event
 
     def _remember(self, verdict: Verdict, table: SettledTable) -> None:
@@ -367,7 +367,7 @@ class TableJudge:
         now, last = self.session.ledger, self.last
         last.message, last.message_seq = full_message(verdict), now.seq
         self.deferred.follow(verdict)
-        does_not_fit = verdict.code != FAILED and amiss(
+        does_not_fit = verdict.code != FAILED and contradicts_record(
             verdict, table.seen, self.judged_tables.before(now), now.colours
         )
         self.mismatch.pending = verdict if does_not_fit else None
@@ -402,7 +402,7 @@ class TableJudge:
             and (verdict.differences or verdict.asks is None)
             and not self._is_noticed(table)
         ):
-            if not self._notice(verdict, table):
+            if not self._record_notice(verdict, table):
                 return
             table = replace(table, ledger=self.session.ledger)
         before = self._before(table.ledger)
@@ -416,12 +416,12 @@ class TableJudge:
         noticed_last = self.mismatch.noticed
         return noticed_last is not None and same_positions(noticed_last, table.seen)
 
-    def _notice(self, verdict: Waiting, table: SettledTable) -> bool:
+    def _record_notice(self, verdict: Waiting, table: SettledTable) -> bool:
         """Put on record that a table shows something that the game does not wait for.
 
         False where people said something meanwhile.
         """
-        event = noticed(verdict, document(table.seen, table.ledger))
+        event = notice_event(verdict, document(table.seen, table.ledger))
         record = self.session.append(event, frame_jpeg(table.frame), after=table.ledger.seq)
         if record is None:
             return False
@@ -436,10 +436,10 @@ class TableJudge:
         ledger, setup = self.session.ledger, self.table.setup
         if verdict is None or ledger.question is not None:
             return
-        if (asked := ask_as_start(ledger, verdict, table.seen, setup)) is not None:
+        if (asked := ask_if_start(ledger, verdict, table.seen, setup)) is not None:
             self._ask(asked.question, replace(table, ledger=ledger), asked)
 
-    def _was_given(self, verdict: Verdict, table: SettledTable) -> bool:
+    def _is_repeated(self, verdict: Verdict, table: SettledTable) -> bool:
         """True if this verdict was given already.
 
         A refusal, or a table out of step with the record, is told once, until the table is put

@@ -82,7 +82,7 @@ class Ruler:
         try:
             for frame in frames(self._camera, self._stopping, self._lose_camera):
                 self._look(frame)
-            self._tell("ended", sentences(self._measured, msg("There are no more pictures.")))
+            self._set_status("ended", sentences(self._measured, msg("There are no more pictures.")))
         finally:
             self._camera.close()
 
@@ -90,7 +90,7 @@ class Ruler:
         message = msg(
             "Camera lost ({text}); trying again in {mm} s.", text=error.message, mm=f"{retry_s:g}"
         )
-        self._tell("camera lost", message)
+        self._set_status("camera lost", message)
         self._pause(retry_s)
 
     def _look(self, frame: Frame) -> None:
@@ -99,11 +99,13 @@ class Ruler:
         self._picture.show(frame)
         self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.shown_ms)
         if isinstance(seen, Unusable):
-            self._tell("cannot see", msg("The table cannot be read: {text}.", text=seen.reason))
+            self._set_status(
+                "cannot see", msg("The table cannot be read: {text}.", text=seen.reason)
+            )
         elif seen.hand:
-            self._tell("hand over the board", msg("A hand is over the board."))
+            self._set_status("hand over the board", msg("A hand is over the board."))
         elif seen.moving:
-            self._tell("settling", msg("Something is moving on the table."))
+            self._set_status("settling", msg("Something is moving on the table."))
         elif isinstance(measured := self._ruler.measure(seen, str(self.setup.game.target)), str):
             self._measured = ""
             self.latest = replace(
@@ -123,5 +125,5 @@ class Ruler:
                 measurement=msgspec.convert(self._ruler.document(measured), Measurement),
             )
 
-    def _tell(self, status: RulerStatus, message: str) -> None:
+    def _set_status(self, status: RulerStatus, message: str) -> None:
         self.latest = replace(self.latest, status=status, message=message)

@@ -15,9 +15,9 @@ from referee.sessions.misreadings import (
     Judge,
     Misread,
     MisreadingExplanation,
-    came,
     explanations,
     likest,
+    new_piece_indexes,
     rank,
 )
 from referee.sessions.state import SessionState
@@ -85,7 +85,7 @@ def ask_swapped(
                 if np.hypot(*(was.base_mm - seen.pieces[k].base_mm)) <= SAME_MM
             ],
         )
-        for k in came(seen, before)
+        for k in new_piece_indexes(seen, before)
     ]
     colours = tuple(dict.fromkeys(was.colour for _, were in there for was in were))
     if not there or not all(were for _, were in there):
@@ -95,12 +95,12 @@ def ask_swapped(
         for one in explanations(
             _judge(ledger, before, setup), verdict, seen, before, colours, setup
         )
-        if not came(one.table, before)
+        if not new_piece_indexes(one.table, before)
     ]
     return _asked(ledger, verdict, seen, found, setup)
 
 
-def ask_as_start(
+def ask_if_start(
     ledger: SessionState, verdict: Verdict, seen: Observation, setup: Setup
 ) -> MisreadingQuestion | None:
     """Ask the host whether a table that no near reading explains is the start all the same.
@@ -170,7 +170,7 @@ def _asked(
     None without readings.
     """
     by_label: dict[str, MisreadingExplanation] = {}
-    for one in _likely(found):
+    for one in _likely_explanations(found):
         by_label.setdefault(_label(ledger, one, seen, setup), one)
     offered = dict(list(by_label.items())[:CHOICES])
     if not offered:
@@ -212,7 +212,7 @@ def _asked(
     return MisreadingQuestion(question, {label: one.misread for label, one in offered.items()})
 
 
-def _likely(found: Sequence[MisreadingExplanation]) -> list[MisreadingExplanation]:
+def _likely_explanations(found: Sequence[MisreadingExplanation]) -> list[MisreadingExplanation]:
     """Drop readings with another pose where another colour or size explains the table, too."""
     in_kind = [
         one

@@ -85,17 +85,17 @@ class PatientSession:
         self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
     ) -> Record | None:
         """As `Session.append`; raises LogFailed only while stopping."""
-        return self._written(lambda: self._session.append(event, frame_jpeg, after))
+        return self._write_when_possible(lambda: self._session.append(event, frame_jpeg, after))
 
     def hear(self, heard: Mapping[str, Any]) -> Record | None:
         """As `Session.hear`; raises LogFailed only while stopping."""
-        return self._written(lambda: self._session.hear(heard))
+        return self._write_when_possible(lambda: self._session.hear(heard))
 
     def command(self, command: Command) -> Record:
         """As `Session.command`; raises LogFailed only while stopping."""
-        return self._written(lambda: self._session.command(command))
+        return self._write_when_possible(lambda: self._session.command(command))
 
-    def _written(self, write: Callable[[], T]) -> T:
+    def _write_when_possible(self, write: Callable[[], T]) -> T:
         waiting = False
         while True:
             try:

@@ -37,33 +37,37 @@ def infer_missed_observation(
     place, as it may have been moved there and back; and where something unsure or unreadable lies
     now in the place of a piece that is gone, as that may be back.
     """
-    as_read, seen = seen, _as_it_was(seen, before, now)
-    stayed = [piece for piece in before.pieces if _there(piece, now)] if before is not None else []
-    came = [piece for piece in now.pieces if before is None or not _there(piece, before)]
-    missing = [piece for piece in stayed if not _there(piece, seen, _sure(piece))]
+    as_read, seen = seen, _corrected_observation(seen, before, now)
+    stayed = (
+        [piece for piece in before.pieces if _has_piece(piece, now)] if before is not None else []
+    )
+    came = [piece for piece in now.pieces if before is None or not _has_piece(piece, before)]
+    missing = [piece for piece in stayed if not _has_piece(piece, seen, _sure(piece))]
     read = [
         one
         for one in seen.pieces
         if not any(
-            _same(one, piece) or (_overlap(one, piece) and not _there(one, now))
+            _same(one, piece) or (_overlap(one, piece) and not _has_piece(one, now))
             for piece in missing
         )
     ]
-    gone = [piece for piece in read if not _there(piece, now)]
-    came_and_went = [piece for piece in gone if before is None or not _there(piece, before)]
-    if any(_may_be(other, piece) for piece in missing for other in came_and_went):
+    gone = [piece for piece in read if not _has_piece(piece, now)]
+    came_and_went = [piece for piece in gone if before is None or not _has_piece(piece, before)]
+    if any(_may_share_colour(other, piece) for piece in missing for other in came_and_went):
         return None
     if before is not None and any(
-        not _there(piece, seen) and not _there(piece, now) and _something_at(piece, now)
+        not _has_piece(piece, seen)
+        and not _has_piece(piece, now)
+        and _is_place_unreadable(piece, now)
         for piece in before.pieces
     ):
         return None
     unread = [
         piece
         for piece in came
-        if not _there(piece, seen, _sure(piece))
-        and _something_at(piece, seen)
-        and not _in_the_way(piece, read, gone)
+        if not _has_piece(piece, seen, _sure(piece))
+        and _is_place_unreadable(piece, seen)
+        and not _is_place_taken(piece, read, gone)
     ]
     read = [one for one in read if not any(_overlap(one, piece) for piece in unread)]
     tiles, counters = _tiles(seen, before, now), _counters(seen, before, now)
@@ -71,7 +75,7 @@ def infer_missed_observation(
     if seen is as_read and not added and tiles == seen.tiles and not counters:
         return None
     places = tuple(
-        place for place in seen.unread_mm if not any(_near(place, piece) for piece in added)
+        place for place in seen.unread_mm if not any(_is_near(place, piece) for piece in added)
     )
     pieces = _standing([*read, *added], seen, before, now)
     return replace(
@@ -89,12 +93,12 @@ def drop_transient_pieces(
     """
     transient = [
         one
-        for one in _only_here(seen, before, now)
-        if _from_nowhere(one, seen, before or now) and not _in_place(one, now.pieces)
+        for one in _unmatched_pieces(seen, before, now)
+        if _has_no_origin(one, seen, before or now) and not _pieces_at_place(one, now.pieces)
     ]
     left = [one for one in seen.pieces if not any(one is other for other in transient)]
     places = seen.unread_mm
-    if before is not None and all(_read_as(piece, seen) for piece in before.pieces):
+    if before is not None and all(_is_read(piece, seen) for piece in before.pieces):
         places = tuple(place for place in places if _still_unread(place, now))
     if not transient and len(places) == len(seen.unread_mm):
         return None
@@ -104,14 +108,16 @@ def drop_transient_pieces(
 def _still_unread(place_mm: Array, now: Observation) -> bool:
     """True if something is still unreadable, or a piece is read, at this place."""
     return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(
-        _near(place_mm, piece) for piece in now.pieces
+        _is_near(place_mm, piece) for piece in now.pieces
     )
 
 
-def _as_it_was(seen: Observation, before: Observation | None, now: Observation) -> Observation:
+def _corrected_observation(
+    seen: Observation, before: Observation | None, now: Observation
+) -> Observation:
     """The table with misread pieces, even sure ones, replaced by readings before or after."""
     instead = {
-        id(one): _read_wrongly(one, seen, before, now) for one in _only_here(seen, before, now)
+        id(one): _true_piece(one, seen, before, now) for one in _unmatched_pieces(seen, before, now)
     }
     if not any(instead.values()):
         return seen
@@ -121,12 +127,12 @@ def _as_it_was(seen: Observation, before: Observation | None, now: Observation) 
     )
 
 
-def _read_wrongly(
+def _true_piece(
     one: SeenPiece, seen: Observation, before: Observation | None, now: Observation
 ) -> SeenPiece | None:
     """The piece before or after that `one`, which is in neither, is a misreading of; or None."""
-    from_nowhere = before is None or _from_nowhere(one, seen, before)
-    later = [piece for piece in _in_place(one, now.pieces) if not _read_as(piece, seen)]
+    from_nowhere = before is None or _has_no_origin(one, seen, before)
+    later = [piece for piece in _pieces_at_place(one, now.pieces) if not _is_read(piece, seen)]
     for piece in later:
         if _kind(piece) == _kind(one):
             wrongly = piece.pose != one.pose or abs(one.away_from(piece)[2]) > TURNED_DEG
@@ -138,27 +144,29 @@ def _read_wrongly(
             return piece
     if later or before is None or not from_nowhere:
         return None
-    earlier = [piece for piece in _in_place(one, before.pieces) if not _read_as(piece, seen)]
+    earlier = [piece for piece in _pieces_at_place(one, before.pieces) if not _is_read(piece, seen)]
     return next((piece for piece in earlier if _count(piece, seen) < _count(piece, before)), None)
 
 
-def _only_here(seen: Observation, before: Observation | None, now: Observation) -> list[SeenPiece]:
+def _unmatched_pieces(
+    seen: Observation, before: Observation | None, now: Observation
+) -> list[SeenPiece]:
     """Pieces that are not read like this in the table before or after."""
     return [
         one
         for one in seen.pieces
-        if not _read_as(one, now) and not (before is not None and _read_as(one, before))
+        if not _is_read(one, now) and not (before is not None and _is_read(one, before))
     ]
 
 
-def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation) -> bool:
+def _has_no_origin(one: SeenPiece, seen: Observation, before: Observation) -> bool:
     """True if all pieces of its kind are still in their places, or there are more than before."""
     return _count(one, seen) > _count(one, before) or all(
-        _read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one)
+        _is_read(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one)
     )
 
 
-def _in_place(one: SeenPiece, pieces: Iterable[SeenPiece]) -> list[SeenPiece]:
+def _pieces_at_place(one: SeenPiece, pieces: Iterable[SeenPiece]) -> list[SeenPiece]:
     """Pieces whose centre, midway between base and tip, is within IN_PLACE_MM of that of `one`.
 
     It may be another reading of one of them.
@@ -179,22 +187,22 @@ def _count(piece: SeenPiece, seen: Observation) -> int:
     return sum(_kind(one) == _kind(piece) for one in seen.pieces)
 
 
-def _read_as(piece: SeenPiece, seen: Observation) -> bool:
+def _is_read(piece: SeenPiece, seen: Observation) -> bool:
     """True if it is read at its place with its own size."""
     return any(_same(piece, other) and piece.size == other.size for other in seen.pieces)
 
 
-def _something_at(piece: SeenPiece, seen: Observation) -> bool:
+def _is_place_unreadable(piece: SeenPiece, seen: Observation) -> bool:
     """True if its place is unreadable, or covered by a piece whose reading is unsure."""
-    return any(_near(place, piece) for place in seen.unread_mm) or any(
+    return any(_is_near(place, piece) for place in seen.unread_mm) or any(
         _overlap(one, piece) for one in seen.pieces if not _sure(one)
     )
 
 
-def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[SeenPiece]) -> bool:
+def _is_place_taken(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[SeenPiece]) -> bool:
     """True if a sure piece is in its place, or the piece itself may still be elsewhere."""
     return any(_sure(one) and _overlap(one, piece) for one in read) or any(
-        _may_be(one, piece) and not _overlap(one, piece) for one in gone
+        _may_share_colour(one, piece) and not _overlap(one, piece) for one in gone
     )
 
 
@@ -207,18 +215,20 @@ def with_each_missing_piece(
     """
     tables = []
     for piece in now.pieces:
-        if _there(piece, seen) or (before is not None and _there(piece, before)):
+        if _has_piece(piece, seen) or (before is not None and _has_piece(piece, before)):
             continue
-        was = [one for one in seen.pieces if _kind(one) == _kind(piece) and not _there(one, now)]
+        was = [
+            one for one in seen.pieces if _kind(one) == _kind(piece) and not _has_piece(one, now)
+        ]
         left = [one for one in seen.pieces if one not in was[:1] and not _overlap(one, piece)]
-        places = tuple(place for place in seen.unread_mm if not _near(place, piece))
+        places = tuple(place for place in seen.unread_mm if not _is_near(place, piece))
         tables.append(
             replace(seen, pieces=_standing([*left, piece], seen, before, now), unread_mm=places)
         )
     return tables
 
 
-def _there(piece: SeenPiece, seen: Observation, surely: bool = False) -> bool:
+def _has_piece(piece: SeenPiece, seen: Observation, surely: bool = False) -> bool:
     return any(_same(piece, other) and (_sure(other) or not surely) for other in seen.pieces)
 
 
@@ -231,7 +241,7 @@ def _sure(piece: SeenPiece) -> bool:
     return min(piece.colour_probability, piece.size_probability, piece.pose_probability) >= SURE
 
 
-def _may_be(read: SeenPiece, piece: SeenPiece) -> bool:
+def _may_share_colour(read: SeenPiece, piece: SeenPiece) -> bool:
     return read.colour == piece.colour or read.colour_probability < SURE
 
 
@@ -239,7 +249,7 @@ def _overlap(a: SeenPiece, b: SeenPiece) -> bool:
     return clearance(a.solid, b.solid).mm <= 0
 
 
-def _near(place_mm: Array, piece: SeenPiece) -> bool:
+def _is_near(place_mm: Array, piece: SeenPiece) -> bool:
     return bool(np.hypot(*(place_mm - piece.solid.vertices_mm[:, :2].mean(axis=0))) <= UNREAD_MM)
 
 
@@ -274,11 +284,13 @@ def _counters(seen: Observation, before: Observation | None, now: Observation) -
     if before is None:
         return []
     return [
-        one for one in before.counters if _lies(one, now.counters) and not _lies(one, seen.counters)
+        one
+        for one in before.counters
+        if _has_counter(one, now.counters) and not _has_counter(one, seen.counters)
     ]
 
 
-def _lies(counter: SeenCounter, among: tuple[SeenCounter, ...]) -> bool:
+def _has_counter(counter: SeenCounter, among: tuple[SeenCounter, ...]) -> bool:
     return any(
         one.colour == counter.colour
         and np.hypot(one.x_mm - counter.x_mm, one.y_mm - counter.y_mm) <= COUNTER_MM

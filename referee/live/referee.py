@@ -357,7 +357,7 @@ class Referee:
         message: str = msg("Waiting for the next throw or move.")
         if last.message_seq == moment.ledger.seq and self._stability.not_judged is None:
             message = last.message
-        elif self._ruling_was_undone(moment.ledger):
+        elif self._is_ruling_undone(moment.ledger):
             message = UNDONE
         if last.open is None and self._dice is not None and self._dice.unread:
             message = self._dice.unread
@@ -388,7 +388,7 @@ class Referee:
 
     # --- what several states do ---
 
-    def _ruling_was_undone(self, ledger: SessionState) -> bool:
+    def _is_ruling_undone(self, ledger: SessionState) -> bool:
         """Whether people have just taken back what was ruled on the table as it lies."""
         newest = self._session.records(ledger.seq - 1)[-1].event
         if not isinstance(newest, Undone):

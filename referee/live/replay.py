@@ -30,8 +30,8 @@ from referee.sessions.events import (
 )
 from referee.sessions.judged_tables import JudgedTables
 from referee.sessions.misreadings import KEY, apply_corrections, read_misread
-from referee.sessions.state import Games, SessionState, apply, begin, recorded
-from referee.sessions.verdict_events import event_from_verdict, full_message, noticed
+from referee.sessions.state import Games, SessionState, apply, begin, record_errors
+from referee.sessions.verdict_events import event_from_verdict, full_message, notice_event
 from table.errors import InputError
 from table.json_data import JsonObject
 from table.messages import msg
@@ -77,7 +77,7 @@ def rejudge(
     records = log.records(session)
     again = _Replay(log, observe or partial(vision.observe.observe, reader=TableReader()))
     where = f"{log.path}: session {session}"
-    with recorded(records[0], where):
+    with record_errors(records[0], where):
         ledger = begin(records[0], games)
     again.open(records[0], ledger)
     for record in records[1:]:
@@ -94,7 +94,7 @@ def rejudge(
                 again.open(record, ledger)
             case TableChecked() as event if event.table:
                 again.read_by(event.table, record)
-        with recorded(record, where):
+        with record_errors(record, where):
             ledger = apply(ledger, record)
 
 
@@ -173,7 +173,7 @@ class _Replay:
             verdict = verdict.asks
         seen_before = isinstance(was, VerdictReached) and was.verdict == "waiting"
         now = (
-            noticed(verdict)
+            notice_event(verdict)
             if seen_before and isinstance(verdict, Waiting)
             else event_from_verdict(verdict)
         )

@@ -46,7 +46,7 @@ from referee.sessions.events import (
 )
 from referee.sessions.first_player import hear
 from referee.sessions.judged_tables import JudgedTables
-from referee.sessions.state import SessionState, followed_by
+from referee.sessions.state import SessionState, state_after
 from referee.sessions.verdict_events import document, event_from_verdict
 from table.boards import Board
 from table.messages import msg, sentences
@@ -114,7 +114,7 @@ class Explanation:
         """The explanation in which this event happened next."""
         return replace(
             self,
-            ledger=followed_by(self.ledger, inferred.event),
+            ledger=state_after(self.ledger, inferred.event),
             before=self.before if inferred.table is None else inferred.table,
             events=(*self.events, inferred),
         )
@@ -140,7 +140,7 @@ class Explanation:
         seen = better or table.seen
         verdict = self._judge(seen, board)
         if better is not None and self._is_move(verdict):
-            event = _inferred(verdict, seen, table, self.ledger)
+            event = _inferred_event(verdict, seen, table, self.ledger)
             if isinstance(self._judge(table.seen, board), Refused):
                 return [self, replace(self, sure=False).with_event(event)]
             return [self.with_event(event)]
@@ -150,7 +150,7 @@ class Explanation:
         found += [(answer, seen, 1) for answer in _answers(verdict)]
         longer = [
             replace(self, sure=False, answered=self.answered + answers).with_event(
-                _inferred(verdict, shown, table, self.ledger)
+                _inferred_event(verdict, shown, table, self.ledger)
             )
             for verdict, shown, answers in found
             if self._is_move(verdict)
@@ -221,7 +221,7 @@ class Retrospective:
 
         Compares arrays by identity only, so that it is cheap enough for every frame.
         """
-        self._forget_what_counted(session)
+        self._forget_before_ruling(session)
         last = self._newest()
         return last is not None and is_same_reading(last, seen)
 
@@ -231,7 +231,7 @@ class Retrospective:
         A newer reading takes the place of an older one of the same table, even where a doubtful
         piece is read otherwise.
         """
-        self._forget_what_counted(session)
+        self._forget_before_ruling(session)
         table, last = UndecidedTable(seen, frame_jpeg), self._newest()
         places = [k for k, one in enumerate(self._since) if isinstance(one, UndecidedTable)]
         if last is not None and may_be_same_table(last, seen):
@@ -248,7 +248,7 @@ class Retrospective:
 
         It may have been in time after all, given what happened on a table before it.
         """
-        self._forget_what_counted(session)
+        self._forget_before_ruling(session)
         if self._since and (record is None or not _counts(record.event)):
             self._since.append(heard)
 
@@ -265,7 +265,7 @@ class Retrospective:
         `before` as in `infer`. Where all lies and can be read as it was then, everything since was
         put back and is forgotten: what happens later does not follow from it. Raises LogFailed.
         """
-        self._forget_what_counted(session)
+        self._forget_before_ruling(session)
         if before is not None and not now.unread_mm and same_positions(before, now):
             self._since = []
             return False
@@ -320,10 +320,10 @@ class Retrospective:
         tables = (one.seen for one in reversed(self._since) if isinstance(one, UndecidedTable))
         return next(tables, None)
 
-    def _forget_what_counted(self, session: RefereedSession) -> None:
+    def _forget_before_ruling(self, session: RefereedSession) -> None:
         """Forget all before a verdict that counts, or people's word on what happened."""
         if session.ledger.seq != self._seq and any(
-            _decides(record.event) for record in session.records(self._seq)
+            _is_decisive(record.event) for record in session.records(self._seq)
         ):
             self._since = []
         self._seq = session.ledger.seq
@@ -411,7 +411,7 @@ def _counts(heard: Event) -> bool:
     return isinstance(heard, InputRecorded) or _accepted(heard)
 
 
-def _decides(event: Event) -> bool:
+def _is_decisive(event: Event) -> bool:
     """True if something was accepted, or people say what happened."""
     if isinstance(event, Undone):
         return event.decided_by != REFEREE
@@ -420,7 +420,7 @@ def _decides(event: Event) -> bool:
     )
 
 
-def _inferred(
+def _inferred_event(
     verdict: Accepted, seen: Observation, table: UndecidedTable, ledger: SessionState
 ) -> InferredEvent:
     """The event of a verdict on an earlier table, marked as inferred."""

@@ -80,7 +80,9 @@ def shared_tables(
             case VerdictReached() | QuestionAsked() if record.seq in left:
                 if record.frame and event.observation is not None:
                     left.remove(record.seq)
-                    yield _shared(log, record.seq, event, corrections.get(record.seq, ()), table)
+                    yield _shared_table(
+                        log, record.seq, event, corrections.get(record.seq, ()), table
+                    )
             case _:
                 pass
     if left:
@@ -109,7 +111,7 @@ def _corrections(records: Sequence[Record]) -> dict[int, tuple[Misread, ...]]:
     return found
 
 
-def _shared(
+def _shared_table(
     log: LogReader,
     seq: int,
     event: VerdictReached | QuestionAsked,
@@ -130,7 +132,9 @@ def _shared(
         raise InputError(
             msg("{where}: expected pieces as they are read ({raw})", where=where, raw=error)
         ) from error
-    return SharedTable(f"record {seq}", _drawn(image, camera, setup), setup, read, truth, put_right)
+    return SharedTable(
+        f"record {seq}", _table_picture(image, camera, setup), setup, read, truth, put_right
+    )
 
 
 def shared_photo(
@@ -141,7 +145,7 @@ def shared_photo(
     Raises InputError as `shared_tables` does; `where` names the photograph.
     """
     _check_pieces(table_document(setup), where)
-    jpeg = _drawn(image, _located(image, setup, where), setup)
+    jpeg = _table_picture(image, _located(image, setup, where), setup)
     wrong = len(score(truth, read).mistakes) if truth else 0
     return SharedTable(where, jpeg, setup, _without_words(read), truth, wrong)
 
@@ -168,7 +172,7 @@ def _located(image: Image, setup: Setup, where: str) -> Camera:
     return camera
 
 
-def _drawn(image: Image, camera: Camera, setup: Setup) -> bytes:
+def _table_picture(image: Image, camera: Camera, setup: Setup) -> bytes:
     return encode_jpeg(table_only(image, camera, setup), RULING_QUALITY)
 
 
@@ -185,7 +189,7 @@ def _truth(
     None where they spoke of none. Of two corrections of a piece the first counts. Places are still
     those that the camera read.
     """
-    seen = Observation(0, 0, camera, tuple(map(_seen, read.pieces)))
+    seen = Observation(0, 0, camera, tuple(map(_piece_reading, read.pieces)))
     right = apply_corrections(seen, corrections, {}, setup)
     if not right.there:
         return None, 0
@@ -198,7 +202,7 @@ def _truth(
     return truth, len(right.there)
 
 
-def _seen(piece: Piece) -> SeenPiece:
+def _piece_reading(piece: Piece) -> SeenPiece:
     covariance = np.zeros((3, 3))
     covariance[:2, :2] = piece.base_cov_mm2
     covariance[2, 2] = piece.heading_sigma_deg**2

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from table.assignment import least_cost_pairs
-from table.motion import STILL_MM, as_good_as_there
+from table.motion import STILL_MM, is_at_earlier_place
 from table.observation import SURE, Observation, SeenCounter, SeenDie, SeenPiece, Unusable
 from table.solids import Array
 
@@ -94,11 +94,11 @@ class StabilityMonitor:
         if isinstance(seen, Unusable):
             self.interrupt()
             return Stability()
-        still_hand = self._hand_is_still(seen)
+        still_hand = self._is_hand_still(seen)
         if still_hand:
             seen = replace(seen, hand=False)
         return Stability(
-            settled=self._settled(seen),
+            settled=self._settled_observation(seen),
             hand=seen.hand,
             still_hand=still_hand,
             moving=seen.moving,
@@ -111,12 +111,12 @@ class StabilityMonitor:
 
     def is_unchanged(self, settled: Observation) -> bool:
         """True if this is the table that was judged last."""
-        return self.judged is not None and unchanged_since_verdict(self.judged, settled)
+        return self.judged is not None and is_judged_table(self.judged, settled)
 
     def is_known(self, settled: Observation) -> bool:
         """True if this is the table that was judged last, or the one that could not be judged."""
         return any(
-            known is not None and unchanged_since_verdict(known, settled)
+            known is not None and is_judged_table(known, settled)
             for known in (self.judged, self.not_judged)
         )
 
@@ -134,7 +134,7 @@ class StabilityMonitor:
             self._left_alone_ms = at_ms
         return at_ms - self._left_alone_ms
 
-    def _settled(self, seen: Observation) -> Observation | None:
+    def _settled_observation(self, seen: Observation) -> Observation | None:
         if seen.hand or seen.moving:
             self.interrupt()
             return None
@@ -143,7 +143,7 @@ class StabilityMonitor:
             self._first is None
             or clear
             or not same_positions(self._first, seen)
-            or not _all_were_unread(seen, self._first)
+            or not _was_everything_unread(seen, self._first)
         ):
             self._first, self._since_ms = seen, seen.at_ms - seen.still_ms
             self._rest_ms = seen.at_ms if clear else self._rest_ms
@@ -153,7 +153,7 @@ class StabilityMonitor:
         self._rest_ms = seen.at_ms
         return seen
 
-    def _hand_is_still(self, seen: Observation) -> bool:
+    def _is_hand_still(self, seen: Observation) -> bool:
         """True if what looks like a hand has not moved for `HAND_STILL_MS`.
 
         It has not moved while the change gate repeats the same reading.
@@ -177,7 +177,7 @@ def same_positions(a: Observation, b: Observation) -> bool:
     when colour, size, pose and what they stand on are; those off the board are not compared.
     Counters and dice are compared like pieces, and tiles by their places.
     """
-    return _same_things(a, b, _same_place)
+    return _have_same_pieces(a, b, _same_place)
 
 
 def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = False) -> bool:
@@ -190,12 +190,12 @@ def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = F
     if is_same_reading(a, b):
         return True
     if both_doubtful:
-        return same_positions(a, _doubtful_as_in(a, b, max))
-    a, b = _without_doubtful_where_unread(a, b), _without_doubtful_where_unread(b, a)
-    return same_positions(a, _doubtful_as_in(a, b, min))
+        return same_positions(a, _with_doubtful_poses_of(a, b, max))
+    a, b = _without_doubtful_unread(a, b), _without_doubtful_unread(b, a)
+    return same_positions(a, _with_doubtful_poses_of(a, b, min))
 
 
-def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
+def is_judged_table(judged: Observation, settled: Observation) -> bool:
     """True for the same table, with as many pieces of each colour beside it.
 
     A throw may end beside the table. A piece that was in doubt when it was judged, and is read well
@@ -206,9 +206,9 @@ def unchanged_since_verdict(judged: Observation, settled: Observation) -> bool:
         Counter(piece.colour for piece in table.off_board) for table in (settled, judged)
     )
     return (
-        _same_things(judged, settled, _still_there)
+        _have_same_pieces(judged, settled, _is_at_same_place)
         and outside == was_outside
-        and _all_were_unread(settled, judged)
+        and _was_everything_unread(settled, judged)
     )
 
 
@@ -223,7 +223,7 @@ def is_same_reading(a: Observation, b: Observation) -> bool:
     )
 
 
-def _same_things(
+def _have_same_pieces(
     a: Observation, b: Observation, same_place: Callable[[SeenPiece, SeenPiece], bool]
 ) -> bool:
     if is_same_reading(a, b):
@@ -243,7 +243,7 @@ def _same_things(
     return all(_pair_up(ours[kind], theirs[kind], same_place) for kind in ours)
 
 
-def _doubtful_as_in(
+def _with_doubtful_poses_of(
     a: Observation, b: Observation, of_two: Callable[[float, float], float]
 ) -> Observation:
     """`b` with its pieces of doubtful pose as `a` reads them."""
@@ -256,7 +256,7 @@ def _doubtful_as_in(
     return replace(b, pieces=tuple(theirs))
 
 
-def _without_doubtful_where_unread(seen: Observation, other: Observation) -> Observation:
+def _without_doubtful_unread(seen: Observation, other: Observation) -> Observation:
     """`seen` without pieces of doubtful pose where the other observation has something unread.
 
     It stays as it is if a piece stands on another: such pieces are named by their index.
@@ -294,7 +294,7 @@ def _pair_up(
 
 
 def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
-    return _within(a, b, a.covariance + b.covariance)
+    return _is_within(a, b, a.covariance + b.covariance)
 
 
 def _one_in_doubt(a: SeenPiece, b: SeenPiece, of_two: Callable[[float, float], float]) -> bool:
@@ -306,17 +306,17 @@ def _one_in_doubt(a: SeenPiece, b: SeenPiece, of_two: Callable[[float, float], f
         of_two(a.pose_probability, b.pose_probability) < SURE
         and a.colour == b.colour
         and a.on is b.on is None
-        and as_good_as_there(a, b)
+        and is_at_earlier_place(a, b)
     )
 
 
-def _still_there(was: SeenPiece, now: SeenPiece) -> bool:
+def _is_at_same_place(was: SeenPiece, now: SeenPiece) -> bool:
     """Same place by the better of the two covariances, counted for both readings."""
     better = min(was.covariance, now.covariance, key=np.trace)
-    return _within(was, now, now.covariance + better)
+    return _is_within(was, now, now.covariance + better)
 
 
-def _within(a: SeenPiece, b: SeenPiece, covariance: Array) -> bool:
+def _is_within(a: SeenPiece, b: SeenPiece, covariance: Array) -> bool:
     away = b.away_from(a)
     step, turn_deg = away[:2], away[2]
     distance2 = float(step @ np.linalg.solve(covariance[:2, :2] + _TINY_MM2, step))
@@ -324,7 +324,7 @@ def _within(a: SeenPiece, b: SeenPiece, covariance: Array) -> bool:
     return still and abs(turn_deg) <= max(STILL_DEG, DOUBT * float(np.sqrt(covariance[2, 2])))
 
 
-def _all_were_unread(seen: Observation, before: Observation) -> bool:
+def _was_everything_unread(seen: Observation, before: Observation) -> bool:
     """True if all that cannot be read could not be read before, either."""
     return all(
         any(np.hypot(*(place_mm - was)) <= SAME_UNREAD_MM for was in before.unread_mm)

@@ -119,11 +119,11 @@ class Supervisor:
             except CannotGoOn:
                 raise
             except Exception as error:
-                self._begin_again(error)
+                self._restart(error)
                 continue
             return
 
-    def _begin_again(self, error: Exception) -> None:
+    def _restart(self, error: Exception) -> None:
         now_s = self._clock()
         self._failed_s = [
             *(failed_s for failed_s in self._failed_s if now_s - failed_s < WITHIN_S),
@@ -162,4 +162,4 @@ class Supervisor:
             self._session.catch_up()
             self._referee = self._renew(self._referee, restarted)
         except Exception as again:
-            self._begin_again(again)
+            self._restart(again)

@@ -91,7 +91,7 @@ class TableMonitor:
 
         Lengths cannot be trusted then.
         """
-        return bool(_things(self._last) - self._accepted)
+        return bool(_moved_things(self._last) - self._accepted)
 
     @property
     def message(self) -> tuple[str, ...]:
@@ -119,9 +119,9 @@ class TableMonitor:
             return None
         self._checked_at = place
         if request == "play on":
-            return self._play_on()
+            return self._accept_table()
         event = self._compare(image)
-        return (self._measure_anew(image) or event) if request == "redo" else event
+        return (self._measure_again(image) or event) if request == "redo" else event
 
     def look_for_hidden_colours(self, image: Image, camera: Camera) -> TableChecked | None:
         """The first time: an event where the board has colours in play, and hides their pieces."""
@@ -136,20 +136,20 @@ class TableMonitor:
             return None
         self._last, self._refusal = _with_covered(before, now), ""
         self._usual = self._usual or now.camera
-        things = _things(self._last)
+        things = _moved_things(self._last)
         self._accepted &= things
-        if things == _things(before):
+        if things == _moved_things(before):
             return None
         again = (msg("The corner cards and the board are back in place."),)
         return TableChecked(message=sentences(*(self.message if things else again)))
 
-    def _play_on(self) -> TableChecked | None:
+    def _accept_table(self) -> TableChecked | None:
         if not self.has_unaccepted_change:
             return None
-        self._accepted, self._refusal = _things(self._last), ""
+        self._accepted, self._refusal = _moved_things(self._last), ""
         return TableChecked(message=sentences(*self.message), decided_by=DECIDED_BY)
 
-    def _measure_anew(self, image: Image) -> TableChecked | None:
+    def _measure_again(self, image: Image) -> TableChecked | None:
         """Measure cards and board anew.
 
         Where nothing lies elsewhere, only the camera's pose is taken for the usual one.
@@ -177,7 +177,7 @@ class TableMonitor:
         return TableChecked(message=message, table=table_document(setup), decided_by=DECIDED_BY)
 
 
-def _things(checked: DriftCheck) -> frozenset[int | str]:
+def _moved_things(checked: DriftCheck) -> frozenset[int | str]:
     """What lies elsewhere: cards by id, the board."""
     return frozenset((*checked.cards_mm, *(("board",) if checked.board_mm is not None else ())))
 

@@ -29,7 +29,7 @@ BY_VERDICT: dict[str, Sound] = {
 }
 
 
-def call(kind: str, message: str, mm: str = "millimetres", to: str = "to") -> str:
+def announcement(kind: str, message: str, mm: str = "millimetres", to: str = "to") -> str:
     """The announcement of a verdict's sentences.
 
     `kind` as in a view's verdicts (`ruled`, `asked`, `corrected` ...). The announcement is the
@@ -39,7 +39,9 @@ def call(kind: str, message: str, mm: str = "millimetres", to: str = "to") -> st
     """
     if kind in SAID_BY_HAND:
         return SAID_BY_HAND[kind]
-    first, *rest = [_spoken(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", message)]
+    first, *rest = [
+        _speech_text(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", message)
+    ]
     if len(first) > CUT:
         short = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?")
         first = re.sub(r" \([^()]*\)$", "", short) + ("?" if first.endswith("?") else ".")
@@ -54,7 +56,7 @@ def call(kind: str, message: str, mm: str = "millimetres", to: str = "to") -> st
     return f"{words} {last}" if len(words) + len(last) < 2 * LONGEST else words
 
 
-def call_in(decision: Decision, code: str) -> tuple[str, str]:
+def announcement_in(decision: Decision, code: str) -> tuple[str, str]:
     """What a caller says of a decision in a language, and the code of that language.
 
     Both are English where nobody has translated it.
@@ -66,7 +68,7 @@ def call_in(decision: Decision, code: str) -> tuple[str, str]:
     if by_hand:
         return found, code
     mm, to = (translation(word, code) for word in ("millimetres", "to"))
-    return call(decision.kind, found, mm, to), code
+    return announcement(decision.kind, found, mm, to), code
 
 
 def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
@@ -82,7 +84,7 @@ def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound
     return own or ("turn" if verdict == "accepted" else "")
 
 
-def _spoken(sentence: str, mm: str, to: str) -> str:
+def _speech_text(sentence: str, mm: str, to: str) -> str:
     """A sentence as it is spoken: without ±, units and lines in full, `red2` in two words."""
     words = re.sub(r" \(± [^)]*\)| ± \d+(?:[.,]\d+)?", "", sentence)
     words = re.sub(r"(\d) mm\b", rf"\1 {mm}", words)

@@ -30,7 +30,7 @@ def layers(verdict: Decision, view: Shown) -> tuple[str, str]:
 
     `view` is of the state after the verdict, the newest one.
     """
-    text = as_message(before_the_list(verdict))
+    text = as_message(headline_sentence(verdict))
     if verdict.verdict in NAMED_FIRST:
         return NAMED_FIRST[verdict.verdict], text
     if verdict.kind == "undone":
@@ -42,13 +42,13 @@ def layers(verdict: Decision, view: Shown) -> tuple[str, str]:
     return split_first(text)
 
 
-def named_first(verdict: Decision, view: SessionView) -> str | None:
+def chip_player(verdict: Decision, view: SessionView) -> str | None:
     """The player whose chip stands before the headline: the one that it names, else who acted."""
     text = str(layers(verdict, view)[0]).casefold()
     return next((one for one in view.players if text.startswith(f"{one} ")), verdict.player)
 
 
-def before_the_list(verdict: Decision) -> str:
+def headline_sentence(verdict: Decision) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
     message, content = verdict.message, verdict.message.content
     listed = [*map(str, verdict.evidence.get("differences", ()))]

@@ -12,7 +12,7 @@ from typing import assert_never
 from engines.board_marks import Mark as BoardMark
 from engines.game import Document, Rules, facts
 from hardware.cues import DARK, Cue, Mark, Signal
-from referee.sessions.caliper_answers import in_question
+from referee.sessions.caliper_answers import contested_pieces
 from referee.sessions.events import (
     Answered,
     Appealed,
@@ -103,7 +103,7 @@ def cue_of_record(
     then = standing(ledger, board, document)
     match event := record.event:
         case VerdictReached():
-            return _ruled(event, then, record.seq)
+            return _verdict_cue(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
             return Cue("accepted", then.players, leader=then.leader, then=then, news=record.seq)
         case (
@@ -124,7 +124,7 @@ def cue_of_record(
             assert_never(event)
 
 
-def _ruled(event: VerdictReached, then: Cue, seq: int) -> Cue:
+def _verdict_cue(event: VerdictReached, then: Cue, seq: int) -> Cue:
     of = (event.player,) if event.player in then.players else ()
     match event.verdict:
         case "accepted" | "refused":
@@ -145,7 +145,7 @@ def _question(
     """The cue of a question; if it is too close to call, with the players or places."""
     if not asked.code.endswith("too_close"):
         return Cue("asking", players, leader=leader, marks=marked)
-    close = {name.partition(" ")[0] for name in in_question(asked)}
+    close = {name.partition(" ")[0] for name in contested_pieces(asked)}
     return Cue(
         "too close",
         players,

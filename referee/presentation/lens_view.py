@@ -11,7 +11,7 @@ from table.table_config import Setup
 from vision.geometry.camera_model import project
 
 
-def through_lens(setup: Setup, camera: Camera) -> Callable[[Array], Array]:
+def camera_projection(setup: Setup, camera: Camera) -> Callable[[Array], Array]:
     """The projection into a camera's picture, for drawing over it.
 
     It maps table points (n, 3) in mm to pixels (n, 2) in the full-size picture of the camera at

@@ -42,7 +42,7 @@ def trace(engine: Game, board: Board | None, records: Sequence[Record]) -> tuple
     ways = _ways(event)
     if not any(ways) or (state := _state_before(engine, board, records)) is None:
         return ()
-    marks = dict.fromkeys(mark for way in ways for mark in _follow(engine, state, way))
+    marks = dict.fromkeys(mark for way in ways for mark in _marks_of_moves(engine, state, way))
     return (
         tuple(Mark(mark.kind, mark.cells, sure=False, looks=mark.looks) for mark in marks)
         if len(ways) > 1
@@ -63,7 +63,7 @@ def _ways(event: Event) -> list[tuple[str, ...]]:
             return []
 
 
-def _follow(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
+def _marks_of_moves(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
     """The marks of moves played one after the other.
 
     Ends with the first move that is not legal, which is drawn too as far as its text allows.

@@ -15,13 +15,13 @@ __all__ = [
     "NamedPiece",
     "OnBoard",
     "declarations",
-    "documents",
+    "document_types",
     "headline",
+    "next_button_command",
     "on_board",
     "options_in_order",
-    "said_by_next",
+    "simultaneous_texts",
     "title",
-    "together",
     "verb",
 ]
 
@@ -35,7 +35,7 @@ def title(game: str) -> str:
     return facts_of(game).title
 
 
-def documents() -> tuple[type[GameDocument], ...]:
+def document_types() -> tuple[type[GameDocument], ...]:
     """The types of the documents that games have of their states, each once."""
     return tuple(dict.fromkeys(facts(game).document for game in GAMES.values()))
 
@@ -53,7 +53,7 @@ def headline(game: str, player: str | None, code: str, state: Mapping[str, Any])
     return facts_of(game).presentation.headline(player, code, state)
 
 
-def together(game: str, phase: str | None) -> SimultaneousTexts | None:
+def simultaneous_texts(game: str, phase: str | None) -> SimultaneousTexts | None:
     """What is said where everybody acts at once; None in other phases."""
     return facts_of(game).presentation.together.get(phase or "")
 
@@ -73,7 +73,7 @@ def options_in_order(game: str) -> bool:
     return facts_of(game).presentation.options_in_order
 
 
-def said_by_next(engine: Rules, state: Any) -> JsonObject | None:
+def next_button_command(engine: Rules, state: Any) -> JsonObject | None:
     """What is said to a game by the button `next`, in a state that is not its last."""
     heard = facts(engine).next_button(engine.state_document(state))
     return None if heard is None else dict(heard)

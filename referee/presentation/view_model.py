@@ -10,7 +10,7 @@ import msgspec
 from engines.board_marks import Mark, Option
 from engines.game import shown_state
 from engines.rule_texts import explain
-from referee.presentation.announcements import call, sound
+from referee.presentation.announcements import announcement, sound
 from referee.presentation.lamp_cues import standing
 from referee.presentation.move_marks import trace
 from referee.presentation.session_view import (
@@ -73,7 +73,7 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
     observation = _observation(seen)
     started = ledger.started
     lamps = standing(ledger, ledger.board, state)
-    wish = _wish(ledger)
+    wish = _wished_option(ledger)
     return SessionView(
         session=ledger.session,
         seq=last.seq,
@@ -121,7 +121,7 @@ def _options(ledger: SessionState, wish: Option | None) -> tuple[Option, ...]:
     return ledger.engine.options(ledger.state) if wish is None else (wish,)
 
 
-def _wish(ledger: SessionState) -> Option | None:
+def _wished_option(ledger: SessionState) -> Option | None:
     """What a computer player wants to be done now, marked on the board."""
     wish = ledger.wish
     if wish is None or ledger.question or ledger.ended:
@@ -241,7 +241,7 @@ def _clauses(game: str, rests_on: str) -> tuple[Clause, ...]:
 
 
 def _verdicts(game: str, records: Sequence[Record]) -> tuple[Verdict, ...]:
-    overturned_by = _overturned(records)
+    overturned_by = _correcting_records(records)
     verdicts = []
     for record in reversed(records):
         if (decision := decision_of(record.event)) is None:
@@ -263,7 +263,7 @@ def _verdicts(game: str, records: Sequence[Record]) -> tuple[Verdict, ...]:
     return tuple(verdicts)
 
 
-def _overturned(records: Sequence[Record]) -> dict[int, int]:
+def _correcting_records(records: Sequence[Record]) -> dict[int, int]:
     """By record, the one that corrected it or took it back; a second correction counts."""
     by: dict[int, int] = {}
     for record in records:
@@ -341,5 +341,5 @@ def _decision(event: Event, kind: Kind, verdict: Ruling, **more: Any) -> Decisio
         if (value := getattr(event, name, None))
     }
     message: Message = getattr(event, "message", NOTHING)
-    spoken = "" if verdict == "waiting" else call(kind, message)
+    spoken = "" if verdict == "waiting" else announcement(kind, message)
     return Decision(kind=kind, verdict=verdict, message=message, call=spoken, **(own | more))

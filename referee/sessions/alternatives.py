@@ -36,7 +36,7 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
     if isinstance(event, VerdictReached):
         offered += [
             Choice(label=as_message(message), moves=(move,))
-            for message, move in _may_be(event.evidence.get("may_be", []))
+            for message, move in _other_acts(event.evidence.get("may_be", []))
         ]
     nothing = [Choice(label=msg("Nothing that counts happened"))] if stood else []
     offered = [
@@ -44,11 +44,13 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
         for choice in offered
         if ledger.has_sizes(word for move in choice.moves for word in move.split())
     ]
-    legal = islice((choice for choice in offered if _follows(ledger, seq, choice)), ALTERNATIVES)
-    return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))
+    legal = islice(
+        (choice for choice in offered if _keeps_later_rulings(ledger, seq, choice)), ALTERNATIVES
+    )
+    return (*legal, *(choice for choice in nothing if _keeps_later_rulings(ledger, seq, choice)))
 
 
-def _may_be(recorded: Any) -> list[tuple[str, str]]:
+def _other_acts(recorded: Any) -> list[tuple[str, str]]:
     """What else may have happened, as evidence has it: words and notation.
 
     Until schema 5 evidence had moves without words; until schema 8 it had them by their words.
@@ -70,6 +72,6 @@ def _others(ledger: SessionState, moves: tuple[str, ...]) -> tuple[Offered, ...]
     )
 
 
-def _follows(ledger: SessionState, seq: int, choice: Choice) -> bool:
+def _keeps_later_rulings(ledger: SessionState, seq: int, choice: Choice) -> bool:
     """True if all that was ruled since would still be legal."""
     return may_follow(ledger, Corrected(corrects=seq, moves=choice.moves, decided_by=""))

@@ -24,7 +24,7 @@ from referee.sessions.events import (
     renumbered,
 )
 from referee.sessions.private_files import OWNER_FILE
-from referee.sessions.state import Games, SessionState, apply, begin, recorded
+from referee.sessions.state import Games, SessionState, apply, begin, record_errors
 from table.errors import InputError
 from table.files import whole_file
 from table.json_data import JsonObject
@@ -135,7 +135,7 @@ def import_session(
                 )
             _refuse_twice(log, first.event, records, path)
             return log.take_in(
-                _followed(_records(archive, path), games, path),
+                _checked_records(_records(archive, path), games, path),
                 lambda seq: _jpeg(archive, seq, path),
             )
     except InputError:
@@ -239,7 +239,7 @@ def _picture(seq: int) -> str:
     return f"frames/{seq:06d}.jpg"
 
 
-def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
+def _open_member(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
     try:
         return archive.open(name)
     except KeyError:
@@ -255,7 +255,7 @@ def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
 
 def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
     data = bytearray()
-    with _opened(archive, _picture(seq), path) as file:
+    with _open_member(archive, _picture(seq), path) as file:
         # In pieces, as BoundedZipFile refuses to read more at once, and a stored file is.
         while len(data) <= MOST_PICTURE and (piece := file.read(MOST_DIRECTORY)):
             data += piece
@@ -280,7 +280,7 @@ def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
 def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:
     """The lines of the records, each with its place."""
     read = 0
-    with _opened(archive, RECORDS, path) as file:
+    with _open_member(archive, RECORDS, path) as file:
         for number in count(1):
             where = f"{path}: {RECORDS}: line {number}"
             line = file.readline(MOST_LINE + 1)
@@ -347,7 +347,7 @@ def _records(archive: zipfile.ZipFile, path: Path) -> Generator[Record, None, No
         )
 
 
-def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[Record]:
+def _checked_records(records: Iterator[Record], games: Games, path: Path) -> Iterator[Record]:
     """The records, each checked to follow from those before it by the rules of the game."""
     where = f"{path}: {RECORDS}"
     ledger: SessionState | None = None
@@ -370,7 +370,7 @@ def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[R
                     n2=error,
                 )
             ) from None
-        with recorded(record, where):
+        with record_errors(record, where):
             ledger = begin(record, games) if ledger is None else apply(ledger, record)
         before = record
         yield record

@@ -8,7 +8,7 @@ from referee.sessions.commands import Answer
 from referee.sessions.events import QuestionAsked, Record
 
 
-def in_question(asked: QuestionAsked) -> tuple[str, ...]:
+def contested_pieces(asked: QuestionAsked) -> tuple[str, ...]:
     """The pieces that a question of distances depends on, nearest first.
 
     They are named as the game names them: `blue`, `blue 2`. Empty for a question that a calliper
@@ -37,7 +37,7 @@ class Measuring:
         if (
             question is None
             or not isinstance(question.event, QuestionAsked)
-            or not (pieces := in_question(question.event))
+            or not (pieces := contested_pieces(question.event))
         ):
             return None
         return cls(question.seq, pieces)

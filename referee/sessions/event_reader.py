@@ -147,7 +147,7 @@ class LogReader:
             else:
                 rows = []
         if session is not None and not rows:
-            self._started(session)
+            self._session_start(session)
         return tuple(self._record(*row) for row in rows)
 
     def identity(self) -> LogIdentity | None:
@@ -222,14 +222,14 @@ class LogReader:
                     raise
                 return Checked(0, 0, 0, self._version, (*wrong, f"the file's structure: {error}"))
         for seq in numbers[0]:
-            wrong += self._wrong(self._row, seq)
+            wrong += self._read_errors(self._row, seq)
         for seq in numbers[1]:
-            wrong += self._wrong(self.frame, seq)
+            wrong += self._read_errors(self.frame, seq)
         with self._reading():
             (sessions,) = self._db.execute("SELECT count(DISTINCT session) FROM records").fetchone()
         return Checked(sessions, len(numbers[0]), len(numbers[1]), self._version, tuple(wrong))
 
-    def _wrong(self, read: Callable[[int], object], seq: int) -> list[str]:
+    def _read_errors(self, read: Callable[[int], object], seq: int) -> list[str]:
         try:
             read(seq)
         except InputError as error:
@@ -289,7 +289,7 @@ class LogReader:
             row = self._db.execute(f"{self._rows} WHERE r.seq = ?", (seq,)).fetchone()
         return self._record(*row) if row else None
 
-    def _started(self, session: int) -> SessionStarted:
+    def _session_start(self, session: int) -> SessionStarted:
         known: list[int] = []
         row = None
         with self._reading():
@@ -326,7 +326,7 @@ class LogReader:
         rulings: int,
         ended: int,
     ) -> SessionSummary:
-        started = self._started(session)
+        started = self._session_start(session)
         return SessionSummary(
             session=session,
             game=started.game,

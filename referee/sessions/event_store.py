@@ -103,7 +103,7 @@ class Log(LogReader):
         try:
             self._open_to_write(first=True)
         except BaseException:
-            self._let_go()
+            self._close_connection()
             raise
 
     def append(
@@ -131,7 +131,7 @@ class Log(LogReader):
             self._insert(seq, seq if session is None else session, at_ms, text)
             if frame_jpeg is not None:
                 self._make_room(len(frame_jpeg), session or 0)
-                self._keep(seq, frame_jpeg)
+                self._store_picture(seq, frame_jpeg)
             row = self._db.execute(f"{self._rows} WHERE r.seq = ?", (seq,)).fetchone()
             record = self._record(*row)
         logger.debug("record %d: %s", record.seq, type(event).__name__)
@@ -150,7 +150,7 @@ class Log(LogReader):
         frames = left_out = 0
         with self._writing():
             first = self._last + 1
-            room = self._frames_bytes - self._kept_bytes()
+            room = self._frames_bytes - self._picture_bytes()
             for seq, record in enumerate(records, first):
                 here[record.seq] = seq
                 self._insert(seq, first, record.at_ms, encode(renumbered(record.event, here)))
@@ -159,7 +159,7 @@ class Log(LogReader):
                 if len(jpeg := picture(record.seq)) > room:
                     left_out += 1
                     continue
-                self._keep(seq, jpeg)
+                self._store_picture(seq, jpeg)
                 room -= len(jpeg)
                 frames += 1
         return ImportedSession(first, frames, left_out)
@@ -185,13 +185,13 @@ class Log(LogReader):
             values,
         )
 
-    def _keep(self, seq: int, jpeg: bytes) -> None:
+    def _store_picture(self, seq: int, jpeg: bytes) -> None:
         self._db.execute(
             "INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)",
             (seq, picture_checksum(jpeg), jpeg),
         )
 
-    def _kept_bytes(self) -> int:
+    def _picture_bytes(self) -> int:
         (kept,) = self._db.execute("SELECT coalesce(sum(length(jpeg)), 0) FROM frames").fetchone()
         return int(kept)
 
@@ -200,7 +200,7 @@ class Log(LogReader):
 
         Those of `session` go last, and in each session the picture of the empty table goes last.
         """
-        over = self._kept_bytes() + more_bytes - self._frames_bytes
+        over = self._picture_bytes() + more_bytes - self._frames_bytes
         if over <= 0:
             return
         oldest = self._db.execute(
@@ -224,9 +224,9 @@ class Log(LogReader):
                         "PRAGMA wal_checkpoint(TRUNCATE)"
                     )  # a journal with something in it tells that nobody closed the log
             self._closed = True
-            self._let_go()
+            self._close_connection()
 
-    def _let_go(self) -> None:
+    def _close_connection(self) -> None:
         with suppress(AttributeError, sqlite3.Error):
             self._db.close()
         if self._claim is not None:
@@ -237,7 +237,7 @@ class Log(LogReader):
         """Look for damage, connect, and make or upgrade the tables; raises InputError."""
         if first:
             self._create_file()
-        self._look_at_it(first)
+        self._claim_and_check(first)
         self._open(f"{self.path.absolute().as_uri()}?mode={'rwc' if first else 'rw'}")
         try:
             for pragma in (
@@ -263,7 +263,7 @@ class Log(LogReader):
                 raise self._unusable(error) from error
             raise
 
-    def _look_at_it(self, first: bool) -> None:
+    def _claim_and_check(self, first: bool) -> None:
         """Claim the right to write, then check the file over a connection that writes nothing.
 
         Raises InputError for a file that is no log, or a damaged one.
@@ -303,7 +303,7 @@ class Log(LogReader):
     @contextmanager
     def _reading(self) -> Iterator[None]:
         with self._lock:
-            self._ready()
+            self._ensure_usable()
             try:
                 yield
             except ERRORS as error:
@@ -314,7 +314,7 @@ class Log(LogReader):
     def _writing(self) -> Iterator[None]:
         """One transaction: committed at the end of the block, rolled back by every exception."""
         with self._lock:
-            self._ready()
+            self._ensure_usable()
             committing = False
             try:
                 self._db.execute("BEGIN IMMEDIATE")
@@ -327,7 +327,7 @@ class Log(LogReader):
                 self._roll_back(error, committing)
                 if not isinstance(error, sqlite3.Error):
                     raise
-                if committing and self._written_after_all(error):
+                if committing and self._is_commit_on_disk(error):
                     return
                 raise self._failed(error) from error
 
@@ -346,7 +346,7 @@ class Log(LogReader):
         except sqlite3.Error:
             self._in_doubt = True
 
-    def _written_after_all(self, error: sqlite3.Error) -> bool:
+    def _is_commit_on_disk(self, error: sqlite3.Error) -> bool:
         """True if a commit that failed is on disk all the same.
 
         Raises LogFailed where that cannot be found out now.
@@ -364,17 +364,17 @@ class Log(LogReader):
                 self._in_doubt = False
                 return self._last > before
         try:
-            self._open_again(keep=True)
+            self._reopen(keep=True)
         except InputError as again:
             raise self._failed(error) from again
         return self._last > before
 
-    def _ready(self) -> None:
+    def _ensure_usable(self) -> None:
         if self._closed:
             raise ValueError(f"{self.path}: the log was closed")
         if self._in_doubt:
             try:
-                self._open_again(keep=False)
+                self._reopen(keep=False)
             except InputError as error:
                 if (
                     isinstance(cause := error.__cause__, sqlite3.Error)
@@ -389,7 +389,7 @@ class Log(LogReader):
                     )
                 ) from error
 
-    def _open_again(self, keep: bool) -> None:
+    def _reopen(self, keep: bool) -> None:
         """Find out what is on disk, after an error left it in doubt.
 
         An event after the last one that was returned is kept and counts, or else (`keep` false) is

@@ -425,12 +425,12 @@ def encode(event: Event) -> str:
     Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON
     cannot say.
     """
-    text = json.dumps(stored(event), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(event_document(event), ensure_ascii=False, allow_nan=False)
     check_unicode(text, type(event).__name__)
     return text
 
 
-def stored(event: Event) -> JsonObject:
+def event_document(event: Event) -> JsonObject:
     """The event as plain data as the log keeps it: messages as what they were made from."""
 
     def kept(value: Any) -> Any:
@@ -486,7 +486,7 @@ def decode_document(document: Any, where: str) -> Event:
         )
     if "evidence" in document:
         document["evidence"] = _with_messages(document["evidence"])
-    return convert(document, Event, where, restored=_restored)  # type: ignore[arg-type]  # mypy: a union is no class
+    return convert(document, Event, where, restored=_decoded_message)  # type: ignore[arg-type]  # mypy: a union is no class
 
 
 MESSAGE_TAGS = [kind.__struct_config__.tag for kind in (Template, Listing, Word, Number, PieceName)]
@@ -509,7 +509,7 @@ def _with_messages(value: Any) -> Any:
     return {name: _with_messages(one) for name, one in value.items()}
 
 
-def _restored(kind: type, value: Any) -> Any:
+def _decoded_message(kind: type, value: Any) -> Any:
     """A message as the log keeps it; before schema 9 that was the English sentence."""
     if kind is not Message:
         raise NotImplementedError(kind)
@@ -543,7 +543,7 @@ def public_document(record: Record) -> JsonObject:
         "at_ms": record.at_ms,
         "frame": record.frame,
     }
-    document = {**place, **stored(record.event)}
+    document = {**place, **event_document(record.event)}
     return document | {"moves": []} if document.get("secret") else document
 
 

@@ -40,7 +40,7 @@ def draw_lot(players: Sequence[str]) -> str:
     return _system.choice(players)
 
 
-def decided(
+def first_player_decision(
     begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot
 ) -> FirstPlayerDecision:
     """How it is decided who begins, and who that is.

@@ -111,10 +111,10 @@ def shares_of(players: Sequence[str], winners: Sequence[str]) -> tuple[float, ..
 
 def write_games(games: Iterable[GameText]) -> str:
     """The text of games, one after another."""
-    return "\n".join(map(_written, games))
+    return "\n".join(map(_pgn_text, games))
 
 
-def _written(game: GameText) -> str:
+def _pgn_text(game: GameText) -> str:
     tags = {
         "Event": game.event or UNKNOWN,
         "Site": game.site or UNKNOWN,
@@ -157,57 +157,59 @@ def read_games(text: str, where: str) -> list[GameText]:
         if not line or line.startswith((";", "%")):
             continue
         if len(line) > MOST_LINE:
-            raise _unexpected(place, phrase("a line of at most {n} letters", n=MOST_LINE), line)
+            raise _unexpected_error(
+                place, phrase("a line of at most {n} letters", n=MOST_LINE), line
+            )
         if line.startswith("["):
             if moves:
-                raise _unexpected(
+                raise _unexpected_error(
                     place, phrase("the result {raw}", raw=tags.get("Result", OPEN)), line
                 )
             name, value = _tag(place, line)
             if name in tags:
-                raise _unexpected(place, phrase("the tag {raw} once", raw=name), line)
+                raise _unexpected_error(place, phrase("the tag {raw} once", raw=name), line)
             tags[name] = value
         elif tags and line == tags.get("Result"):
-            games.append(_read(place, tags, moves))
+            games.append(_parse_game(place, tags, moves))
             tags, moves = {}, []
         elif tags and (found := _NUMBER.match(line)):
             moves.append(line[found.end() :])
         else:
-            raise _unexpected(
+            raise _unexpected_error(
                 place,
                 phrase("a tag, a move such as {raw}, or the result", raw=repr("1. ...")),
                 line,
             )
     if tags:
-        raise _unexpected(where, phrase("the result {raw}", raw=tags.get("Result", OPEN)), "")
+        raise _unexpected_error(where, phrase("the result {raw}", raw=tags.get("Result", OPEN)), "")
     return games
 
 
 def _tag(place: str, line: str) -> tuple[str, str]:
     found = _TAG.fullmatch(line)
     if found is None:
-        raise _unexpected(place, phrase("a tag such as {raw}", raw='[Event "Cup"]'), line)
+        raise _unexpected_error(place, phrase("a tag such as {raw}", raw='[Event "Cup"]'), line)
     return found[1], re.sub(r"\\(.)", r"\1", found[2])
 
 
-def _read(place: str, tags: Mapping[str, str], moves: Sequence[str]) -> GameText:
+def _parse_game(place: str, tags: Mapping[str, str], moves: Sequence[str]) -> GameText:
     for name in NEEDED:
         if name not in tags:
-            raise _unexpected(place, phrase("the tag {raw}", raw=name), "")
+            raise _unexpected_error(place, phrase("the tag {raw}", raw=name), "")
     players = tuple(tags["Players"].split())
     if not players or not set(players) <= set(COLOURS) or len(set(players)) < len(players):
-        raise _unexpected(
+        raise _unexpected_error(
             place, phrase("each colour once in {raw}", raw="Players"), tags["Players"]
         )
     scores = _numbers(place, tags["Scores"])
     result = {text: share for share, text in SHARES.items()}
     parts = [] if tags["Result"] == OPEN else tags["Result"].split("-")
     if len(scores) != len(players) or (parts and len(parts) != len(players)):
-        raise _unexpected(
+        raise _unexpected_error(
             place, phrase("{raw} of all players", raw="Scores, Result"), tags["Scores"]
         )
     if not set(parts) <= set(result):
-        raise _unexpected(
+        raise _unexpected_error(
             place, phrase("1, 1/2 or 0 for each player in {raw}", raw="Result"), tags["Result"]
         )
     rules = tags.get("Rules", "-")
@@ -222,25 +224,25 @@ def _read(place: str, tags: Mapping[str, str], moves: Sequence[str]) -> GameText
         shares=tuple(result[one] for one in parts),
         names={colour: name for colour, name in named.items() if name != UNKNOWN},
         rules=dict(one.partition("=")[::2] for one in rules.split()) if rules != "-" else {},
-        event=_known(tags.get("Event", "")),
-        site=_known(tags.get("Site", "")),
+        event=_known_value(tags.get("Event", "")),
+        site=_known_value(tags.get("Site", "")),
         date="" if UNKNOWN in date else date.replace(".", "-"),
-        round=_known(tags.get("Round", "")),
+        round=_known_value(tags.get("Round", "")),
     )
 
 
-def _known(value: str) -> str:
+def _known_value(value: str) -> str:
     return "" if value == UNKNOWN else value
 
 
 def _numbers(place: str, text: str) -> tuple[float, ...]:
     parts = text.split()
     if not all(re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", one) for one in parts):
-        raise _unexpected(place, phrase("numbers in {raw}", raw="Scores"), text)
+        raise _unexpected_error(place, phrase("numbers in {raw}", raw="Scores"), text)
     return tuple(map(float, parts))
 
 
-def _unexpected(place: str, expected: Message, got: str) -> InputError:
+def _unexpected_error(place: str, expected: Message, got: str) -> InputError:
     return InputError(
         msg(
             "{where}: expected {text}, got {raw}",
@@ -271,13 +273,13 @@ def replay(text: GameText, games: Games, where: str) -> Replayed:
     where something else comes of it than the text says.
     """
     if text.game not in games:
-        raise _unexpected(where, phrase("one of {raw}", raw=", ".join(games)), text.game)
+        raise _unexpected_error(where, phrase("one of {raw}", raw=", ".join(games)), text.game)
     engine = games[text.game]
     resigned: list[str] = []
     try:
         state = engine.State.parse(text.start)
         if tuple(state.players) != text.players:
-            raise _unexpected(
+            raise _unexpected_error(
                 where,
                 phrase("a start of the players {raw}", raw=" ".join(text.players)),
                 text.start,
@@ -305,7 +307,7 @@ def _after(
     if not (found := _RESIGNS.fullmatch(move)):
         return engine.play(state, engine.parse_move(move))
     if found[1] not in players or found[1] in resigned:
-        raise _unexpected(move, phrase("a player who has not resigned"), found[1])
+        raise _unexpected_error(move, phrase("a player who has not resigned"), found[1])
     resigned.append(found[1])
     goes_on = len(players) - len(resigned) > 1 and not found[2]
     return engine.resign(state, found[1]) if goes_on else state
@@ -320,7 +322,7 @@ def _check(text: GameText, done: Replayed, where: str) -> None:
             f"{_result(shares_)} {' '.join(f'{one:g}' for one in scores_)}"
             for shares_, scores_ in ((text.shares, text.scores), (shares, scores))
         )
-        raise _unexpected(where, phrase("moves that come to {raw}", raw=said), came)
+        raise _unexpected_error(where, phrase("moves that come to {raw}", raw=said), came)
 
 
 def replayed(games: Iterable[GameText], known: Games, where: str) -> Iterator[Replayed]:

@@ -72,7 +72,7 @@ def kind_of(piece: SeenPiece) -> Kind:
     return Kind(piece.colour, piece.size, piece.pose)
 
 
-def plain(misread: Iterable[Misread]) -> list[JsonObject]:
+def misreadings_data(misread: Iterable[Misread]) -> list[JsonObject]:
     """Misreadings as plain data for a record's evidence."""
     return [msgspec.to_builtins(one) for one in misread]
 
@@ -114,16 +114,20 @@ def apply_corrections(
         near = [
             k
             for k, piece in enumerate(seen.pieces)
-            if k not in there and _may_be(piece, one) and _away_mm(piece, one) <= CARRIED_MM
+            if k not in there
+            and _may_be_misread(piece, one)
+            and _distance_mm(piece, one) <= CARRIED_MM
         ]
         if near:
-            k = min(near, key=lambda k: _away_mm(seen.pieces[k], one))
+            k = min(near, key=lambda k: _distance_mm(seen.pieces[k], one))
             x_mm, y_mm = map(float, seen.pieces[k].base_mm)
             there[k] = msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm)
         else:
             lost.append(one)
     wrongly = {k: one for k, one in there.items() if kind_of(seen.pieces[k]) == one.read}
-    table = _with(seen, {k: as_it_is(seen.pieces[k], one, setup) for k, one in wrongly.items()})
+    table = _with_pieces(
+        seen, {k: true_piece(seen.pieces[k], one, setup) for k, one in wrongly.items()}
+    )
     pieces = tuple(
         replace(piece, colour=colours.get(piece.colour, piece.colour)) for piece in table.pieces
     )
@@ -131,7 +135,7 @@ def apply_corrections(
     return CorrectedTable(table, tuple(there.values()), tuple(lost))
 
 
-def as_it_is(piece: SeenPiece, misread: Misread, setup: Setup) -> SeenPiece | None:
+def true_piece(piece: SeenPiece, misread: Misread, setup: Setup) -> SeenPiece | None:
     """The piece as people say it is, where it lies; None where nothing is there."""
     true = misread.true
     if true is None:
@@ -163,7 +167,7 @@ def as_it_is(piece: SeenPiece, misread: Misread, setup: Setup) -> SeenPiece | No
     )
 
 
-def _with(seen: Observation, instead: Mapping[int, SeenPiece | None]) -> Observation:
+def _with_pieces(seen: Observation, instead: Mapping[int, SeenPiece | None]) -> Observation:
     """The table with other pieces in place of some, by index; None: with none there."""
     if not instead:
         return seen
@@ -179,11 +183,11 @@ def _with(seen: Observation, instead: Mapping[int, SeenPiece | None]) -> Observa
     )
 
 
-def _away_mm(piece: SeenPiece, one: Misread) -> float:
+def _distance_mm(piece: SeenPiece, one: Misread) -> float:
     return float(np.hypot(*(piece.base_mm - (one.x_mm, one.y_mm))))
 
 
-def _may_be(piece: SeenPiece, one: Misread) -> bool:
+def _may_be_misread(piece: SeenPiece, one: Misread) -> bool:
     """True if the piece is read as that one was, or, for once, as what it is."""
     return kind_of(piece) in (one.read, one.true)
 
@@ -210,7 +214,7 @@ def rank(verdict: Verdict) -> int:
             return 0
 
 
-def amiss(
+def contradicts_record(
     verdict: Verdict, seen: Observation, before: Observation | None, colours: Container[str]
 ) -> bool:
     """True if the table does not seem to be the record's.
@@ -223,7 +227,7 @@ def amiss(
     return isinstance(verdict, Unsettled) and rank(verdict) < EXPLAINS
 
 
-def half_done(verdict: Verdict) -> bool:
+def is_half_done(verdict: Verdict) -> bool:
     """True if the table is taken as a part of an act, and the game waits for the rest of it."""
     return isinstance(verdict, Waiting) and not verdict.differences
 
@@ -236,7 +240,7 @@ def _differences(verdict: Verdict) -> float:
     )
 
 
-def came(seen: Observation, before: Observation | None) -> list[int]:
+def new_piece_indexes(seen: Observation, before: Observation | None) -> list[int]:
     """Indexes of the pieces that are new since the table was ruled on last."""
     were = before.pieces if before is not None else ()
     return [
@@ -264,13 +268,17 @@ def explanations(
     is explained.
     """
     found = MisreadingExplanation((), seen, verdict)
-    as_read = {id(seen.pieces[k]) for k in came(seen, before) if seen.pieces[k].pose != "leaning"}
+    as_read = {
+        id(seen.pieces[k])
+        for k in new_piece_indexes(seen, before)
+        if seen.pieces[k].pose != "leaning"
+    }
     while len(found.misread) < MOST_MISREAD:
         open_to_doubt = [k for k, piece in enumerate(found.table.pieces) if id(piece) in as_read]
         corrected = [
             one
-            for one in _with_one_more(found, open_to_doubt, judge, colours, setup)
-            if _likely(one.misread)
+            for one in _with_another_misreading(found, open_to_doubt, judge, colours, setup)
+            if _are_likely_together(one.misread)
         ]
         if explained := [one for one in corrected if rank(one.verdict) >= EXPLAINS]:
             return explained
@@ -292,7 +300,7 @@ def likest(
     for piece in seen.pieces:
         k = next((k for k, one in enumerate(found.table.pieces) if one is piece), None)
         if k is not None and piece.pose != "leaning" and rank(found.verdict) < EXPLAINS:
-            others = _with_one_more(found, [k], judge, colours, setup)
+            others = _with_another_misreading(found, [k], judge, colours, setup)
             found = min(
                 (found, *others),
                 key=lambda one: (
@@ -302,7 +310,7 @@ def likest(
     return found
 
 
-def _likely(misread: Sequence[Misread]) -> bool:
+def _are_likely_together(misread: Sequence[Misread]) -> bool:
     """True for misreadings that are plausible together.
 
     One or two pieces may be misread in any way, more only if all are misread in the same way; at
@@ -315,7 +323,7 @@ def _likely(misread: Sequence[Misread]) -> bool:
     return gone <= 1 and (len(misread) <= 2 or len(kinds) == 1)
 
 
-def _with_one_more(
+def _with_another_misreading(
     found: MisreadingExplanation,
     pieces: Iterable[int],
     judge: Judge,
@@ -325,12 +333,12 @@ def _with_one_more(
     """The table with one more of these pieces read differently, in every way."""
     for k in pieces:
         piece = found.table.pieces[k]
-        for one in _otherwise(piece, colours, setup):
-            table = _with(found.table, {k: as_it_is(piece, one, setup)})
+        for one in _other_readings(piece, colours, setup):
+            table = _with_pieces(found.table, {k: true_piece(piece, one, setup)})
             yield MisreadingExplanation((*found.misread, one), table, judge(table))
 
 
-def _otherwise(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> Iterator[Misread]:
+def _other_readings(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> Iterator[Misread]:
     """Every way in which a piece may have been read wrongly in one thing, the likeliest first."""
     read, change = kind_of(piece), msgspec.structs.replace
     gone = Misread(read=read, x_mm=float(piece.base_mm[0]), y_mm=float(piece.base_mm[1]))
@@ -365,7 +373,7 @@ class Followed(NamedTuple):
     rival: MisreadingExplanation | None = None
 
 
-def follow(
+def follow_corrections(
     judge: Judge,
     plainly: MisreadingExplanation,
     lost: Iterable[Misread],
@@ -381,14 +389,16 @@ def follow(
     best, rival, nowhere = plainly, None, list(lost)
     for one in lost:
         table = best.table
-        there = [k for k in came(table, before) if kind_of(table.pieces[k]) == one.read]
+        there = [
+            k for k in new_piece_indexes(table, before) if kind_of(table.pieces[k]) == one.read
+        ]
         if one.true is None or not there:
             continue
         ways = []
         for k in there:
             x_mm, y_mm = map(float, table.pieces[k].base_mm)
             moved_there = msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm)
-            then = _with(table, {k: as_it_is(table.pieces[k], moved_there, setup)})
+            then = _with_pieces(table, {k: true_piece(table.pieces[k], moved_there, setup)})
             ways.append(MisreadingExplanation((*best.misread, moved_there), then, judge(then)))
         most = max(rank(way.verdict) for way in ways)
         likeliest = [way for way in ways if rank(way.verdict) == most]
@@ -399,10 +409,10 @@ def follow(
         if most > rank(best.verdict) or most == ALLOWED:
             best = likeliest[0]
             nowhere.remove(one)
-    return Followed(best if rival else _read_rightly(best, nowhere, before), rival)
+    return Followed(best if rival else _with_moved_corrections(best, nowhere, before), rival)
 
 
-def _read_rightly(
+def _with_moved_corrections(
     found: MisreadingExplanation, lost: Iterable[Misread], before: Observation | None
 ) -> MisreadingExplanation:
     """Add the corrections whose pieces have moved and are read rightly now.
@@ -412,7 +422,7 @@ def _read_rightly(
     for one in lost:
         there = [
             found.table.pieces[k]
-            for k in came(found.table, before)
+            for k in new_piece_indexes(found.table, before)
             if kind_of(found.table.pieces[k]) == one.true != one.read
         ]
         if len(there) == 1:

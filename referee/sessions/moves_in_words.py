@@ -21,18 +21,18 @@ def moves_in_words(engine: Game, state: Any, moves: Sequence[str]) -> str:
     try:
         for text in moves:
             move = engine.parse_move(text)
-            said.append(_in_words(engine, state, move))
+            said.append(_move_text(engine, state, move))
             state = engine.play(state, move)
     except ValueError:
         return notation
-    return sentences(*map(_ended, said)) if all(said) else notation
+    return sentences(*map(_with_full_stop, said)) if all(said) else notation
 
 
-def _ended(said: str) -> str:
+def _with_full_stop(said: str) -> str:
     return said if str(said).endswith(".") else msg("{text}.", text=said)
 
 
-def _in_words(engine: Game, state: Any, move: Any) -> Message | str:
+def _move_text(engine: Game, state: Any, move: Any) -> Message | str:
     match move:
         case BeginWith(player):
             return msg("{player} begins", player=player)

@@ -116,7 +116,7 @@ def _save(bad: Path, damaged: sqlite3.Connection, good: Path, games: Games) -> R
     kept: dict[int, _Row] = {}
     sessions = 0
     for session, rows_of in _by_session(found.rows).items():
-        whole = _that_follow(rows_of, found.lost, games)
+        whole = _following_rows(rows_of, found.lost, games)
         kept |= {row.seq: row for row in whole}
         sessions += bool(whole)
         if len(whole) < len(rows_of):
@@ -216,7 +216,7 @@ def _by_session(found: dict[int, _Row]) -> dict[int, list[_Row]]:
     return sessions
 
 
-def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row]:
+def _following_rows(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row]:
     """The records of a session up to the first that does not follow from those before it.
 
     Some may be lost between them.
@@ -235,7 +235,7 @@ def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row
         )
         try:
             ledger = begin(record, games) if ledger is None else apply(ledger, record)
-            same = _tells_of(record, ledger)
+            same = _agrees_with_state(record, ledger)
         except ValueError:
             if row.seq < missing:
                 return rows_of  # an older program's: today's rules can say nothing about it
@@ -247,7 +247,7 @@ def _that_follow(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row
     return rows_of
 
 
-def _tells_of(record: Record, ledger: SessionState) -> bool:
+def _agrees_with_state(record: Record, ledger: SessionState) -> bool:
     """True if a record tells of the state that it leads to, or of none."""
     state = getattr(record.event, "state", None)
     return not state or state == json.loads(json.dumps(ledger.engine.state_document(ledger.state)))
@@ -282,12 +282,12 @@ def _write(
             except ERRORS:
                 lost.add(seq)
                 continue
-            if row_of is not None and not _keep(db, seq, *row_of):
+            if row_of is not None and not _store_picture(db, seq, *row_of):
                 lost.add(seq)
             frames += row_of is not None and seq not in lost
         if lost:
             for seq, values_of in rows(bad, MOST_VALUE):
-                if seq in lost and len(values_of) == 3 and _keep(db, seq, *values_of[1:]):
+                if seq in lost and len(values_of) == 3 and _store_picture(db, seq, *values_of[1:]):
                     lost.discard(seq)
                     frames += 1
         db.execute("COMMIT")
@@ -302,7 +302,7 @@ def _identity(damaged: sqlite3.Connection) -> LogIdentity | None:
         return None
 
 
-def _keep(db: sqlite3.Connection, seq: int, sha256: object, jpeg: object) -> bool:
+def _store_picture(db: sqlite3.Connection, seq: int, sha256: object, jpeg: object) -> bool:
     if not isinstance(jpeg, bytes) or picture_checksum(jpeg) != sha256:
         return False
     db.execute("INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)", (seq, sha256, jpeg))

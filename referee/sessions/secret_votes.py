@@ -43,7 +43,7 @@ def hidden_votes(ledger: SessionState) -> dict[str, int]:
     }
 
 
-def touched(ledger: SessionState, command: Command) -> AffectedVotes:
+def affected_votes(ledger: SessionState, command: Command) -> AffectedVotes:
     """What a command would do to hidden votes, were it obeyed now."""
     hidden = hidden_votes(ledger)
     match command:
@@ -52,7 +52,9 @@ def touched(ledger: SessionState, command: Command) -> AffectedVotes:
             return AffectedVotes(frozenset([voter] if voter is not None else []))
         case Declare():
             cast = _voters(ledger.engine, command.moves)
-            return AffectedVotes(frozenset(cast), bool(cast) or _goes_on(hidden, command.moves))
+            return AffectedVotes(
+                frozenset(cast), bool(cast) or _has_later_moves(hidden, command.moves)
+            )
         case Correct():
             cast = _voters(ledger.engine, command.moves)
             # A vote that was revealed may be corrected; any other one is cast by this.
@@ -65,7 +67,9 @@ def touched(ledger: SessionState, command: Command) -> AffectedVotes:
                 else cast
             )
             voters = {*new, *_cast_in(hidden, command.record)}
-            return AffectedVotes(frozenset(voters), bool(new) or _goes_on(hidden, command.moves))
+            return AffectedVotes(
+                frozenset(voters), bool(new) or _has_later_moves(hidden, command.moves)
+            )
         case Undo():
             question = ledger.question
             if command.record is not None:
@@ -81,7 +85,7 @@ def touched(ledger: SessionState, command: Command) -> AffectedVotes:
             return AffectedVotes()
 
 
-def _goes_on(hidden: dict[str, int], moves: tuple[str, ...]) -> bool:
+def _has_later_moves(hidden: dict[str, int], moves: tuple[str, ...]) -> bool:
     return bool(hidden) and len(moves) > 1
 
 

@@ -60,9 +60,9 @@ from referee.sessions.events import (
     VerdictReached,
     shows_table,
 )
-from referee.sessions.first_player import Lot, decided, draw_lot, hear
+from referee.sessions.first_player import Lot, draw_lot, first_player_decision, hear
 from referee.sessions.moves_in_words import moves_in_words
-from referee.sessions.secret_votes import AffectedVotes, touched
+from referee.sessions.secret_votes import AffectedVotes, affected_votes
 from referee.sessions.state import (
     Games,
     SessionState,
@@ -71,8 +71,8 @@ from referee.sessions.state import (
     check_no_question,
     check_ruling,
     fold,
-    followed_by,
     may_follow,
+    state_after,
     state_before,
 )
 from referee.sessions.verdict_events import event_from_verdict
@@ -197,7 +197,7 @@ class Session:
             return self._append(event, frame_jpeg)
 
     def _append(self, event: Event, frame_jpeg: bytes | None = None) -> Record:
-        trial = followed_by(self._ledger, event, self._at_ms)
+        trial = state_after(self._ledger, event, self._at_ms)
         if hasattr(event, "state"):
             event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
@@ -257,7 +257,7 @@ class Session:
 
     def touched(self, command: Command) -> AffectedVotes:
         """What a command would do to votes that nobody has seen yet."""
-        return touched(self.ledger, command)
+        return affected_votes(self.ledger, command)
 
     def hear(self, heard: Mapping[str, Any]) -> Record | None:
         """Judge an input that the camera does not see, at the time of the last `tick`.
@@ -268,8 +268,8 @@ class Session:
         """
         check_unicode(heard, "hear")
         with self._writing:
-            event = event_from_verdict(self._verdict_on(heard))
-            if event is None or self._waits_for_an_answer(event):
+            event = event_from_verdict(self._announcement_verdict(heard))
+            if event is None or self._is_question_open(event):
                 return None
             return self._append(event)
 
@@ -284,7 +284,7 @@ class Session:
         with self._writing:
             if self._closed or self._ledger.ended or after != self._ledger.seq:
                 return None
-            event = self._heard(heard)
+            event = self._announcement_event(heard)
             return self._append(
                 msgspec.structs.replace(event, evidence=event.evidence | dict(evidence))
             )
@@ -295,18 +295,20 @@ class Session:
             if not (self._closed or self._ledger.ended):
                 self._append(event)
 
-    def _verdict_on(self, heard: Mapping[str, Any]) -> Verdict:
+    def _announcement_verdict(self, heard: Mapping[str, Any]) -> Verdict:
         return hear(self._ledger, heard)
 
-    def _heard(self, heard: Mapping[str, Any]) -> VerdictReached | QuestionAsked | InputRecorded:
-        verdict = self._verdict_on(heard)
+    def _announcement_event(
+        self, heard: Mapping[str, Any]
+    ) -> VerdictReached | QuestionAsked | InputRecorded:
+        verdict = self._announcement_verdict(heard)
         if (event := event_from_verdict(verdict)) is None:
             raise InputError(msg("not now: {text}", text=quoted(verdict.message)))
-        if self._waits_for_an_answer(event):
+        if self._is_question_open(event):
             check_no_question(self._ledger)
         return event
 
-    def _waits_for_an_answer(
+    def _is_question_open(
         self, event: VerdictReached | QuestionAsked | InputRecorded | Resigned
     ) -> bool:
         """True if a question is open beside which this event cannot stand.
@@ -317,7 +319,7 @@ class Session:
             return False
         if isinstance(event, QuestionAsked):
             return True
-        after, asked = followed_by(self._ledger, event), self._ledger.question.event
+        after, asked = state_after(self._ledger, event), self._ledger.question.event
         assert isinstance(asked, QuestionAsked), "a question is what was asked"
         answers = [
             Answered(
@@ -332,7 +334,7 @@ class Session:
         ]
         return bool(answers) and not any(may_follow(after, answer) for answer in answers)
 
-    def _rolled(self, roll: Roll) -> Event:
+    def _roll_event(self, roll: Roll) -> Event:
         """Roll electronic dice: the values (`evidence["dice"]`) are drawn here and nowhere else."""
         values = [self._draw() for _ in range(roll.dice)]
         if roll.player is None:
@@ -351,10 +353,10 @@ class Session:
                     n=roll.dice,
                 )
             )
-        event = self._heard({"player": roll.player, "die": values[0]})
+        event = self._announcement_event({"player": roll.player, "die": values[0]})
         return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
 
-    def _undid(self, who: str, undoes: int) -> Message:
+    def _undo_text(self, who: str, undoes: int) -> Message:
         """Who undid what: the first sentence of the record, or its number if it says nothing."""
         undone = next((one for one in self.records(undoes - 1, 1) if one.seq == undoes), None)
         if undone is None or not (said := getattr(undone.event, "message", "")):
@@ -364,17 +366,17 @@ class Session:
     def _event(self, command: Command) -> Event:
         match command:
             case Hear():
-                return self._heard(command.heard)
+                return self._announcement_event(command.heard)
             case Answer():
                 return self._answered(command)
             case Correct():
                 return self._corrected(command)
             case Undo():
-                undoes = self._last_standing() if command.record is None else command.record
+                undoes = self._last_valid_record() if command.record is None else command.record
                 return Undone(
                     undoes=undoes,
                     decided_by=command.decided_by,
-                    message=self._undid(command.decided_by, undoes),
+                    message=self._undo_text(command.decided_by, undoes),
                 )
             case Declare():
                 done = moves_in_words(self._ledger.engine, self._ledger.state, command.moves)
@@ -385,7 +387,7 @@ class Session:
                     message = msg("{who} declared: {text}", who=who, text=quoted(done))
                 return Declared(moves=command.moves, decided_by=command.decided_by, message=message)
             case Roll():
-                return self._rolled(command)
+                return self._roll_event(command)
             case Appeal() | Uphold() | Resign():
                 return self._objected(command)
             case Pause():
@@ -433,7 +435,9 @@ class Session:
             if players == ledger.players
             else ""
         )
-        how = decided(command.begins or before, ledger.started.game, players, self._lot)
+        how = first_player_decision(
+            command.begins or before, ledger.started.game, players, self._lot
+        )
         return GameStarted(players=players, rulings=ledger.options, **how._asdict())
 
     def _objected(self, command: Appeal | Uphold | Resign) -> Event:
@@ -489,11 +493,11 @@ class Session:
             message=message,
             passed_over=others,
         )
-        if self._waits_for_an_answer(event):
+        if self._is_question_open(event):
             check_no_question(self._ledger)
         if not others:
             return event
-        after = followed_by(self._ledger, event)
+        after = state_after(self._ledger, event)
         turn = shown_state(after.engine, after.state)["turn"]
         passed = msg(
             "{player}'s turns and votes are skipped; the pieces stay.", player=command.player
@@ -549,7 +553,7 @@ class Session:
             msg("answer: expected one of {text}, got {raw}", text=labels, raw=repr(answer.label))
         )
 
-    def _last_standing(self) -> int:
+    def _last_valid_record(self) -> int:
         ledger = self._ledger
         if ledger.question is not None:
             return ledger.question.seq

@@ -20,20 +20,20 @@ def with_shown_votes(records: Sequence[Record], game: Game) -> list[Record]:
     What was told in secret has its move again where a later state shows it. Otherwise it counts
     without a move, so that it can be taken back as it was.
     """
-    return [_whole(records, place, game) for place in range(len(records))]
+    return [_with_vote(records, place, game) for place in range(len(records))]
 
 
-def _whole(records: Sequence[Record], place: int, game: Game) -> Record:
+def _with_vote(records: Sequence[Record], place: int, game: Game) -> Record:
     record, event = records[place], records[place].event
     if not isinstance(event, InputRecorded) or not event.secret or event.moves:
         return record
-    if move := _shown(records, place, event.player or "", game):
+    if move := _shown_vote(records, place, event.player or "", game):
         return msgspec.structs.replace(record, event=msgspec.structs.replace(event, moves=(move,)))
     nothing = VerdictReached(verdict="accepted", code=event.code, message=event.message)
     return msgspec.structs.replace(record, event=nothing)
 
 
-def _shown(records: Sequence[Record], place: int, player: str, game: Game) -> str | None:
+def _shown_vote(records: Sequence[Record], place: int, player: str, game: Game) -> str | None:
     """The vote that a record cast, as the first state says that shows it; None for none."""
     for record in records[place:]:
         if isinstance(record.event, GameStarted):

@@ -10,11 +10,11 @@ from engines import GAMES, facts_of
 from engines.computer_player import STRENGTHS, Strength
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import Record, Reopened, SessionStarted
-from referee.sessions.first_player import Lot, decided, draw_lot
+from referee.sessions.first_player import Lot, draw_lot, first_player_decision
 from referee.sessions.piece_fit import check_pieces
 from referee.sessions.session import Session
 from referee.sessions.state import fold
-from referee.sessions.table_identity import another_lens, another_table, last_table
+from referee.sessions.table_identity import last_table, lens_difference, table_difference
 from table.errors import InputError, error_summary
 from table.messages import as_message, msg
 from table.table_config import Setup, table_document
@@ -22,7 +22,7 @@ from table.table_config import Setup, table_document
 LONGEST_NAME = 40
 
 
-def as_played(game: str, setup: Setup, rulings: Mapping[str, str]) -> Setup:
+def played_setup(game: str, setup: Setup, rulings: Mapping[str, str]) -> Setup:
     """The table with what a game's rulings lay on it."""
     return facts_of(game).as_played(setup, rulings)
 
@@ -68,11 +68,11 @@ def opening(
         camera=as_message(camera),
         simulated=simulated,
         started_utc=started.isoformat(timespec="seconds"),
-        table=table_document(as_played(game, setup, rulings)),
+        table=table_document(played_setup(game, setup, rulings)),
         version=metadata.version("rinkside"),
         names=dict(names or {}),
         computers=dict(computers or {}),
-        **decided(begins, game, players, lot)._asdict(),
+        **first_player_decision(begins, game, players, lot)._asdict(),
     )
 
 
@@ -98,7 +98,7 @@ def reopened(
     return session
 
 
-def latest_to_resume(log: LogReader, setup: Setup, simulated: bool = False) -> int | None:
+def resumable_session(log: LogReader, setup: Setup, simulated: bool = False) -> int | None:
     """The newest session of a log, to go on with it; None if its game is over, or there is none.
 
     Only sessions of a simulated table count, or only the others. Raises InputError as `reopened`
@@ -125,7 +125,7 @@ def _changes(number: int, records: tuple[Record, ...], setup: Setup, new_lens: b
     if not before:
         return ""
     try:
-        wrong, lens = another_table(before, setup), another_lens(before, setup)
+        wrong, lens = table_difference(before, setup), lens_difference(before, setup)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
             msg(

@@ -302,10 +302,10 @@ def begin(record: Record, games: Games) -> SessionState:
     if "board" in started.table:
         # A union is a type to msgspec.
         board = convert(started.table["board"], Board, "table", "board")  # type: ignore[arg-type]
-    return _fresh(engine, started, record.seq, record.seq, started, board)
+    return _new_game(engine, started, record.seq, record.seq, started, board)
 
 
-def _fresh(
+def _new_game(
     engine: Game,
     started: SessionStarted,
     session: int,
@@ -346,20 +346,20 @@ def _fresh(
 def fold(records: Iterable[Record], games: Games, where: str) -> SessionState:
     """The ledger of all records of a session, in order, at least one.
 
-    Raises InputError, `where` first, as `recorded` does.
+    Raises InputError, `where` first, as `record_errors` does.
     """
     remaining = iter(records)
     first = next(remaining)
-    with recorded(first, where):
+    with record_errors(first, where):
         ledger = begin(first, games)
     for record in remaining:
-        with recorded(record, where):
+        with record_errors(record, where):
             ledger = apply(ledger, record)
     return ledger
 
 
 @contextmanager
-def recorded(record: Record, where: str) -> Iterator[None]:
+def record_errors(record: Record, where: str) -> Iterator[None]:
     """Run a block that applies a record from a log; its errors name the record.
 
     The record was applied once before, perhaps by an older program: what does not follow now is
@@ -383,7 +383,7 @@ def recorded(record: Record, where: str) -> Iterator[None]:
         ) from error
 
 
-def followed_by(ledger: SessionState, event: Event, at_ms: int = 0) -> SessionState:
+def state_after(ledger: SessionState, event: Event, at_ms: int = 0) -> SessionState:
     """The ledger as it would be if this event were the next record; raises as `apply` does."""
     return apply(
         ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=at_ms, event=event)
@@ -393,7 +393,7 @@ def followed_by(ledger: SessionState, event: Event, at_ms: int = 0) -> SessionSt
 def may_follow(ledger: SessionState, event: Event) -> bool:
     """True if this event could be the next record."""
     try:
-        followed_by(ledger, event)
+        state_after(ledger, event)
     except ValueError:
         return False
     return True
@@ -417,7 +417,7 @@ def _applied(ledger: SessionState, record: Record) -> SessionState:
         case SessionStarted():
             raise InputError(msg("expected no second start of session {n}", n=ledger.session))
         case GameStarted():
-            return replace(_next_game(now, event), earlier=_put_away(ledger))
+            return replace(_next_game(now, event), earlier=_archived_game(ledger))
         case VerdictReached():
             return _rule(now, event)
         case InputRecorded():
@@ -457,11 +457,11 @@ def _applied(ledger: SessionState, record: Record) -> SessionState:
 def _next_game(ledger: SessionState, started: GameStarted) -> SessionState:
     """The ledger of another game of the session; the referee looks away as before."""
     engine = ledger.engine.game if isinstance(ledger.engine, RolledFirst) else ledger.engine
-    fresh = _fresh(engine, ledger.started, ledger.session, ledger.seq, started, ledger.board)
+    fresh = _new_game(engine, ledger.started, ledger.session, ledger.seq, started, ledger.board)
     return replace(fresh, paused=ledger.paused)
 
 
-def _put_away(ledger: SessionState) -> SessionState:
+def _archived_game(ledger: SessionState) -> SessionState:
     """A game that is left, without the states after its moves.
 
     Should it be taken up again, its moves are played again.
@@ -511,7 +511,7 @@ class WithoutPlaceError(ValueError):
 def _play(ledger: SessionState, state: Any, move: str, secret: bool) -> Any:
     engine = ledger.engine
     if (first := named_first_player(move)) is not None and not isinstance(state, Rolling):
-        return _begin_with(ledger, first)
+        return _first_state(ledger, first)
     try:
         return engine.play(state, engine.parse_move(move))
     except ValueError:
@@ -520,7 +520,7 @@ def _play(ledger: SessionState, state: Any, move: str, secret: bool) -> Any:
         raise
 
 
-def _begin_with(ledger: SessionState, first: str) -> Any:
+def _first_state(ledger: SessionState, first: str) -> Any:
     """The state in which this player begins, as people say before anything has happened."""
     if not ledger.may_set_first:
         raise InputError(
@@ -562,7 +562,7 @@ def history(ledger: SessionState) -> Iterator[tuple[CountedRuling, Any, Any, Any
         at = _count(at, entry)
 
 
-def _heard(ledger: SessionState, against: int) -> tuple[Record, ...]:
+def _open_appeals(ledger: SessionState, against: int) -> tuple[Record, ...]:
     """The open appeals, without those against a record that people corrected or took back."""
     return tuple(
         record
@@ -673,7 +673,9 @@ def _correct(ledger: SessionState, corrected: Corrected) -> SessionState:
         if counts
         else []
     )
-    return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
+    return replace(
+        _recount(ledger, others + new), appeals=_open_appeals(ledger, corrected.corrects)
+    )
 
 
 def _declare(ledger: SessionState, declared: Declared) -> SessionState:
@@ -702,7 +704,9 @@ def _undo(ledger: SessionState, undone: Undone) -> SessionState:
     check_no_question(ledger)
     reopened = taken.question if taken is ledger.standing[-1] else None
     left = (entry for entry in ledger.standing if entry is not taken)
-    return replace(_recount(ledger, left), question=reopened, appeals=_heard(ledger, undone.undoes))
+    return replace(
+        _recount(ledger, left), question=reopened, appeals=_open_appeals(ledger, undone.undoes)
+    )
 
 
 def _appeal(ledger: SessionState, record: Record, appealed: Appealed) -> SessionState:

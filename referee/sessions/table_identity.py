@@ -45,7 +45,7 @@ def last_table(records: tuple[Record, ...]) -> JsonObject:
     return next((table for table in tables if table), {})
 
 
-def another_table(before: Mapping[str, Any], setup: Setup) -> str:
+def table_difference(before: Mapping[str, Any], setup: Setup) -> str:
     """How board or pieces differ from those of a recorded table, as `expected ..., got ...`.
 
     Empty if they do not.
@@ -56,7 +56,7 @@ def another_table(before: Mapping[str, Any], setup: Setup) -> str:
     )
 
 
-def another_lens(before: Mapping[str, Any], setup: Setup) -> str:
+def lens_difference(before: Mapping[str, Any], setup: Setup) -> str:
     """How the lens is not that of a recorded table, in a few words; empty: it is."""
     old, new = before["camera"], table_document(setup)["camera"]
     if all(_plain(old.get(name)) == _plain(new.get(name)) for name in LENS):
@@ -101,8 +101,8 @@ def _another_board(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
             return phrase(
                 "expected the board of that session (board.{field} {text}), got {text2}",
                 field=name,
-                text=_shown(old.get(name)),
-                text2=_shown(new.get(name)),
+                text=_value_text(old.get(name)),
+                text2=_value_text(new.get(name)),
             )
     return ""
 
@@ -117,8 +117,8 @@ def _other_pieces(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
             return phrase(
                 "expected {text} of that session ({text2}), got {text3}",
                 text=called,
-                text2=_shown(was),
-                text3=_shown(now),
+                text2=_value_text(was),
+                text3=_value_text(now),
             )
     return ""
 
@@ -134,9 +134,9 @@ def _plain(thing: object) -> object:
     return [_plain(part) for part in thing] if isinstance(thing, list | tuple) else thing
 
 
-def _shown(thing: object) -> Value:
+def _value_text(thing: object) -> Value:
     if isinstance(thing, list | tuple):
-        return in_a_row(map(_shown, thing))
+        return in_a_row(map(_value_text, thing))
     if thing is None:
         return NONE
     return Number(f"{thing:g}") if isinstance(thing, float) else str(thing)

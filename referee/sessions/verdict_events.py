@@ -11,7 +11,7 @@ import msgspec
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict, Waiting
 from engines.verdict import Noted as Heard
 from referee.sessions.events import Choice, InputRecorded, QuestionAsked, VerdictReached
-from referee.sessions.misreadings import KEY, Misread, plain
+from referee.sessions.misreadings import KEY, Misread, misreadings_data
 from referee.sessions.state import SessionState
 from table.json_data import JsonObject
 from table.messages import Message, as_message, sentences
@@ -24,7 +24,7 @@ HOST_DECIDES = "host_decides"
 """In a question's evidence: the host answers it, and neither phones nor buttons do."""
 
 
-def _as_recorded(value: Any) -> Any:
+def _plain_evidence(value: Any) -> Any:
     """Evidence as plain data, in which messages stay what they are.
 
     A mapping with messages as names becomes rows with the name as `said`, as names in JSON are
@@ -34,11 +34,11 @@ def _as_recorded(value: Any) -> Any:
         case Message():
             return value
         case Mapping() if any(isinstance(name, Message) for name in value):
-            return [{"said": name, "move": _as_recorded(one)} for name, one in value.items()]
+            return [{"said": name, "move": _plain_evidence(one)} for name, one in value.items()]
         case Mapping():
-            return {str(name): _as_recorded(one) for name, one in value.items()}
+            return {str(name): _plain_evidence(one) for name, one in value.items()}
         case list() | tuple():
-            return [_as_recorded(one) for one in value]
+            return [_plain_evidence(one) for one in value]
         case _:
             return plain_text(value)
 
@@ -57,9 +57,9 @@ def event_from_verdict(
     `observation` is what it rests on, None for what was heard.
     """
     code, rests_on, player = verdict.code, verdict.rests_on, verdict.player
-    message, evidence = full_message(verdict), _as_recorded(verdict.evidence)
+    message, evidence = full_message(verdict), _plain_evidence(verdict.evidence)
     if isinstance(verdict, OutOfSync):
-        evidence |= {"differences": _as_recorded(verdict.differences)}
+        evidence |= {"differences": _plain_evidence(verdict.differences)}
     reached = partial(
         VerdictReached,
         code=code,
@@ -109,7 +109,7 @@ def event_from_verdict(
             assert_never(verdict)
 
 
-def on_this_table(event: QuestionAsked, ledger: SessionState) -> QuestionAsked:
+def with_sizes_in_play(event: QuestionAsked, ledger: SessionState) -> QuestionAsked:
     """A question without the answers that name a size which is not in play."""
     possible = tuple(
         choice
@@ -123,7 +123,7 @@ def on_this_table(event: QuestionAsked, ledger: SessionState) -> QuestionAsked:
     )
 
 
-def noticed(verdict: Waiting, observation: JsonObject | None = None) -> VerdictReached:
+def notice_event(verdict: Waiting, observation: JsonObject | None = None) -> VerdictReached:
     """The fact that something lies there that the game does not wait for."""
     return VerdictReached(
         verdict="waiting",
@@ -131,13 +131,13 @@ def noticed(verdict: Waiting, observation: JsonObject | None = None) -> VerdictR
         message=as_message(verdict.message),
         rests_on=verdict.rests_on,
         player=verdict.player,
-        evidence=_as_recorded(verdict.evidence)
-        | {"differences": _as_recorded(verdict.differences)},
+        evidence=_plain_evidence(verdict.evidence)
+        | {"differences": _plain_evidence(verdict.differences)},
         observation=observation,
     )
 
 
-def with_misread(
+def with_misreadings(
     event: VerdictReached | QuestionAsked,
     misread: tuple[Misread, ...],
     answers: Mapping[str, tuple[Misread, ...]] | None,
@@ -147,10 +147,10 @@ def with_misread(
     `answers` are the pieces that are also misread if a choice is true, by the label of the choice.
     """
     if isinstance(event, VerdictReached):
-        corrections: Any = plain(misread)
+        corrections: Any = misreadings_data(misread)
     else:
         corrections = {
-            str(choice.label): plain((*misread, *(answers or {}).get(choice.label, ())))
+            str(choice.label): misreadings_data((*misread, *(answers or {}).get(choice.label, ())))
             for choice in event.choices
         }
     return msgspec.structs.replace(event, evidence=event.evidence | {KEY: corrections})
@@ -161,7 +161,7 @@ def document(seen: Observation, ledger: SessionState) -> JsonObject:
     return {**observation_document(seen), **ledger.engine.measurement(ledger.state, seen)}
 
 
-def recorded_already(verdict: Verdict, ledger: SessionState) -> bool:
+def confirms_record(verdict: Verdict, ledger: SessionState) -> bool:
     """True if a verdict only accepts that the table is as the record has it.
 
     A set-up looks new to a program that was just started again.

@@ -82,8 +82,8 @@ def _game(played: PlayedGame, colours: Iterable[str]) -> list[Cell]:
     ]
     return [
         *row,
-        _yes(played.over),
-        _yes(played.simulated),
+        _yes_or_no(played.over),
+        _yes_or_no(played.simulated),
         *(played.scores.get(colour) for colour in colours),
     ]
 
@@ -123,7 +123,7 @@ def _throws(played: PlayedGame) -> Iterable[list[Cell]]:
         ]
 
 
-def _yes(value: bool) -> str:
+def _yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 

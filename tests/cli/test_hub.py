@@ -17,7 +17,7 @@ from cli.main import main
 from hub.app import wall_ms
 from hub.audit import Actor
 from hub.events import Events
-from hub.next_match import kept_match
+from hub.next_match import stored_match
 from hub.standings import Results
 from hub.store import Store
 from referee.sessions.event_store import LogReader
@@ -145,8 +145,8 @@ def test_a_table_is_enrolled_and_sends_and_both_end_when_they_are_told(tmp_path,
         store = Store(database)
         until(lambda: _count(store) == count)
         _pair(store)
-        until(lambda: kept_match(tmp_path, time.time) is not None)
-        assert kept_match(tmp_path, time.time).players == ("Ben", "Cleo")
+        until(lambda: stored_match(tmp_path, time.time) is not None)
+        assert stored_match(tmp_path, time.time).players == ("Ben", "Cleo")
         store.close()
     assert (hub.code, table.code) == (0, 0)
 

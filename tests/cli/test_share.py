@@ -16,7 +16,7 @@ from cli.main import main
 from referee.live.shared_tables import shared_tables
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import Corrected, SessionStarted, VerdictReached
-from referee.sessions.misreadings import KEY, Kind, Misread, plain
+from referee.sessions.misreadings import KEY, Kind, Misread, misreadings_data
 from simulation.players.ice_boule_table import GROUND_MM, demo_setup, demo_stage
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, ScenePiece, look_at
@@ -115,7 +115,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             fixed = Corrected(corrects=ruled.seq, moves=(), decided_by=WHO, misread=(misread,))
             log.append(fixed, 4000, session)
-        for evidence in ({KEY: plain((misread,))}, {}):
+        for evidence in ({KEY: misreadings_data((misread,))}, {}):
             later = ruled.event
             assert isinstance(later, VerdictReached)
             later = msgspec.structs.replace(later, evidence=evidence)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 
 DROPPED = """
 import os, signal
@@ -35,10 +35,10 @@ def test_a_signal_whose_exception_python_drops_still_says_that_it_came():
 
 def test_a_signal_interrupts_nothing_while_a_loop_looks_for_it():
     """Else it could come where a lock has just been taken, and another thread waits for that."""
-    with stopped_by_one_signal() as stopping:
+    with stop_signal() as stopping:
         with stopping.watched():
             os.kill(os.getpid(), signal.SIGTERM)
             assert stopping.wait(10)
         os.kill(os.getpid(), signal.SIGINT)  # only the first counts
-    with stopped_by_one_signal(), pytest.raises(KeyboardInterrupt):
+    with stop_signal(), pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hub.event_standings import event_standings
-from hub.matches import MatchResult, written
+from hub.matches import MatchResult, result_text
 from referee.sessions.commands import NextGame, Resign, Undo
 from tests.support.evenings import COLOURS, FIRST, SECOND, Evening
 from tests.support.hubs import Club
@@ -26,7 +26,7 @@ def test_a_tables_own_log_fills_the_match_and_both_players_confirm(club, tmp_pat
     (one,) = evening.matches
     winner = [one.match.seats[place].name for place in (0, 1) if one.result.shares[place]]
     assert (one.status, one.source, winner) == ("reported", "table", ["Anna"])
-    said = written(one.result)
+    said = result_text(one.result)
     for name, status in (("Anna", "reported"), ("Ben", "confirmed")):
         evening.desk.agree(evening.view(name), one.match.id, said)
         assert evening.matches[0].status == status
@@ -37,7 +37,7 @@ def test_a_correction_at_the_table_counts_at_once_and_waits_for_confirmation_aga
     evening.pair()
     session = evening.play("Anna", "Ben", lost="Ben")
     (one,) = evening.matches
-    evening.desk.confirm(evening.actor, evening.id, one.match.id, written(one.result))
+    evening.desk.confirm(evening.actor, evening.id, one.match.id, result_text(one.result))
     assert evening.matches[0].status == "confirmed"
     session.command(Undo())
     evening.send()
@@ -49,7 +49,7 @@ def test_a_correction_at_the_table_counts_at_once_and_waits_for_confirmation_aga
     lines = event_standings("round_robin", evening.event.players, evening.matches)
     assert [(line.player, line.points) for line in lines] == [("Ben", 1), ("Anna", 0)]
     with pytest.raises(Refusal, match="has changed"):
-        evening.desk.confirm(evening.actor, evening.id, one.match.id, written(one.result))
+        evening.desk.confirm(evening.actor, evening.id, one.match.id, result_text(one.result))
     evening.results.forget()
     assert evening.matches == (again,)
 
@@ -106,7 +106,7 @@ def test_a_disputed_result_is_frozen_with_its_records_until_an_organiser_decides
     evening.pair()
     session = evening.play("Anna", "Ben", lost="Ben")
     (one,) = evening.matches
-    evening.desk.dispute(evening.view("Ben"), one.match.id, written(one.result))
+    evening.desk.dispute(evening.view("Ben"), one.match.id, result_text(one.result))
     session.command(Undo())
     session.command(Resign(player="yellow"))
     evening.send()
@@ -115,7 +115,7 @@ def test_a_disputed_result_is_frozen_with_its_records_until_an_organiser_decides
     assert frozen.table_says.shares == one.result.shares[::-1]
     assert (frozen.match.frozen.session, frozen.match.frozen.last) == (1, 2)
     with pytest.raises(Refusal):
-        evening.desk.agree(evening.view("Anna"), one.match.id, written(one.result))
+        evening.desk.agree(evening.view("Anna"), one.match.id, result_text(one.result))
     with pytest.raises(Refusal, match="No round"):
         evening.pair()
     evening.decide(MatchResult((0.5, 0.5)))
@@ -141,8 +141,8 @@ def test_players_may_enter_a_result_and_the_other_one_agrees(club, tmp_path):
     assert other.result.shares == one.result.shares[::-1]
     assert other.result.scores == one.result.scores[::-1]
     with pytest.raises(Refusal, match="has changed"):
-        evening.desk.agree(evening.view("Anna"), number, written(one.result))
-    evening.desk.agree(evening.view("Anna"), number, written(other.result))
+        evening.desk.agree(evening.view("Anna"), number, result_text(one.result))
+    evening.desk.agree(evening.view("Anna"), number, result_text(other.result))
     assert evening.matches[0].status == "confirmed"
     evening.play("Anna", "Ben", lost="Ben")  # the table knows better
     assert evening.matches[0].source == "table"
@@ -155,7 +155,7 @@ def test_what_an_organiser_has_confirmed_is_not_disputed_any_more(club, tmp_path
     evening.pair()
     evening.play("Anna", "Ben", lost="Ben")
     (one,) = evening.matches
-    said = written(one.result)
+    said = result_text(one.result)
     evening.desk.confirm(evening.actor, evening.id, one.match.id, said)
     with pytest.raises(Refusal):
         evening.desk.dispute(evening.view("Ben"), one.match.id, said)

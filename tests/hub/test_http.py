@@ -13,7 +13,7 @@ from flask import Flask
 
 from hub.app import create_hub_app
 from hub.client import HubClient, HubGone, HubRefused
-from hub.enrolling import HubToken, enrolled, keep_token, kept_token
+from hub.enrolling import HubToken, enrolled, keep_token, stored_token
 from hub.forwarder import Forwarder
 from hub.wire import MOST_BATCH_BYTES, RECORDS, Batch
 from referee.sessions.event_store import LogReader
@@ -74,8 +74,8 @@ def test_a_table_is_enrolled_by_the_code_on_its_screen(hall, tmp_path):
     assert (token.hub, token.table, len(shown)) == (client.url, "Table 3", 1)
     assert b"Table 3" in organiser.get("/tables").data
     keep_token(tmp_path, token)
-    assert kept_token(tmp_path, client.url) == token.token
-    assert kept_token(tmp_path, "http://elsewhere") == ""
+    assert stored_token(tmp_path, client.url) == token.token
+    assert stored_token(tmp_path, "http://elsewhere") == ""
     assert (tmp_path / "hub.json").stat().st_mode & 0o777 == 0o600
     with closing(hall.client(token.token)) as client:
         assert client.send(Batch(log=LOG)).seq == 0
@@ -265,7 +265,7 @@ def test_a_damaged_token_file_is_named(tmp_path):
     keep_token(tmp_path, HubToken(hub="http://hub", table="Table 1", token="t"))
     (tmp_path / "hub.json").write_text('{"hub": 3}')
     with pytest.raises(InputError, match=r"hub\.json"):
-        kept_token(tmp_path, "http://hub")
+        stored_token(tmp_path, "http://hub")
 
 
 def test_health_needs_the_database(hall):

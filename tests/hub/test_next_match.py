@@ -12,7 +12,7 @@ import pytest
 from hub.app import create_hub_app
 from hub.client import HubGone, HubRefused
 from hub.hall import Hall
-from hub.next_match import LASTS_S, MATCH_NAME, follow, keep_match, kept_match
+from hub.next_match import LASTS_S, MATCH_NAME, follow, keep_match, stored_match
 from hub.wire import NextMatch, NextMatchAnswer
 from tests.support.evenings import FIRST, Evening
 
@@ -71,19 +71,19 @@ def test_what_a_hub_says_is_kept_and_stays_while_it_is_gone(tmp_path, said, kept
     path = tmp_path / MATCH_NAME
     if path.exists():
         os.utime(path, (AT_S, AT_S))
-    assert kept_match(tmp_path, at(AT_S + 1)) == kept
+    assert stored_match(tmp_path, at(AT_S + 1)) == kept
 
 
 def test_an_old_match_and_a_damaged_one_are_none(tmp_path):
     keep_match(tmp_path, MATCH)
     path = tmp_path / MATCH_NAME
     os.utime(path, (AT_S, AT_S))
-    assert kept_match(tmp_path, at(AT_S + LASTS_S - 1)) == MATCH
-    assert kept_match(tmp_path, at(AT_S + LASTS_S)) is None
+    assert stored_match(tmp_path, at(AT_S + LASTS_S - 1)) == MATCH
+    assert stored_match(tmp_path, at(AT_S + LASTS_S)) is None
     for text in ("", "{", "[]", '{"match": "x"}', json.dumps({"players": ["x" * 41]})):
         path.write_text(text)
         os.utime(path, (AT_S, AT_S))
-        assert kept_match(tmp_path, at(AT_S)) is None
+        assert stored_match(tmp_path, at(AT_S)) is None
 
 
 def test_a_table_is_told_its_own_next_match_and_nobody_else_is(club, tmp_path):

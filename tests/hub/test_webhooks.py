@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from hub.matches import written
+from hub.matches import result_text
 from hub.webhooks import HubResults, Webhook
 from table.errors import InputError
 from tests.support.evenings import Evening
@@ -86,7 +86,7 @@ def test_each_change_is_told_once_and_nothing_else(evening, receiver):
     evening.play("Anna", "Ben", lost="Ben")
     assert [hook.round(), hook.round()] == [1, 0]
     (one,) = evening.matches
-    evening.desk.confirm(evening.actor, evening.id, one.match.id, written(one.result))
+    evening.desk.confirm(evening.actor, evening.id, one.match.id, result_text(one.result))
     assert [hook.round(), hook.round()] == [1, 0]
     evening.events.end(evening.actor, evening.id)
     assert [hook.round(), hook.round()] == [1, 0]

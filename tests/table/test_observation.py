@@ -15,7 +15,7 @@ from table.observation import (
     Unusable,
     observation_document,
 )
-from table.observation_document import documented
+from table.observation_document import to_document
 from table.pieces import load_piece_set
 from table.solids import leaning, lying, on_top, upright
 
@@ -167,4 +167,4 @@ def test_notes_are_plain_text_in_a_document() -> None:
     noted = replace(SEEN, notes=(msg("Lens not calibrated yet."),))
     (note,) = observation_document(noted)["notes"]
     assert type(note) is str
-    assert documented(noted).notes == ("Lens not calibrated yet.",)
+    assert to_document(noted).notes == ("Lens not calibrated yet.",)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.presentation.headlines import layers, named_first
+from referee.presentation.headlines import chip_player, layers
 from referee.presentation.shown_games import headline
 from table.messages import as_message, msg, sentences, split_first
 
@@ -59,7 +59,7 @@ def test_the_chip_before_a_headline_is_of_the_player_that_it_names(threw, leads,
     view = SimpleNamespace(
         game="ice_boule", players=("red", "blue"), state={"leading": leads or None, "end": None}
     )
-    assert named_first(verdict, view) == shown
+    assert chip_player(verdict, view) == shown
 
 
 def test_in_icebreaker_it_says_how_many_of_the_icebergs_that_win():

@@ -9,7 +9,7 @@ import pytest
 
 from hardware.backends.microcontroller import BAUD
 from hardware.backends.serial_port import open_port
-from hardware.lamp_thread import why_lost
+from hardware.lamp_thread import loss_reason
 from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted
@@ -88,7 +88,7 @@ def test_a_name_with_a_number_is_kept_as_it_was_made(begun, live, as_host):
 def test_why_a_device_does_not_work_is_told_on_the_host_s_page(session, live, as_host):
     with pytest.raises(InputError) as lost:
         open_port("/dev/not-there", BAUD, "hardware.board")
-    devices = {"lamps": why_lost(lost.value), "buttons": "", "buzzer": "", "voice": ""}
+    devices = {"lamps": loss_reason(lost.value), "buttons": "", "buzzer": "", "voice": ""}
     host = as_host(create_app(session, live, devices=lambda: devices))
     german = host.get("/host", headers=GERMAN).text
     assert "hardware.board: erwartet wird ein serieller Anschluss dieser Maschine" in german

@@ -12,7 +12,7 @@ from engines.ice_boule import judge_answer, shown_state, violation
 from engines.ice_boule.facts import FACTS
 from engines.ice_boule.moves import parse_move
 from engines.verdict import Ambiguous
-from referee.presentation.headlines import before_the_list
+from referee.presentation.headlines import headline_sentence
 from table.messages import Message, msg, sentences
 from tests.support.ice_boule import Game, Tables
 from webui.i18n import LANGUAGES, translated
@@ -172,4 +172,4 @@ def test_a_page_that_lists_differences_says_the_rest_in_its_language():
         message=sentences(msg("Leave one target on the table."), away),
         evidence={"differences": [str(away)]},
     )
-    assert translated(before_the_list(row), "de") == "Lasst nur ein Ziel auf dem Tisch."
+    assert translated(headline_sentence(row), "de") == "Lasst nur ein Ziel auf dem Tisch."

@@ -17,13 +17,13 @@ from referee.sessions.events import Choice as Alternative
 from referee.sessions.events import Record, record_document
 from table.errors import InputError, message_of
 from table.messages import msg
-from table.observation_document import documented
+from table.observation_document import to_document
 from webui.api.answers import Alternatives, State, json_answer
 from webui.api.events import Streams, Subscriber, follow, moment
 from webui.api.openapi import MOST_RECORDS
 from webui.interfaces import CARRY, LivePort, SessionPort
 from webui.security.login import visitor
-from webui.security.permissions import allowed
+from webui.security.permissions import permitted_command
 from webui.security.ration import Ration
 from webui.security.requests import Refusal, json_body, number
 
@@ -48,7 +48,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
         seen = live.latest.observation
         if seen is None:
             raise Refusal(404, "nothing_seen", msg("No readable picture of the table yet."))
-        return json_answer(documented(seen))
+        return json_answer(to_document(seen))
 
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
@@ -108,7 +108,9 @@ def obey(session: SessionPort, document: object) -> Record:
         raise Refusal(400, "bad_command", message_of(error)) from error
     who, seats = visitor(), current_app.extensions["seats"]
     try:
-        return session.command(command, lambda given: allowed(who, given, session, seats.held()))
+        return session.command(
+            command, lambda given: permitted_command(who, given, session, seats.held())
+        )
     except LogFailed as error:
         raise Refusal(507, "not_kept", message_of(error)) from error
     except InputError as error:

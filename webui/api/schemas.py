@@ -10,7 +10,7 @@ import msgspec
 
 from calibration.progress import CornersNow, LensNow
 from referee.presentation.session_view import GameDocument
-from referee.presentation.shown_games import documents
+from referee.presentation.shown_games import document_types
 from referee.sessions.commands import Command
 from referee.sessions.events import SCHEMA, Event
 from table.json_data import JsonObject
@@ -117,7 +117,7 @@ def _state_documents() -> dict[str, Schema]:
 
     They may have more keys: a game that is installed later has no type here.
     """
-    _, written = _written(GameDocument, *documents())
+    _, written = _written(GameDocument, *document_types())
     return written
 
 
@@ -148,7 +148,7 @@ def _state() -> dict[str, Schema]:
     written = _answers(State)
     state = written["State"]["properties"]["state"]
     assert state == known(GameDocument.__name__), "it is looked up by this name"
-    names = dict.fromkeys(kind.__name__ for kind in (*documents(), GameDocument))
+    names = dict.fromkeys(kind.__name__ for kind in (*document_types(), GameDocument))
     written["State"]["properties"]["state"] = {"anyOf": [known(name) for name in names]}
     return written
 

@@ -27,7 +27,7 @@ from webui.interfaces import CornersPort, LensPort
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.security.requests import Refusal
-from webui.site import bare_app, guarded
+from webui.site import bare_app, guard_app
 
 CORNERS = ("far left", "far right", "near right", "near left")
 
@@ -133,7 +133,7 @@ def create_corners_app(
 
 def _app(routes: Blueprint, hosts: Collection[str], access: Access | None) -> Flask:
     app = bare_app(hosts)
-    guarded(app, access or Access(Codes()))
+    guard_app(app, access or Access(Codes()))
     app.register_blueprint(routes)
     return app
 

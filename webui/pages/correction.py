@@ -14,7 +14,7 @@ import numpy as np
 from flask import Blueprint, Response, current_app, make_response, render_template, request
 
 from referee.live.correction import CorrectedVerdict, PieceCorrection
-from referee.sessions.misreadings import plain
+from referee.sessions.misreadings import misreadings_data
 from table.errors import InputError, message_of
 from table.messages import msg, sentences
 from table.observation import Observation
@@ -54,7 +54,7 @@ class _CorrectionPage:
             record, table = self.live.last_table()
         except InputError as error:
             return self._without_table(error)
-        return self._page(record, table, as_read(table, self.live.setup))
+        return self._page(record, table, pieces_as_read(table, self.live.setup))
 
     def judge(self) -> Response:
         """The verdict on the table with the pieces where people put them; nothing is recorded."""
@@ -62,7 +62,7 @@ class _CorrectionPage:
             record, table = self.live.last_table()
         except InputError as error:
             return self._without_table(error)
-        read = as_read(table, self.live.setup)
+        read = pieces_as_read(table, self.live.setup)
         try:
             self._refuse_unless_current(record, table)
             pieces = [_correction(request.form, number, piece) for number, piece in enumerate(read)]
@@ -121,7 +121,7 @@ class _CorrectionPage:
             table=_table_key(record, table) if table else "",
             pieces=pieces,
             drawn=(
-                [(n, piece, outline(piece, table, setup)) for n, piece in below_first(pieces)]
+                [(n, piece, outline(piece, table, setup)) for n, piece in in_drawing_order(pieces)]
                 if table
                 else []
             ),
@@ -129,7 +129,7 @@ class _CorrectionPage:
             poses=POSES,
             notice=notice,
             again=again,
-            misread=json.dumps(plain(again.misread)) if again and again.misread else "",
+            misread=json.dumps(misreadings_data(again.misread)) if again and again.misread else "",
             instance=self.instance,
             token=current_app.config["FORM_TOKEN"],
         )
@@ -146,7 +146,7 @@ def _colours_in_play(setup: Setup) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*setup.game.colours, *filter(None, (setup.game.target,)))))
 
 
-def as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
+def pieces_as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
     """Every piece as it was read, and at the end one more that is not there yet.
 
     That one is for a piece that was not detected.
@@ -175,7 +175,7 @@ def as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
     ]
 
 
-def below_first(pieces: Sequence[PieceCorrection]) -> list[tuple[int, PieceCorrection]]:
+def in_drawing_order(pieces: Sequence[PieceCorrection]) -> list[tuple[int, PieceCorrection]]:
     """Pieces with their numbers, in drawing order: those that are not on the table first."""
     return sorted(enumerate(pieces), key=lambda numbered: numbered[1].there)
 

@@ -34,7 +34,7 @@ from webui.pages.sheets import sheet_answer
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
 from webui.security.requests import Refusal
-from webui.site import bare_app, guarded
+from webui.site import bare_app, guard_app
 
 LETTER_COUNTRIES = re.compile(r"-(?:us|ca|mx|ph|cl|co|ve)\b", re.IGNORECASE)
 """Languages of browsers in countries that print on Letter."""
@@ -54,7 +54,7 @@ def create_first_set_up_app(
     page has said so, and is told what comes next.
     """
     app = bare_app(hosts, api=False)
-    guarded(app, access)
+    guard_app(app, access)
     app.register_blueprint(_routes(first, save, leave))
     app.register_blueprint(while_preparing(msg("The table is being set up on its page.")))
     app.register_blueprint(_pictures(first))

@@ -24,7 +24,7 @@ from webui.pages.sheets import sheet_answer
 from webui.security.permissions import Access
 from webui.security.ration import MOST_PICTURES_S, Ration
 from webui.security.requests import Refusal
-from webui.site import bare_app, guarded
+from webui.site import bare_app, guard_app
 
 PLAYS, PLACE, NAME, COMPUTER, RULING = "plays ", "place ", "name ", "computer ", "ruling "
 """Form fields begin with these; what follows is a colour, or an option of the game."""
@@ -83,7 +83,7 @@ def create_set_up_app(
         )
 
     app = bare_app(hosts)
-    guarded(app, access)
+    guard_app(app, access)
     lens, well = lens_pages(lambda: table.lens, "/lens", instance), while_preparing(SET_UP)
     for part in (routes, well, making_ready(table), lens):
         app.register_blueprint(part)

@@ -27,9 +27,9 @@ from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.security.requests import Refusal, number
 from webui.share import verdict_png
-from webui.site import bare_app, guarded
+from webui.site import bare_app, guard_app
 from webui.svg.board import Drawing, draw
-from webui.svg.charts import HeatMap, Strips, around_target, on_squares, strips
+from webui.svg.charts import HeatMap, Strips, around_target, squares_map, strips
 
 SHOWN_SESSIONS = 200
 """The list has this many of the newest sessions; all stay in the log."""
@@ -74,7 +74,7 @@ def create_history_app(
     Access is checked as in the panel.
     """
     app = bare_app(hosts)
-    guarded(app, access or Access(Codes()))
+    guard_app(app, access or Access(Codes()))
     app.register_blueprint(history_pages(histories))
     app.jinja_env.globals["sharing"] = True
     app.add_url_rule("/", view_func=app.view_functions["history.sessions"])
@@ -92,18 +92,18 @@ def history_pages(histories: HistoryCache) -> Blueprint:
 
     @routes.get("/sessions/<seq:session>")
     def moment(session: int) -> str:
-        history = _history_of(histories, session)
+        history = _find_history(histories, session)
         at = request.args.get("at")
         index = _index(history.steps, number(at, "at") if at else None)
         return render_template(
             "moment.html",
             instance=instance,
-            **_shown(history, index, request.args.get("view") == "near"),
+            **_moment_of(history, index, request.args.get("view") == "near"),
         )
 
     @routes.get("/sessions/<seq:session>/statistics")
     def statistics(session: int) -> str:
-        counted = count([_history_of(histories, session)])
+        counted = count([_find_history(histories, session)])
         return render_template("statistics.html", session=session, counted=counted, left_out=())
 
     @routes.get("/statistics")
@@ -135,7 +135,8 @@ def _add_downloads(routes: Blueprint, histories: HistoryCache) -> None:
     @routes.get("/sessions/<seq:session>/frame/<seq:seq>.jpg")
     def frame(session: int, seq: int) -> AnyResponse:
         kept = any(
-            record.seq == seq and record.frame for record in _history_of(histories, session).records
+            record.seq == seq and record.frame
+            for record in _find_history(histories, session).records
         )
         return picture(
             histories.frame(seq) if kept else None,
@@ -144,7 +145,7 @@ def _add_downloads(routes: Blueprint, histories: HistoryCache) -> None:
 
     @routes.get("/sessions/<seq:session>/verdict/<seq:seq>.png")
     def share(session: int, seq: int) -> AnyResponse:
-        history = _history_of(histories, session)
+        history = _find_history(histories, session)
         index = next((k for k, step in enumerate(history.steps) if step.seq == seq), None)
         if index is None:
             raise Refusal(
@@ -152,7 +153,7 @@ def _add_downloads(routes: Blueprint, histories: HistoryCache) -> None:
                 "no_verdict",
                 msg("Record {n} of session {n2} contains no decision.", n=seq, n2=session),
             )
-        shown = _shown(history, index, near=True)
+        shown = _moment_of(history, index, near=True)
         jpeg = histories.frame(shown["frame"]) if shown["frame"] else None
         return _file(
             verdict_png(shown["view"], shown["drawing"], jpeg, word),
@@ -163,7 +164,7 @@ def _add_downloads(routes: Blueprint, histories: HistoryCache) -> None:
 
     @routes.get("/sessions/<seq:session>/session.zip")
     def export(session: int) -> AnyResponse:
-        if _history_of(histories, session).open_secret:
+        if _find_history(histories, session).open_secret:
             raise Refusal(
                 409,
                 "secret",
@@ -182,7 +183,7 @@ def _file(data: bytes, mimetype: str, how: str, name: str) -> AnyResponse:
     )
 
 
-def _history_of(histories: HistoryCache, session: int) -> SessionHistory:
+def _find_history(histories: HistoryCache, session: int) -> SessionHistory:
     try:
         return histories.of(session)
     except InputError as error:
@@ -209,7 +210,7 @@ def count(chosen: Sequence[SessionHistory]) -> SessionCounts:
             taken += [(ledger.session, hit) for hit in hits(ledger, history.records)]
             for player, counts in squares_hit(ledger, history.records).items():
                 squares.setdefault(ledger.started.names.get(player, player), []).append(counts)
-    boards = ((player, on_squares(counts)) for player, counts in squares.items())
+    boards = ((player, squares_map(counts)) for player, counts in squares.items())
     return SessionCounts(
         tallies(each for _, each in played),
         strips(gaps),
@@ -236,7 +237,7 @@ def _index(steps: Sequence[Step], at: int | None) -> int:
     return len(steps) - 1 if at is None else sum(step.seq <= at for step in steps) - 1
 
 
-def _shown(history: SessionHistory, index: int, near: bool) -> Moment:
+def _moment_of(history: SessionHistory, index: int, near: bool) -> Moment:
     """Everything that a page or a picture shows of a moment.
 
     Before the first step that is the table as it was set up.

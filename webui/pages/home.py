@@ -18,7 +18,7 @@ from webui.pages.help import help_pages
 from webui.security.incoming import LARGER_BODIES, MOST_UPLOAD_BYTES
 from webui.security.permissions import Access
 from webui.security.requests import Refusal, error
-from webui.site import bare_app, guarded
+from webui.site import bare_app, guard_app
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -39,7 +39,7 @@ def create_home_app(
     first asked for: `{"/sessions": ...}`.
     """
     app = bare_app(hosts, api=False)
-    guarded(app, access)
+    guard_app(app, access)
     app.register_blueprint(_routes(home, MEASURE if others and MEASURE in others else ""))
     app.register_blueprint(help_pages())
     app.register_blueprint(health_pages(lambda: _health(home), home_metrics))
@@ -47,7 +47,7 @@ def create_home_app(
     app.register_error_handler(NotFound, _go_home)
     if others and MEASURE in others:
         app.config[LARGER_BODIES] = {MEASURE: MOST_UPLOAD_BYTES}
-    _load_later(app, others or {})
+    _load_in_background(app, others or {})
     return app
 
 
@@ -123,7 +123,7 @@ def _go_home(_error: NotFound) -> Response:
     return error(404, "not_found", msg("There is nothing here; no game is running."))
 
 
-def _load_later(app: Flask, others: Mapping[str, Callable[[], Flask]]) -> None:
+def _load_in_background(app: Flask, others: Mapping[str, Callable[[], Flask]]) -> None:
     """Answer paths of other applications by these."""
     own, made = app.wsgi_app, dict[str, Flask]()
 

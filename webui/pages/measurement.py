@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from referee.presentation.view_model import ranked
 from table.messages import msg
-from table.observation_document import Measurement, documented
+from table.observation_document import Measurement, to_document
 from webui.api.answers import MeasurementNow, json_answer
 from webui.api.routes import picture
 from webui.interfaces import RulerPort
@@ -27,7 +27,7 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
     def page() -> str:
         now = ruler.latest
         near = request.args.get("view") == "near"
-        seen = documented(now.observation) if now.observation else None
+        seen = to_document(now.observation) if now.observation else None
         rows = ranked(now.measurement)
         drawing = draw(ruler.setup, seen, rows, near)
         view = {"ranking": rows, "state": {}}

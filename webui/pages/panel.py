@@ -26,7 +26,7 @@ from referee.sessions.status import RefereeStatus
 from table.errors import InputError
 from table.json_data import JsonObject
 from table.messages import msg
-from table.observation_document import ObservationDocument, documented
+from table.observation_document import ObservationDocument, to_document
 from webui.api.page_cache import PageCache
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort, VirtualTablePort
@@ -61,7 +61,7 @@ def pages(
 
     @routes.get("/")
     def panel() -> AnyResponse:
-        view, now, shown = session.view(), live.latest, _shown()
+        view, now, shown = session.view(), live.latest, _view_choice()
         return kept.page(view, now, live.setup, shown, lambda: page(view, now, shown))
 
     @routes.post("/command")
@@ -70,7 +70,7 @@ def pages(
             _obey_form(session)
         except Refusal as refusal:
             response: Response = make_response(
-                page(session.view(), live.latest, _shown(), refusal.message)
+                page(session.view(), live.latest, _view_choice(), refusal.message)
             )
             response.status_code = refusal.status
             return response
@@ -85,8 +85,8 @@ def pages(
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
     def page(view: SessionView, now: RefereeStatus, shown: str, notice: str = "") -> str:
-        seen = view.observation if now.observation is None else documented(now.observation)
-        view = _without_what_is_gone(view, seen)
+        seen = view.observation if now.observation is None else to_document(now.observation)
+        view = _without_cleared_ranking(view, seen)
         touches = virtual is not None and may_touch(visitor())
         by_hand = touches and not shown
         return render_template(
@@ -128,14 +128,14 @@ def _overlay(live: LivePort, now: RefereeStatus, view: SessionView) -> Overlay |
     return draw_over(live.setup, now.observation, view.options, view.trace)
 
 
-def _without_what_is_gone(view: SessionView, seen: ObservationDocument | None) -> SessionView:
+def _without_cleared_ranking(view: SessionView, seen: ObservationDocument | None) -> SessionView:
     """The view without the ranking of a table that has been cleared since."""
     if seen is None or any_lies(view.ranking, seen.pieces):
         return view
     return msgspec.structs.replace(view, ranking=())
 
 
-def _shown() -> str:
+def _view_choice() -> str:
     """The way in which the visitor looks at the table; empty for the whole of it."""
     shown = request.args.get("view", "")
     return shown if shown in SHOWN else ""
@@ -159,7 +159,7 @@ def command_document(form: Mapping[str, str]) -> JsonObject:
     document: JsonObject = dict(filled)
     for name in ("said", "misread"):
         if name in filled:
-            document[name] = _said(filled[name])
+            document[name] = _parse_announcement(filled[name])
     for name in ("question", "record", "appeal"):
         if name in filled:
             document[name] = number(filled[name], name)
@@ -220,7 +220,7 @@ def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
         )
 
 
-def _said(text: str) -> Any:
+def _parse_announcement(text: str) -> Any:
     """What a button says to the game: a JSON object of the state's `may_say`."""
     try:
         return json_document(text)

@@ -21,13 +21,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from referee.presentation.session_view import Announcement, SessionView
 from referee.sessions.status import RefereeStatus
 from table.messages import Message, Template, Word, in_a_row, msg
-from table.observation_document import documented
+from table.observation_document import to_document
 from webui.api.page_cache import PageCache
 from webui.api.routes import obey
 from webui.interfaces import LivePort, SessionPort
 from webui.pages.panel import command_document
 from webui.security.login import visitor
-from webui.security.permissions import may_answer, sayings, takes_back
+from webui.security.permissions import may_answer, revocable_vote, sayings
 from webui.security.requests import Refusal, json_body
 from webui.security.seats import Seats
 from webui.svg.board import draw
@@ -101,7 +101,7 @@ class _PhonePage:
 
     def _page(self, view: SessionView, now: RefereeStatus, notice: str = "") -> str:
         seat, held = visitor().seat, self.seats.held()
-        seen = view.observation if now.observation is None else documented(now.observation)
+        seen = view.observation if now.observation is None else to_document(now.observation)
         return render_template(
             "phone.html",
             view=view,
@@ -167,7 +167,7 @@ def own(view: SessionView, seat: str, may_say: Sequence[Announcement]) -> dict[s
         "say": waited_for,
         "aside": [one for one in named if one.get("aside")],
         "rolls": any("die" in one["said"] for one in waited_for),
-        "vote": takes_back(seat, view) if playing else None,
+        "vote": revocable_vote(seat, view) if playing else None,
         "asked": question is not None and may_answer(seat, question),
         "turn": (
             seat in (view.next, state.get("attacker"), state.get("starter"), state.get("to_move"))

@@ -74,7 +74,7 @@ class Photos:
             photo = Photo(id_, name, data, None, message_of(error))
         finally:
             self._reading.release()
-        self._keep(photo)
+        self._add(photo)
         return photo
 
     def find(self, id_: str) -> Photo:
@@ -85,7 +85,7 @@ class Photos:
             raise Refusal(404, "no_photo", msg("This photo is no longer stored; send it again."))
         return photo
 
-    def _keep(self, photo: Photo) -> None:
+    def _add(self, photo: Photo) -> None:
         with self._lock:
             self._kept.pop(photo.id, None)
             self._kept[photo.id] = photo
@@ -111,7 +111,7 @@ def photo_pages(read: PhotoReader, sample: Callable[[], bytes]) -> Blueprint:
 
     @routes.post(ADDRESS)
     def send() -> str:
-        named = _named()
+        named = _colours_of_form()
         if "sample" in request.form:
             return _page([photos.measure(sample(), "mat.jpg", named)])
         files = [file for file in request.files.getlist("photo") if file.filename]
@@ -132,7 +132,7 @@ def photo_pages(read: PhotoReader, sample: Callable[[], bytes]) -> Blueprint:
     @routes.post(f"{ADDRESS}/<id_>")
     def again(id_: str) -> str:
         photo = photos.find(id_)
-        return _page([photos.measure(photo.data, photo.name, _named(), photo.id)])
+        return _page([photos.measure(photo.data, photo.name, _colours_of_form(), photo.id)])
 
     @routes.get(f"{ADDRESS}/<id_>.jpg")
     def drawn(id_: str) -> AnyResponse:
@@ -162,7 +162,7 @@ def _page(photos: Collection[Photo]) -> str:
     )
 
 
-def _named() -> InPhoto:
+def _colours_of_form() -> InPhoto:
     """The colours that a form names; raises Refusal for what is none."""
     target, colours = request.form.get("target", ""), tuple(request.form.getlist("colour"))
     for colour in (*colours, target or COLOURS[0]):

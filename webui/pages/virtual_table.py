@@ -16,7 +16,7 @@ from webui.security.login import visitor
 from webui.security.permissions import Visitor
 from webui.security.requests import Refusal, json_body
 from webui.svg.marks import draw_marks
-from webui.svg.virtual_table import draw_body, grouped
+from webui.svg.virtual_table import count_bodies, draw_body
 
 Place = Annotated[float, msgspec.Meta(ge=-10_000, le=10_000)]
 Text = Annotated[str, msgspec.Meta(max_length=60)]
@@ -67,7 +67,7 @@ def virtual_table(
             "_virtual_now.html",
             now=look,
             bodies=[draw_body(body) for body in look.bodies],
-            reserve=grouped(look.reserve),
+            reserve=count_bodies(look.reserve),
             colours=live.setup.game.colours,
             hosting=who.role == "host",
             lesson=lesson,

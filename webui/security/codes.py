@@ -50,7 +50,7 @@ class Codes:
         """
         self._path, self._lock = path, RLock()
         if path is not None and path.exists():
-            self._now = _read(path)
+            self._now = _read_codes(path)
         else:
             self._now = StoredCodes(
                 key=secrets.token_hex(32), host=new_code(HOST_LENGTH), table=new_code(TABLE_LENGTH)
@@ -69,7 +69,7 @@ class Codes:
         """
         with self._lock:
             if self._path is not None and self._path.exists():
-                self._now = _read(self._path)
+                self._now = _read_codes(self._path)
 
     def put(self, **changed: Any) -> None:
         """Change some of its fields, on disk first.
@@ -97,7 +97,7 @@ class Codes:
             )
 
 
-def _read(path: Path) -> StoredCodes:
+def _read_codes(path: Path) -> StoredCodes:
     document = read_json(path)  # first: it refuses what is no file of its own
     try:
         path.chmod(OWNER_ONLY)

@@ -59,7 +59,7 @@ def is_name(text: str) -> bool:
     return re.fullmatch(_NAME, text, re.ASCII | re.IGNORECASE) is not None
 
 
-def at_home(name: str, hosts: Collection[str]) -> bool:
+def is_local_name(name: str, hosts: Collection[str]) -> bool:
     """True for an address, one of `hosts`, or a name that only this network can have given.
 
     A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding);

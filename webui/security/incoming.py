@@ -124,7 +124,7 @@ def json_document(text: str | bytes) -> Any:
     Raises InputError, in one line, where it is none.
     """
     try:
-        document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_number)
     except InputError:
         raise
     except RecursionError as error:
@@ -134,10 +134,10 @@ def json_document(text: str | bytes) -> Any:
     except ValueError as error:
         raise InputError(msg("expected a JSON document")) from error
     check_plain(document, "JSON", MOST_DEEP)
-    return _cleaned(document)
+    return _clean(document)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
     document = dict(pairs)
     if len(document) < len(pairs):
         raise InputError(msg("expected each name once in a JSON object, got one twice"))
@@ -148,15 +148,15 @@ def _no_number(text: str) -> float:
     raise InputError(msg("expected numbers in JSON, got {raw}", raw=text))
 
 
-def _cleaned(node: Any) -> Any:
+def _clean(node: Any) -> Any:
     """Texts without control characters; raises InputError for numbers out of bounds."""
     match node:
         case str():
             return printable(node)
         case dict():
-            return {printable(name): _cleaned(value) for name, value in node.items()}
+            return {printable(name): _clean(value) for name, value in node.items()}
         case list():
-            return [_cleaned(value) for value in node]
+            return [_clean(value) for value in node]
         case bool() | None:
             return node
         case _:

@@ -35,7 +35,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "join.enter_program": EVERYBODY,
     "join.leave": EVERYBODY,
     "language.choose": EVERYBODY,
-    "pages.command": EVERYBODY,  # `webui.security.permissions.allowed` decides by the command
+    "pages.command": EVERYBODY,  # `permissions.permitted_command` decides by the command
     "api.command": EVERYBODY,
     "seats.command": EVERYBODY,
     "seats.take": ("host", "player"),

@@ -100,7 +100,7 @@ class Access:
             return ticket
         known = who.id
         role = self._role_of(code, f"ticket {known}" if known else client_of(address))
-        had = self._read(ticket)
+        had = self._read_ticket(ticket)
         kept = self.codes.now
         mark = (
             {"host": self._mark(kept.host)} if role == "host" else {"table": self._mark(kept.table)}
@@ -109,7 +109,7 @@ class Access:
 
     def renewed(self, ticket: str) -> str:
         """The ticket of a host who has put another code in the place of theirs."""
-        had = self._read(ticket) or Ticket(id=secrets.token_hex(8))
+        had = self._read_ticket(ticket) or Ticket(id=secrets.token_hex(8))
         return self._write(msgspec.structs.replace(had, host=self._mark(self.codes.now.host)))
 
     def visitor(self, ticket: str) -> Visitor:
@@ -117,7 +117,7 @@ class Access:
 
         A spectator where it is none, or the code that it was given for has been changed.
         """
-        had, kept = self._read(ticket), self.codes.now
+        had, kept = self._read_ticket(ticket), self.codes.now
         if had is None:
             return Visitor()
         if hmac.compare_digest(had.host, self._mark(kept.host)):
@@ -169,7 +169,7 @@ class Access:
         text = self._signer.dumps(msgspec.to_builtins(ticket))
         return text.decode() if isinstance(text, bytes) else text
 
-    def _read(self, text: str) -> Ticket | None:
+    def _read_ticket(self, text: str) -> Ticket | None:
         try:
             return msgspec.convert(self._signer.loads(text), Ticket)
         except (BadSignature, msgspec.ValidationError):
@@ -181,7 +181,7 @@ def _same(given: str, secret: str) -> bool:
     return bool(secret) and hmac.compare_digest(given.encode(), secret.encode())
 
 
-def allowed(
+def permitted_command(
     visitor: Visitor, command: Command, session: SessionPort, held: Collection[str]
 ) -> Command:
     """The command as this visitor may give it now; raises Refusal where they may not.
@@ -255,7 +255,7 @@ def sayings(
     ]
 
 
-def takes_back(seat: str, view: SessionView) -> int | None:
+def revocable_vote(seat: str, view: SessionView) -> int | None:
     """The record of a vote that this player may still change, because nobody has seen it yet."""
     return view.hidden.get(seat)
 
@@ -264,13 +264,15 @@ def _own(seat: str, command: Command, view: SessionView) -> bool:
     """True if the player speaks only for themselves with this command."""
     match command:
         case Hear():
-            return command.heard.get("player") == seat or command.heard in _for_anybody(view)
+            return command.heard.get("player") == seat or command.heard in _general_announcements(
+                view
+            )
         case Answer():
             return view.question is None or may_answer(seat, view.question)
         case Roll() | Appeal() | Resign():
             return command.player == seat
         case Undo():
-            return command.record is not None and command.record == takes_back(seat, view)
+            return command.record is not None and command.record == revocable_vote(seat, view)
         case Declare() | Correct() | Uphold() | Pause() | Resume() | NextGame():
             return False
         case _:
@@ -286,14 +288,14 @@ def may_answer(seat: str | None, question: Question) -> bool:
     )
 
 
-def _for_anybody(view: SessionView) -> list[Mapping[str, Any]]:
+def _general_announcements(view: SessionView) -> list[Mapping[str, Any]]:
     """What any player may say now, whoever it is about."""
     return [one["said"] for one in view.state.get("may_say") or () if one.get("anybody")]
 
 
 def _may_hear(visitor: Visitor, hear: Hear, session: SessionPort, held: Collection[str]) -> bool:
     try:
-        allowed(visitor, hear, session, held)
+        permitted_command(visitor, hear, session, held)
     except Refusal:
         return False
     return True

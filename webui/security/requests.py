@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException, UnsupportedMediaType
 from referee.sessions.event_store import LogFailed
 from table.errors import InputError, message_of
 from table.messages import msg, sentences
-from webui.security.host_names import at_home, read_authority, read_origin
+from webui.security.host_names import is_local_name, read_authority, read_origin
 from webui.security.incoming import LARGER_BODIES, Incoming, SeqConverter, json_document, number_of
 
 logger = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 def _refuse_unknown_host(ours: Collection[str]) -> None:
     """Raise Refusal if the request names another host than this machine and `ours`."""
     asked = incoming()
-    if asked.named is None or not at_home(asked.named.name, ours):
+    if asked.named is None or not is_local_name(asked.named.name, ours):
         name = asked.named.name if asked.named else asked.host_as_sent[:80]
         message = msg(
             "This panel does not answer to the name '{raw}'; use its IP address, or set the"

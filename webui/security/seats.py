@@ -78,7 +78,7 @@ class Seats:
             taken = SeatTaken(
                 player=colour, message=msg("{player}'s seat is taken.", player=colour)
             )
-            self._change(others | {colour: visitor.id}, *map(_freed, left), taken)
+            self._change(others | {colour: visitor.id}, *map(_seat_freed_event, left), taken)
 
     def free(self, *colours: str, by: str = "") -> None:
         """Give seats back, or have them freed `by` somebody else.
@@ -88,7 +88,9 @@ class Seats:
         with self._lock:
             held = self.held()
             left = {one: holder for one, holder in held.items() if one not in colours}
-            self._change(left, *(_freed(colour, by) for colour in held.keys() - left.keys()))
+            self._change(
+                left, *(_seat_freed_event(colour, by) for colour in held.keys() - left.keys())
+            )
 
     def _change(self, seats: dict[str, str], *events: SeatTaken | SeatFreed) -> None:
         """Make all of a change or nothing: beside the codes, and in the log."""
@@ -102,7 +104,7 @@ class Seats:
             raise Refusal(507, "not_kept", message_of(error)) from error
 
 
-def _freed(colour: str, by: str = "") -> SeatFreed:
+def _seat_freed_event(colour: str, by: str = "") -> SeatFreed:
     message = (
         msg("{who} frees {player}'s seat.", who=by.capitalize(), player=colour)
         if by

@@ -21,7 +21,15 @@ from table.observation_document import Counter, ObservationDocument, Piece, Poin
 from table.solids import FACES, TIP, Array, Solid
 from table.table_config import Setup
 from webui.svg.labels import Label, place_labels
-from webui.svg.marks import DrawnMark, DrawnOption, crowded, draw_marks, draw_options, path, plan
+from webui.svg.marks import (
+    DrawnMark,
+    DrawnOption,
+    are_too_many,
+    draw_marks,
+    draw_options,
+    path,
+    plan,
+)
 from webui.svg.names import names_of
 
 MARGIN_MM = 8.0
@@ -199,9 +207,9 @@ def draw(
     options = view.options if view else ()
     close = seen.too_close if seen else frozenset()
     pieces = seen.pieces if seen else ()
-    measured = {index: row for row in ranking if (index := _found(row, pieces)) is not None}
+    measured = {index: row for row in ranking if (index := _piece_index(row, pieces)) is not None}
     shown = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup, seen)
-    view_box = _shaped(shown, _whole_box(setup, None))
+    view_box = _fit_shape(shown, _whole_box(setup, None))
     text_mm = min(view_box[2], 1.5 * view_box[3]) / (38 if near else 46)
     fiducials_seen = seen.camera.fiducials_seen if seen and seen.camera else None
     return Drawing(
@@ -233,9 +241,11 @@ def draw(
             (length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5
         ),
         options=draw_options(setup.board, options),
-        crowded=crowded(options),
+        crowded=are_too_many(options),
         trace=draw_marks(setup.board, view.trace if view else ()),
-        put_back=_put_back(seen, view.earlier, setup) if seen and view and view.earlier else None,
+        put_back=_put_back_marks(seen, view.earlier, setup)
+        if seen and view and view.earlier
+        else None,
     )
 
 
@@ -259,14 +269,14 @@ def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
     )
 
 
-def _put_back(
+def _put_back_marks(
     seen: ObservationDocument, earlier: ObservationDocument, setup: Setup
 ) -> PutBack | None:
     lift, lay = (
         tuple(
             _piece(piece, setup)
             for piece in table.pieces
-            if not any(_lie_alike(piece, one) for one in other.pieces)
+            if not any(_are_at_same_place(piece, one) for one in other.pieces)
         )
         for table, other in ((seen, earlier), (earlier, seen))
     )
@@ -284,7 +294,7 @@ def _put_back(
     return PutBack(lift, lay, _counters(setup, gone))
 
 
-def _lie_alike(one: Piece, other: Piece) -> bool:
+def _are_at_same_place(one: Piece, other: Piece) -> bool:
     return (one.colour, one.size, one.pose) == (other.colour, other.size, other.pose) and math.dist(
         one.base_mm, other.base_mm
     ) <= SAME_PIECE_MM
@@ -292,10 +302,10 @@ def _lie_alike(one: Piece, other: Piece) -> bool:
 
 def any_lies(ranking: Sequence[Ranked], pieces: Sequence[Piece]) -> bool:
     """True if a piece of the ranking still lies there, or it is not known where it lay."""
-    return any(row.base_mm is None or _found(row, pieces) is not None for row in ranking)
+    return any(row.base_mm is None or _piece_index(row, pieces) is not None for row in ranking)
 
 
-def _found(row: Ranked, pieces: Sequence[Piece]) -> int | None:
+def _piece_index(row: Ranked, pieces: Sequence[Piece]) -> int | None:
     """Index of the piece that a row of the ranking is about, if it still lies there."""
     base_mm = row.base_mm
     if base_mm is None:
@@ -486,7 +496,7 @@ def _near_box(
     )
 
 
-def _shaped(
+def _fit_shape(
     box: tuple[float, float, float, float], like: tuple[float, float, float, float]
 ) -> tuple[float, float, float, float]:
     """A box that is enlarged about its middle to the shape of another.

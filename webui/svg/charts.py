@@ -129,7 +129,7 @@ def _map(landings: Sequence[Landing], side_mm: int) -> HeatMap:
     return HeatMap(cells, BINS, side_mm, rings, len(landings) - sum(inside.values()))
 
 
-def on_squares(counts: Iterable[Mapping[str, int]]) -> HeatMap | None:
+def squares_map(counts: Iterable[Mapping[str, int]]) -> HeatMap | None:
     """A map of the squares that throws touched, a1 at the near left; None where none did."""
     total: Counter[str] = Counter()
     for each in counts:

@@ -120,7 +120,7 @@ def _cheapest(
     boxes = np.hstack([middle - np.divide(size, 2), middle + np.divide(size, 2)])
     area = width * height
     covered = 3.0 * _overlap(boxes, solids).sum(axis=1) + 4.0 * _overlap(boxes, taken).sum(axis=1)
-    crossed = 0.5 * area * _crossed(boxes, lines).sum(axis=1)
+    crossed = 0.5 * area * _crossings(boxes, lines).sum(axis=1)
     outside = 6.0 * (area - _overlap(boxes, frame[None])[:, 0])
     best: Array = boxes[np.argmin(covered + crossed + outside + 0.1 * area * clear / height)]
     return best
@@ -132,7 +132,7 @@ def _samples(points_mm: Any) -> Array:
     return line
 
 
-def _crossed(boxes: Array, lines: Array) -> Array:
+def _crossings(boxes: Array, lines: Array) -> Array:
     """How much boxes (n, 4) cross lines (m, 40, 2), as (n, m).
 
     1 where a box covers a quarter or more of a line, proportionally less below that.

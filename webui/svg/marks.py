@@ -62,7 +62,7 @@ def draw_options(
     )
 
 
-def crowded(options: Sequence[Option]) -> bool:
+def are_too_many(options: Sequence[Option]) -> bool:
     """True if the ends of all moves drawn at once would hide the pieces.
 
     Each is drawn when it is picked then.
@@ -114,7 +114,7 @@ def _lines(
             return [
                 line
                 for middle in middles
-                for line in [(circle(middle, DOT * side), True), *_looks(middle, looks, side)]
+                for line in [(circle(middle, DOT * side), True), *_look_ticks(middle, looks, side)]
             ]
         case "take":
             return [line for middle in middles for line in _reticle(middle, side)]
@@ -123,12 +123,15 @@ def _lines(
                 (corners.mean(axis=0) + 0.9 * (corners - corners.mean(axis=0)), True)
                 for corners in cells
             ]
-            return [*framed, *(line for middle in middles for line in _looks(middle, looks, side))]
+            return [
+                *framed,
+                *(line for middle in middles for line in _look_ticks(middle, looks, side)),
+            ]
         case _:
             return _arrow(middles, side)
 
 
-def _looks(middle: Array, looks: Sequence[str], side: float) -> list[tuple[Array, bool]]:
+def _look_ticks(middle: Array, looks: Sequence[str], side: float) -> list[tuple[Array, bool]]:
     """Ticks along the compass points that a piece may look along."""
     ways = [
         np.array([math.cos(math.radians(POINTS[look])), math.sin(math.radians(POINTS[look]))])

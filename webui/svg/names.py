@@ -29,12 +29,12 @@ def names_of(board: Board, known: Sequence[NamedPiece], pieces: Sequence[Piece])
         here = [
             name
             for colour, name, corners in places
-            if colour == piece.colour and _lies_on(middle, corners)
+            if colour == piece.colour and _is_on_cells(middle, corners)
         ]
         if len(here) == 1:
             found[index] = here[0]
     return found
 
 
-def _lies_on(middle: Array, cells: Sequence[Array]) -> bool:
+def _is_on_cells(middle: Array, cells: Sequence[Array]) -> bool:
     return any(within(corners, middle) for corners in cells)

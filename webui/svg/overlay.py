@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from referee.presentation.lens_view import through_lens
+from referee.presentation.lens_view import camera_projection
 from referee.presentation.session_view import Mark, Option
 from table.cells import cells_mm
 from table.messages import phrase
@@ -20,8 +20,8 @@ from webui.svg.marks import (
     DrawnMark,
     DrawnOption,
     Sheet,
+    are_too_many,
     circle,
-    crowded,
     draw_marks,
     draw_options,
     path,
@@ -72,7 +72,7 @@ def draw_over(
     setup: Setup, seen: Observation, options: Sequence[Option] = (), trace: Sequence[Mark] = ()
 ) -> Overlay:
     """What was seen, over the picture that it was seen in."""
-    sheet = through_lens(setup, seen.camera)
+    sheet = camera_projection(setup, seen.camera)
     kind = setup.game.counters
     radius_mm = kind.diameter_mm / 2 if kind else 0.0
     counters = (
@@ -100,7 +100,7 @@ def draw_over(
         pieces=tuple(_piece(piece, sheet) for piece in seen.pieces),
         counters=tuple(counters),
         options=draw_options(setup.board, options, sheet),
-        crowded=crowded(options),
+        crowded=are_too_many(options),
         trace=draw_marks(setup.board, trace, sheet),
     )
 

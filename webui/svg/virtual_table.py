@@ -42,7 +42,7 @@ def draw_body(body: VirtualBody) -> DrawnBody:
     )
 
 
-def grouped(reserve: Iterable[VirtualBody]) -> list[tuple[DrawnBody, int]]:
+def count_bodies(reserve: Iterable[VirtualBody]) -> list[tuple[DrawnBody, int]]:
     """The bodies beside the table, each sort once with its number."""
     counts: dict[str, list[VirtualBody]] = {}
     for body in reserve:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.service.unit import PRIVATE, Unit, hides_homes, quoted
+from cli.service.unit import PRIVATE, Unit, may_hide_homes, quoted
 from table.errors import InputError
 
 ANALYZE = shutil.which("systemd-analyze")
@@ -121,7 +121,7 @@ def test_groups_that_do_not_exist_are_not_named() -> None:
     ],
 )
 def test_home_folders_are_hidden_unless_rinkside_is_in_one(path: str, hidden: bool) -> None:
-    assert hides_homes([Path("/usr/bin/python3"), Path(path)]) is hidden
+    assert may_hide_homes([Path("/usr/bin/python3"), Path(path)]) is hidden
     text = Unit(UNIT.program, (), hides_homes=hidden).system()
     assert f"ProtectHome={'yes' if hidden else 'read-only'}\n" in text
 

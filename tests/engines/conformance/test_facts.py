@@ -13,7 +13,7 @@ from engines.statistics import Step
 from simulation.players.policies import RandomPlayer, playout
 from simulation.tables import installed_players
 from table.boards import Open
-from table.games import all_table_facts, measuring, played_on, table_facts, usual_game
+from table.games import all_table_facts, default_game_on, measuring, table_facts, usual_game
 
 THROWS = {"ice_boule": ("blue", "yellow"), "ice_storm": ("red", "yellow", "blue")}
 
@@ -34,7 +34,7 @@ def played(name):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_board_of_a_kind_is_first_that_of_the_project(name):
     default = table_facts(name).default
-    assert played_on(default.kind) == (name, default)
+    assert default_game_on(default.kind) == (name, default)
 
 
 def test_a_game_that_is_not_installed_has_defaults():

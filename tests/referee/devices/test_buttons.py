@@ -8,7 +8,7 @@ from engines import GAMES
 from hardware.interfaces import Press
 from referee.devices.answer_picker import AnswerSelection
 from referee.devices.buttons import commands_of, roller
-from referee.sessions.caliper_answers import Measuring, in_question
+from referee.sessions.caliper_answers import Measuring, contested_pieces
 from referee.sessions.commands import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.sessions.events import Choice, QuestionAsked, Record
 from referee.sessions.state import CountedRuling
@@ -28,8 +28,8 @@ def asked(evidence):
 
 
 def test_pieces_in_question_are_named_as_the_game_names_them():
-    assert in_question(asked(CLOSE)) == ("yellow", "blue 2", "yellow 2")
-    assert in_question(asked({})) == ()
+    assert contested_pieces(asked(CLOSE)) == ("yellow", "blue 2", "yellow 2")
+    assert contested_pieces(asked({})) == ()
 
 
 def test_readings_are_of_one_piece_after_the_other():

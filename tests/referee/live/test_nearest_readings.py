@@ -9,7 +9,7 @@ import pytest
 
 from engines.occlusion import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Waiting
-from referee.live.nearest_explanation import ask_as_start, ask_misreading, ask_swapped
+from referee.live.nearest_explanation import ask_if_start, ask_misreading, ask_swapped
 from referee.sessions.events import QuestionAsked
 from referee.sessions.session import Session
 from tests.support.scripted_eyes import referee
@@ -25,7 +25,7 @@ AS_RECORDED = Waiting(**VERDICT, as_recorded=True)
 def ledger_of(judge, *colours, begun=True):
     """A session of a game whose judge looks at tables only."""
     engine = SimpleNamespace(judge=lambda _state, table, before, _board: judge(table, before))
-    return SimpleNamespace(engine=engine, state=None, colours=colours, begun=begun)
+    return SimpleNamespace(engine=engine, state=None, colours=colours, has_begun=begun)
 
 
 def colours_of(table):
@@ -85,9 +85,9 @@ def test_the_host_may_start_from_a_table_that_nothing_explains_if_play_could_go_
         "blue",
         begun=begun,
     )
-    question = ask_as_start(ledger, verdict, seen(0, red), setup_of())
+    question = ask_if_start(ledger, verdict, seen(0, red), setup_of())
     assert (question is not None) == asked
-    assert ask_as_start(ledger, verdict, seen(0), setup_of()) is None
+    assert ask_if_start(ledger, verdict, seen(0), setup_of()) is None
 
 
 def kinds_of(table):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.stability import StabilityMonitor, same_positions, unchanged_since_verdict
+from referee.live.stability import StabilityMonitor, is_judged_table, same_positions
 from table.observation import SeenCounter, SeenDie, Unusable
 
 places = st.tuples(
@@ -194,9 +194,9 @@ def test_what_was_judged_in_doubt_is_judged_again_where_it_is_read_well_elsewher
         seen(0, piece("red", 8, 0, sigma_mm=0.2)),
     )
     assert same_positions(hardly, well)
-    assert not unchanged_since_verdict(hardly, well)
-    assert unchanged_since_verdict(well, hardly), "a worse reading is no news"
-    assert unchanged_since_verdict(hardly, seen(0, piece("red", 0.5, 0, sigma_mm=0.2)))
+    assert not is_judged_table(hardly, well)
+    assert is_judged_table(well, hardly), "a worse reading is no news"
+    assert is_judged_table(hardly, seen(0, piece("red", 0.5, 0, sigma_mm=0.2)))
 
 
 def test_something_that_cannot_be_read_is_news_where_nothing_unread_was(seen, piece):
@@ -205,10 +205,10 @@ def test_something_that_cannot_be_read_is_news_where_nothing_unread_was(seen, pi
     unread, beside, elsewhere = (
         dataclasses.replace(judged, unread_mm=(np.array([x_mm, 50.0]),)) for x_mm in (60, 70, 100)
     )
-    assert not unchanged_since_verdict(judged, unread)
-    assert unchanged_since_verdict(unread, beside), "the same thing, of which another part shows"
-    assert not unchanged_since_verdict(unread, elsewhere)
-    assert unchanged_since_verdict(unread, judged), "it was taken away, or is a piece that is read"
+    assert not is_judged_table(judged, unread)
+    assert is_judged_table(unread, beside), "the same thing, of which another part shows"
+    assert not is_judged_table(unread, elsewhere)
+    assert is_judged_table(unread, judged), "it was taken away, or is a piece that is read"
 
 
 @pytest.mark.parametrize("moves_at", [None, 3000])
@@ -351,7 +351,7 @@ def test_tiles_that_sank_are_another_table(seen, piece):
 def test_a_throw_may_end_beside_the_table(seen, piece):
     judged = seen(0, piece("red", 0, 0))
     beside = dataclasses.replace(seen(0, piece("red", 0, 0)), off_board=(piece("blue", 900, 0),))
-    assert unchanged_since_verdict(judged, judged)
-    assert not unchanged_since_verdict(judged, beside)
+    assert is_judged_table(judged, judged)
+    assert not is_judged_table(judged, beside)
     farther = dataclasses.replace(beside, off_board=(piece("blue", 950, 0),))
-    assert unchanged_since_verdict(beside, farther)
+    assert is_judged_table(beside, farther)

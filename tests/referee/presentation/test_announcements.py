@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.presentation.announcements import LONGEST, call, sound
+from referee.presentation.announcements import LONGEST, announcement, sound
 
 SAID = [
     (
@@ -49,25 +49,25 @@ SAID = [
 
 @pytest.mark.parametrize(("message", "words"), SAID)
 def test_a_ruling_is_called(message, words):
-    assert call("ruled", message) == words
+    assert announcement("ruled", message) == words
 
 
 def test_of_what_was_heard_only_that_is_called():
     assert (
-        call("noted", "Blue's die shows 3. Blue moves and spends 3 points.")
+        announcement("noted", "Blue's die shows 3. Blue moves and spends 3 points.")
         == "Blue's die shows 3."
     )
 
 
 @pytest.mark.parametrize("kind", ["corrected", "undone", "declared"])
 def test_what_people_put_right_is_called_without_what_it_was(kind):
-    assert "Yellow" not in call(kind, "players corrected record 7: Yellow leads instead.")
+    assert "Yellow" not in announcement(kind, "players corrected record 7: Yellow leads instead.")
 
 
 @given(st.text(max_size=400))
 def test_a_call_is_short_whatever_is_said(message):
-    assert "±" not in call("ruled", "Red lies 3.0 ± 0.4 mm off.")
-    assert len(call("ruled", message)) <= max(len(message) + 20, 2 * LONGEST)
+    assert "±" not in announcement("ruled", "Red lies 3.0 ± 0.4 mm off.")
+    assert len(announcement("ruled", message)) <= max(len(message) + 20, 2 * LONGEST)
 
 
 @pytest.mark.parametrize(

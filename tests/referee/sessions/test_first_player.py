@@ -34,7 +34,7 @@ from referee.sessions.events import (
     VerdictReached,
     decode,
 )
-from referee.sessions.first_player import decided, draw_lot
+from referee.sessions.first_player import draw_lot, first_player_decision
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from referee.statistics.history import HistoryCache
@@ -79,7 +79,7 @@ def test_by_hand_is_what_it_was_before(begin):
     session = begin(SessionStarted(game="ice_boule", players=PLAYERS))
     assert session.ledger.state == GAMES["ice_boule"].start(PLAYERS, {})
     assert session.view().verdicts == ()
-    assert decided("", "ice_boule", PLAYERS) == ("hand", "", "", "")
+    assert first_player_decision("", "ice_boule", PLAYERS) == ("hand", "", "", "")
 
 
 def test_a_log_of_before_is_read_as_it_was(begin):
@@ -107,7 +107,7 @@ def test_a_lot_gives_every_player_the_same_chance():
     drawn = []
     for place in range(len(PLAYERS)):
         assert (
-            decided(
+            first_player_decision(
                 "lot",
                 "ice_boule",
                 PLAYERS,
@@ -272,7 +272,7 @@ def test_who_has_resigned_does_not_begin(begin, log):
 )
 def test_what_cannot_be_chosen_is_refused(begins, game, message):
     with pytest.raises(InputError) as caught:
-        decided(begins, game, PLAYERS)
+        first_player_decision(begins, game, PLAYERS)
     assert str(caught.value) == message
 
 

@@ -15,18 +15,18 @@ from referee.sessions.misreadings import (
     Kind,
     Misread,
     MisreadingExplanation,
-    amiss,
     apply_corrections,
-    as_it_is,
-    came,
+    contradicts_record,
     explanations,
-    follow,
-    half_done,
+    follow_corrections,
+    is_half_done,
     kind_of,
     likest,
-    plain,
+    misreadings_data,
+    new_piece_indexes,
     rank,
     read_misread,
+    true_piece,
 )
 from simulation.players.ice_boule_table import demo_setup
 
@@ -111,7 +111,7 @@ def middle_mm(piece):
 @pytest.mark.parametrize("turned_deg", [180.0, 0.0])
 def test_a_piece_that_points_the_other_way_lies_where_it_lay(piece, heading_deg, turned_deg):
     lies = piece("red", 100, 100, heading_deg)
-    now = as_it_is(lies, misread(lies, RED, turned_deg=turned_deg), SETUP)
+    now = true_piece(lies, misread(lies, RED, turned_deg=turned_deg), SETUP)
     assert now.heading_deg == heading_deg + turned_deg
     assert middle_mm(now) == pytest.approx(middle_mm(lies), abs=1.0)
     assert now.pose == "lying"
@@ -120,27 +120,27 @@ def test_a_piece_that_points_the_other_way_lies_where_it_lay(piece, heading_deg,
 @pytest.mark.parametrize("heading_deg", [0.0, 90.0, 200.0])
 def test_a_piece_that_stands_stands_on_the_middle_of_where_it_was_read_to_lie(piece, heading_deg):
     lies = piece("red", 100, 100, heading_deg)
-    stands = as_it_is(lies, misread(lies, Kind("red", "medium", "upright")), SETUP)
+    stands = true_piece(lies, misread(lies, Kind("red", "medium", "upright")), SETUP)
     assert stands.pose == "upright"
     assert stands.base_mm == pytest.approx(middle_mm(lies), abs=2.0)
-    again = as_it_is(stands, misread(stands, RED, turned_deg=90.0), SETUP)
+    again = true_piece(stands, misread(stands, RED, turned_deg=90.0), SETUP)
     assert again.heading_deg == heading_deg + 90
     assert middle_mm(again) == pytest.approx(stands.base_mm, abs=2.0)
 
 
 def test_what_people_say_is_sure_and_only_that_is_changed(piece):
     lies = replace(piece("red", 100, 100), colour_probability=0.5, rivals=(piece("red", 0, 0),))
-    now = as_it_is(lies, misread(lies, BLUE), SETUP)
+    now = true_piece(lies, misread(lies, BLUE), SETUP)
     assert (now.colour, now.colour_probability, now.rivals) == ("blue", 1.0, ())
     assert now.solid is lies.solid
-    large = as_it_is(lies, misread(lies, Kind("red", "large", "lying")), SETUP)
+    large = true_piece(lies, misread(lies, Kind("red", "large", "lying")), SETUP)
     assert (large.size, list(large.base_mm)) == ("large", [100, 100])
     assert np.ptp(large.solid.vertices_mm[:, 0]) > np.ptp(lies.solid.vertices_mm[:, 0])
 
 
 def test_corrections_are_kept_as_plain_data_and_others_are_none(red):
     ones = (misread(red, BLUE, turned_deg=3.0), misread(red, None))
-    assert read_misread(plain(ones)) == ones
+    assert read_misread(misreadings_data(ones)) == ones
     assert read_misread([{"surprise": 1}]) == ()
 
 
@@ -169,7 +169,7 @@ def test_how_well_a_verdict_explains_its_table(seen, red, what):
     verdict, expected, is_amiss = VERDICTS[what]
     assert rank(verdict) == expected
     for before in (None, seen(0, red)):
-        assert amiss(verdict, seen(0, red), before, COLOURS) == is_amiss
+        assert contradicts_record(verdict, seen(0, red), before, COLOURS) == is_amiss
 
 
 def test_a_refusal_is_a_misreading_where_nothing_was_ruled_on_or_a_colour_is_not_in_play(
@@ -177,23 +177,23 @@ def test_a_refusal_is_a_misreading_where_nothing_was_ruled_on_or_a_colour_is_not
 ):
     refused, before = Refused(**VERDICT), seen(0)
     assert rank(refused) == 1
-    assert amiss(refused, seen(0, red), None, COLOURS)
-    assert not amiss(refused, seen(0, red), before, COLOURS)
-    assert amiss(refused, seen(0, red, piece("pink", 150, 50)), before, COLOURS)
+    assert contradicts_record(refused, seen(0, red), None, COLOURS)
+    assert not contradicts_record(refused, seen(0, red), before, COLOURS)
+    assert contradicts_record(refused, seen(0, red, piece("pink", 150, 50)), before, COLOURS)
 
 
 def test_a_part_of_an_act_is_half_done_and_something_else_is_not():
-    assert half_done(WAITING)
-    assert not half_done(Waiting(**VERDICT, differences=("a piece",)))
-    assert not half_done(OutOfSync(**VERDICT, differences=("a piece",)))
+    assert is_half_done(WAITING)
+    assert not is_half_done(Waiting(**VERDICT, differences=("a piece",)))
+    assert not is_half_done(OutOfSync(**VERDICT, differences=("a piece",)))
 
 
 def test_pieces_that_lie_as_before_are_not_new(seen, piece, red, blue):
     before = seen(0, red, blue)
-    assert came(seen(9, red, blue), before) == []
-    assert came(seen(9, red, piece("blue", 170, 50)), before) == [1]
-    assert came(seen(9, replace(red, colour="blue"), blue), before) == [0]
-    assert came(seen(9, red, blue), None) == [0, 1]
+    assert new_piece_indexes(seen(9, red, blue), before) == []
+    assert new_piece_indexes(seen(9, red, piece("blue", 170, 50)), before) == [1]
+    assert new_piece_indexes(seen(9, replace(red, colour="blue"), blue), before) == [0]
+    assert new_piece_indexes(seen(9, red, blue), None) == [0, 1]
 
 
 # --- explanations ---
@@ -311,7 +311,9 @@ def test_a_table_that_no_reading_brings_nearer_is_not_explained(seen, piece):
 
 
 def followed(judge, table, lost, before):
-    return follow(judge, MisreadingExplanation((), table, judge(table)), lost, before, SETUP)
+    return follow_corrections(
+        judge, MisreadingExplanation((), table, judge(table)), lost, before, SETUP
+    )
 
 
 def test_a_correction_goes_along_where_it_explains_where_the_piece_went(seen, piece, red):

@@ -8,7 +8,7 @@ import pytest
 
 from referee.sessions.commands import Answer, Correct, Declare, Hear, Pause, Undo
 from referee.sessions.events import Choice, QuestionAsked, VerdictReached
-from referee.sessions.secret_votes import AffectedVotes, hidden_votes, touched
+from referee.sessions.secret_votes import AffectedVotes, affected_votes, hidden_votes
 from referee.sessions.session import Session
 from tests.support.variants import Variant
 
@@ -98,7 +98,7 @@ def test_votes_are_hidden_from_the_record_that_cast_them_until_they_are_revealed
     ],
 )
 def test_where_no_vote_is_hidden_only_new_votes_are_touched(voted, command, affected):
-    assert touched(voted("red").ledger, command) == affected
+    assert affected_votes(voted("red").ledger, command) == affected
 
 
 @pytest.mark.parametrize(
@@ -123,15 +123,15 @@ def test_where_no_vote_is_hidden_only_new_votes_are_touched(voted, command, affe
 def test_hidden_votes_are_touched_by_what_takes_them_back_or_goes_on_behind_them(
     voted, command, affected
 ):
-    assert touched(voted("vote blue 1", "red", "vote red 1").ledger, command) == affected
+    assert affected_votes(voted("vote blue 1", "red", "vote red 1").ledger, command) == affected
 
 
 def test_a_vote_that_was_revealed_may_be_corrected_and_no_other_one_with_it(voted):
     ledger = voted("vote red 1", REVEAL).ledger
-    assert touched(ledger, Correct(record=2, moves=("vote red 2",))) == NONE
-    both = touched(ledger, Correct(record=2, moves=("vote red 2", "vote blue 2")))
+    assert affected_votes(ledger, Correct(record=2, moves=("vote red 2",))) == NONE
+    both = affected_votes(ledger, Correct(record=2, moves=("vote red 2", "vote blue 2")))
     assert both == AffectedVotes(frozenset(["blue"]), aloud=True)
-    twice = touched(ledger, Correct(record=2, moves=("vote red 2", "vote red 3")))
+    twice = affected_votes(ledger, Correct(record=2, moves=("vote red 2", "vote red 3")))
     assert twice == replace(RED, aloud=True)
 
 
@@ -139,10 +139,10 @@ def test_an_answer_casts_the_votes_of_its_question(voted):
     session = voted("vote blue 1")
     choices = (Choice(label="yes", moves=("vote red 1",)), Choice(label="no"))
     session.append(QuestionAsked(code="pegs.vote", message="Did red vote?", choices=choices))
-    assert touched(session.ledger, Answer(question=3, label="no")) == RED
-    assert touched(session.ledger, Undo()) == NONE, "it takes the question back"
-    assert touched(session.ledger, Undo(record=2)).voters == {"blue"}
+    assert affected_votes(session.ledger, Answer(question=3, label="no")) == RED
+    assert affected_votes(session.ledger, Undo()) == NONE, "it takes the question back"
+    assert affected_votes(session.ledger, Undo(record=2)).voters == {"blue"}
 
 
 def test_nothing_is_taken_back_where_nothing_stands(voted):
-    assert touched(voted().ledger, Undo()) == NONE
+    assert affected_votes(voted().ledger, Undo()) == NONE

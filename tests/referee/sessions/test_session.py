@@ -34,7 +34,7 @@ from referee.sessions.events import (
     Undone,
     VerdictReached,
 )
-from referee.sessions.misreadings import Kind, Misread, plain
+from referee.sessions.misreadings import Kind, Misread, misreadings_data
 from referee.sessions.session import RECORDS_KEPT, Session
 from referee.sessions.state import fold
 from table.errors import InputError
@@ -504,7 +504,7 @@ def test_a_colour_that_nobody_plays_is_what_people_say_and_players_keep_theirs(s
         Misread(read=kinds[read], x_mm=0.0, y_mm=0.0, true=kinds[true] if true else None)
         for read, true in (("pink", "red"), ("pink", None), ("red", "blue"), ("green", "pink"))
     ]
-    put(session, "red", evidence={"misread": plain(misread)})
+    put(session, "red", evidence={"misread": misreadings_data(misread)})
     assert session.ledger.colours_misread == {"pink": "red"}
 
 

@@ -11,7 +11,7 @@ from referee.sessions.commands import Resign, Undo
 from referee.sessions.event_store import Log
 from referee.sessions.events import SessionStarted, VerdictReached
 from referee.sessions.session import Session
-from referee.sessions.start import as_played, latest_to_resume, opening, parse_names, reopened
+from referee.sessions.start import opening, parse_names, played_setup, reopened, resumable_session
 from table.errors import InputError
 from table.table_config import CoverDice, parse_table
 from tests.support.pictures import TABLE
@@ -75,31 +75,31 @@ def test_a_session_that_was_ended_goes_on_too(path):
 
 def test_the_latest_session_is_resumed_unless_its_game_is_over(path):
     with Log(path) as log:
-        assert latest_to_resume(log, SETUP) == 1
+        assert resumable_session(log, SETUP) == 1
         session = Session.reopen(log, 1)
         session.end("Rinkside was ended")
-        assert latest_to_resume(log, SETUP) == 1
+        assert resumable_session(log, SETUP) == 1
         session = reopened(log, 1, SETUP, "folder frames", BEGUN)
         session.command(Resign(player="red"))
         assert session.ledger.outcome is not None
-        assert latest_to_resume(log, SETUP) is None
+        assert resumable_session(log, SETUP) is None
         begun = opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN)
-        assert latest_to_resume(log, SETUP) is None
+        assert resumable_session(log, SETUP) is None
         number = Session.begin(log, begun).id
-        assert latest_to_resume(log, SETUP) == number
+        assert resumable_session(log, SETUP) == number
 
 
 def test_simulated_and_real_sessions_are_not_taken_for_each_other(path):
     with Log(path) as log:
         begun = opening("ice_boule", ("red", "blue"), {}, SETUP, "simulated table 3", BEGUN, True)
         number = Session.begin(log, begun).id
-        assert latest_to_resume(log, SETUP, simulated=True) == number
-        assert latest_to_resume(log, SETUP) == 1
+        assert resumable_session(log, SETUP, simulated=True) == number
+        assert resumable_session(log, SETUP) == 1
 
 
 def test_a_log_without_sessions_has_none_to_resume(tmp_path):
     with Log(tmp_path / "log.sqlite") as log:
-        assert latest_to_resume(log, SETUP) is None
+        assert resumable_session(log, SETUP) is None
 
 
 def test_the_latest_session_of_another_table_is_refused_in_one_line(path):
@@ -110,7 +110,7 @@ def test_the_latest_session_of_another_table_is_refused_in_one_line(path):
         Log(path) as log,
         pytest.raises(InputError, match=r"^--resume 1: expected the lens") as error,
     ):
-        latest_to_resume(log, other)
+        resumable_session(log, other)
     assert "\n" not in str(error.value)
 
 
@@ -168,10 +168,10 @@ def test_only_players_have_names():
     ("rulings", "edge_mm"), [({"cover": "on"}, 16.0), ({"cover": "off"}, None), ({}, None)]
 )
 def test_one_ruling_is_enough_for_cover_dice_to_be_looked_for(rulings, edge_mm):
-    dice = as_played("zamboni_wars", SETUP, rulings).cover_dice
+    dice = played_setup("zamboni_wars", SETUP, rulings).cover_dice
     assert (dice and dice.edge_mm) == edge_mm
     other = msgspec.structs.replace(SETUP, cover_dice=CoverDice(edge_mm=12.0))
-    assert as_played("zamboni_wars", other, rulings) is other
+    assert played_setup("zamboni_wars", other, rulings) is other
     recorded = opening(
         "zamboni_wars", ("red", "blue"), rulings, SETUP, "folder frames", BEGUN
     ).table

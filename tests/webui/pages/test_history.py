@@ -22,7 +22,7 @@ from table.boards import Hex
 from table.table_config import table_document
 from tests.support.setups import setup_of
 from webui import create_app, create_history_app
-from webui.svg.charts import around_target, on_squares, strips
+from webui.svg.charts import around_target, squares_map, strips
 
 
 @pytest.fixture
@@ -262,5 +262,5 @@ def test_landings_are_counted_about_the_target():
     assert heat.side_mm == 5
     assert counts[10, 0] == 2
     assert around_target({"Anna": []}) == {}
-    board = on_squares([{"a1": 2, "h8": 1}, {"a1": 1}])
+    board = squares_map([{"a1": 2, "h8": 1}, {"a1": 1}])
     assert {(cell.x, cell.y): cell.count for cell in board.cells} == {(-4, 3): 3, (3, -4): 1}

@@ -16,7 +16,7 @@ from webui.pages.home import create_home_app
 from webui.security.codes import Codes
 from webui.security.incoming import LARGER_BODIES, MOST_UPLOAD_BYTES
 from webui.security.permissions import Access
-from webui.site import bare_app, guarded
+from webui.site import bare_app, guard_app
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 PAGE = OWN | {"Accept": "text/html"}
@@ -144,7 +144,7 @@ def test_other_applications_are_made_when_they_are_first_asked_for(home, access)
 
     def other():
         app = bare_app((), api=False)
-        guarded(app, access)
+        guard_app(app, access)
         app.add_url_rule("/sessions", view_func=lambda: "the sessions")
         made.append(app)
         return app
@@ -183,7 +183,7 @@ class Way:
 @pytest.mark.parametrize("then", ["home", "again"])
 def test_a_game_is_left_by_its_host_once_the_answer_is_sent(access, then):
     way, app = Way(), bare_app((), api=False)
-    guarded(app, access)
+    guard_app(app, access)
     add_door(app, way)
     watcher, host = app.test_client(), app.test_client()
     host.post("/join", data={"code": access.codes.now.host}, headers=OWN)

@@ -16,7 +16,7 @@ from table.errors import InputError
 from webui import create_app
 from webui.security.codes import LETTERS, Codes
 from webui.security.login import OPEN_TO
-from webui.security.permissions import Access, Visitor, allowed
+from webui.security.permissions import Access, Visitor, permitted_command
 from webui.security.requests import Refusal
 from webui.security.wrong_codes import MOST_CLIENTS, MOST_WRONG, Guesses
 
@@ -511,7 +511,7 @@ def test_a_damaged_file_of_codes_is_one_line(tmp_path, text):
 
 def test_a_command_for_a_spectator_is_refused_before_the_session_hears_of_it(session):
     with pytest.raises(Refusal, match="Spectators cannot change anything"):
-        allowed(Visitor(), Undo(), session, ())
+        permitted_command(Visitor(), Undo(), session, ())
 
 
 def test_a_session_is_carried_away_by_hosts(session, live, tmp_path, as_host):

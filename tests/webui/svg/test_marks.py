@@ -13,7 +13,7 @@ import pytest
 from engines.board_marks import Mark
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
-from referee.presentation.lens_view import through_lens
+from referee.presentation.lens_view import camera_projection
 from referee.presentation.shown_games import on_board
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cells_mm
@@ -135,7 +135,7 @@ def test_over_the_picture_everything_is_where_the_camera_sees_it(live):
     setup, seen = live.setup, live.latest.observation
     over = draw_over(setup, seen)
     assert len(over.pieces) == len(seen.pieces)
-    sheet = through_lens(setup, seen.camera)
+    sheet = camera_projection(setup, seen.camera)
     assert np.allclose(
         numbers(over.ground), sheet(np.column_stack([setup.outline_mm(), np.zeros(4)])), atol=0.01
     )
