@@ -18,7 +18,10 @@ SETUP = setup_of()
 
 def ledger_of(*misread, colours=None, rulings=(1,)):
     return SimpleNamespace(
-        misread=misread, colours_misread=colours or {}, rulings=rulings, seen_in=iter(rulings)
+        misread=misread,
+        colours_misread=colours or {},
+        rulings=rulings,
+        observed_records=iter(rulings),
     )
 
 
