@@ -11,14 +11,14 @@ from cli.shutdown import stop_signal
 
 DROPPED = """
 import os, signal
-from cli.shutdown import stopped_by_one_signal
+from cli.shutdown import stop_signal
 
 class Thing:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
         list(range(1000))  # Python takes signals between two steps
 
-with stopped_by_one_signal() as stopping:
+with stop_signal() as stopping:
     thing = Thing()
     del thing
     print(stopping.is_set())
