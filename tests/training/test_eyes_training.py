@@ -256,7 +256,7 @@ def test_scenes_examples_and_the_loss_are_made_on_the_device_alone(
         b, k = world.stuff.clear.shape
         return world, torch.arange(k, device=world.stuff.clear.device).expand(b, k)
 
-    monkeypatch.setattr(raytracer, "picked", every_third)
+    monkeypatch.setattr(raytracer, "true_indices", every_third)
     monkeypatch.setattr(raytracer, "without_empty", all_places)
     nowhere = torch.device("meta")
     with torch.no_grad():
