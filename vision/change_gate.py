@@ -1,7 +1,7 @@
 """Read a camera's frames, and skip those in which nothing has changed.
 
-Reading a table takes some tenths of a second; seeing that it is still the same takes milliseconds.
-So a frame is read when it has come to rest and differs from the one read last.
+Reading a table takes some tenths of a second; the comparison of two frames takes milliseconds. So a
+frame is read only if it has come to rest and differs from the one that was read last.
 """
 
 from __future__ import annotations
@@ -26,40 +26,38 @@ from vision.observe import observe
 from vision.pipeline import TableReader
 
 THUMB_PX, COLOUR_PX = 480, 280
-"""Width of the small grey image that is compared; the coloured one is halved as long as it stays
-this wide.
+"""Width of the small grey image that is compared. The colour image is halved while it stays at
+least as wide as the second value.
 """
 CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
 """Least mean difference over 3 x 3 small pixels that is a change, in grey levels and in standard
 deviations of one pixel's noise.
 """
 TREMBLE_SHARE = 0.1
-"""Share of the local contrast that a change must exceed too, because a trembling camera moves
-edges.
-"""
+"""Share of the local contrast that a change must also exceed, because camera shake moves edges."""
 WHITE, CLIPPED = 255.0, 250.0
 """The brightest level, and the level from which a pixel counts as clipped."""
 EVERY_PX, FITS, LEAST_RANGE, LEAST_NOISE = 6, 3, 16.0, 1.0
-"""Fit of gain and noise: every sixth pixel, repeated this often on the inliers; the gain is fitted
-only over at least this range of levels; least noise.
+"""Fit of gain and noise: subsampling step; number of fits, each on the inliers of the one before;
+least range of levels, below which no gain is fitted; lower bound of the inlier limit.
 """
 MOST_GAIN = 1.25
 """Largest ratio of brightness between two images of the same scene."""
 MOST_REREADS = 2
-"""Number of additional readings of the same table in case of doubt: each image has its own
-noise.
+"""Largest number of repeated readings of an unchanged table with doubtful pieces. Each image has
+different noise.
 """
 APART_SIGMAS = 4.0
-"""Readings farther apart than this, in place and heading, are different pieces."""
+"""Mahalanobis distance, in place and heading, from which readings are different pieces."""
 MOVED_PX = 2.0
-"""A camera has moved if a corner of the board has shifted by this much."""
+"""Shift of a corner of the board from which the camera has moved."""
 NOT_AT_REST = phrase("the picture is not still yet")
-"""Why an image that changes is not read."""
+"""Reason why an image that changes is not read."""
 CHANGED_PIXELS = 6
 """Least number of changed pixels in one spot for a change."""
 COLOUR_LEVELS, COLOUR_PIXELS = 10.0, 4
-"""As above for red, green or blue: a piece may be as bright as its ground, and JPEG keeps colours
-only roughly.
+"""Thresholds for red, green and blue, as for grey: least difference in levels, and least number of
+pixels. A piece may be as bright as its ground, and JPEG keeps colours only roughly.
 """
 
 Grey = NDArray[np.float32]
@@ -73,14 +71,14 @@ class Plane:
 
     @cached_property
     def tremble(self) -> Grey:
-        """Change in levels that a tremble of the camera may cause, by the local contrast."""
+        """Largest change in levels by camera shake, from the local contrast."""
         around = np.ones((3, 3), np.uint8)
         contrast = cv2.subtract(cv2.dilate(self.levels, around), cv2.erode(self.levels, around))
         return np.multiply(contrast, np.float32(TREMBLE_SHARE), dtype=np.float32)
 
     @cached_property
     def clipped(self) -> NDArray[np.bool_] | None:
-        """Pixels that may be brighter than they can be told; None where there are none."""
+        """Mask of clipped pixels, whose true brightness is unknown; None if there are none."""
         clipped = self.levels >= CLIPPED
         return clipped if clipped.any() else None
 
@@ -98,13 +96,13 @@ class Thumb(NamedTuple):
 
 
 class _Scratch:
-    """Arrays that are used again for each picture: new ones cost more than what is done in them."""
+    """Arrays that are reused for each picture: allocation costs more than the computation."""
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[int, ...], tuple[Grey, Grey]] = {}
 
     def pair(self, shape: tuple[int, ...]) -> tuple[Grey, Grey]:
-        """Two float32 arrays of a shape, with any content."""
+        """Two uninitialized float32 arrays of a shape."""
         if shape not in self._arrays:
             self._arrays[shape] = np.empty(shape, np.float32), np.empty(shape, np.float32)
         return self._arrays[shape]
@@ -121,9 +119,9 @@ class Watch:
         self._last: tuple[Thumb, int] | None = None
         self._read: tuple[Thumb, Setup, Observation | Unusable] | None = None
         self._still_since_ms: int | None = None
-        """Since when the picture has not changed; None while it does."""
+        """Time since which the picture has not changed; None while it changes."""
         self._more = 0
-        """So many more times it is worth reading the picture that was read last."""
+        """Number of further readings of the unchanged picture that are allowed."""
         self._reader = TableReader()
         self._scratch = _Scratch()
 
@@ -170,7 +168,7 @@ class Watch:
     ) -> Observation:
         """The more certain of two readings of an unchanged table.
 
-        Pieces in doubt are taken from the other reading.
+        A doubtful piece gets its counterpart in the other reading as a further rival.
         """
         self._more -= 1
         again = self._observed(frame, setup, reference)
@@ -182,8 +180,8 @@ class Watch:
             return before
         surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)
         pieces = tuple(_with_counterpart(piece, other.pieces) for piece in surer.pieces)
-        # Where nothing is told besides it stays the same reading:
-        # `referee.live.stability.is_same_reading` does not compare, it looks whether it is.
+        # Unchanged pieces keep their tuple, so that the reading stays the same one:
+        # `referee.live.stability.is_same_reading` compares identity, not values.
         return replace(
             surer, pieces=surer.pieces if pieces == surer.pieces else pieces, notes=before.notes
         )
@@ -210,7 +208,7 @@ def _object_count(seen: Observation) -> int:
 
 
 def _with_counterpart(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
-    """A doubtful piece, or its counterpart in another reading of the same table."""
+    """A piece; if doubtful, with its contradicting counterpart in another reading as a rival."""
     if piece.pose_probability >= SURE or not others:
         return piece
     apart = [
@@ -261,8 +259,8 @@ def _note_camera_shift(
 
 def _thumb(frame: Frame) -> Thumb:
     half = _halve(frame.image)
-    # In floating point before it is made small: whole levels are too coarse for the noise that is
-    # left.
+    # Converted to floating point before downscaling: integer levels are too coarse for the
+    # remaining noise.
     grey = cv2.cvtColor(half, cv2.COLOR_RGB2GRAY).astype(np.float32)
     height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
     colour = half
@@ -284,7 +282,7 @@ def _halve(image: Image) -> Image:
 def _shows_same_scene(a: Thumb, b: Thumb, scratch: _Scratch) -> bool:
     """True if two images show the same scene.
 
-    Noise, a global change of light and a tremble of the camera are allowed.
+    Noise, a global change of light and camera shake are tolerated.
     """
     if a.colour.levels.shape != b.colour.levels.shape:
         return False
@@ -301,9 +299,9 @@ def _shows_same_scene(a: Thumb, b: Thumb, scratch: _Scratch) -> bool:
 
 
 def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
-    """True if a connected spot of changed pixels (h, w) has this size.
+    """True if a connected spot of changed pixels (h, w) has at least this size.
 
-    A trembling camera changes single scattered pixels only.
+    Camera shake changes only single scattered pixels.
     """
     if np.count_nonzero(changed) < pixels:
         return False
@@ -314,10 +312,10 @@ def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
 def _difference_beyond_tremble(
     a: Plane, b: Plane, gain: float, offset: float, scratch: _Scratch
 ) -> Grey:
-    """Difference in levels, after gain and offset, beyond what a tremble does to edges.
+    """Difference in levels, after gain and offset, beyond the effect of camera shake on edges.
 
-    Means over 3 x 3 pixels, for (h, w) or (h, w, 3). The array is used again by the next call with
-    images of this shape.
+    Means over 3 x 3 pixels, for (h, w) or (h, w, 3). The next call with images of this shape
+    overwrites the array.
     """
     apart, means = scratch.pair(a.levels.shape)
     np.multiply(a.levels, np.float32(gain), out=apart)

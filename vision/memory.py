@@ -1,6 +1,6 @@
-"""Memory that a process has freed goes back to the system, on Linux with glibc.
+"""Return freed memory of the process to the system, on Linux with glibc.
 
-Reading a table needs many large arrays for a moment. Left alone, the allocator keeps their pages,
+Reading a table needs many large arrays for a moment. By default the allocator keeps their pages,
 and has a pool for every thread: docs/SERVICE.md has the figures.
 """
 
@@ -10,7 +10,7 @@ import ctypes
 from functools import cache
 
 _M_ARENA_MAX = -8
-"""The number of an option of mallopt(3)."""
+"""Option M_ARENA_MAX of mallopt(3)."""
 
 
 @cache
@@ -23,12 +23,12 @@ def _libc() -> ctypes.CDLL | None:
 
 
 def share_one_pool() -> None:
-    """Let all threads take memory from one pool; call it before there are threads."""
+    """Make all threads allocate from one pool; to be called before threads are started."""
     if (libc := _libc()) is not None:
         libc.mallopt(_M_ARENA_MAX, 1)
 
 
 def give_back() -> None:
-    """Return what is free; it takes some milliseconds."""
+    """Return free memory to the system; takes some milliseconds."""
     if (libc := _libc()) is not None:
         libc.malloc_trim(0)

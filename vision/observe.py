@@ -18,15 +18,15 @@ from vision.pipeline import TableReader
 from vision.results import Reading
 
 GREY_LEVELS, COLOURED_SHARE = 6, 0.002
-"""Difference between red, green and blue up to which a pixel is grey, and the least share of others
-in a picture with colours.
+"""Largest difference between red, green and blue of a grey pixel, and least share of other pixels
+in a colour picture.
 """
 BURNT_OUT, BURNT_OUT_SHARE = 250, 0.05
-"""Level from which all three colours of a pixel are too bright to show anything, and the share of
-such pixels in the play area from which it is said.
+"""Level of all three channels from which a pixel is over-exposed, and least share of over-exposed
+pixels in the play area that is reported.
 """
 EVERY_PX = 8
-"""Every so many pixels, in both directions, are looked at for these."""
+"""Subsampling step, in both directions, of these checks."""
 FIRST_ESTIMATE = phrase(
     "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 )
@@ -37,11 +37,11 @@ def observe(
 ) -> Observation | Unusable:
     """Read the pieces on the table, in the table frame.
 
-    `reference` is the empty table from the same camera pose, if there is an image of it; `reader`
-    has read the camera's last frame and is faster if little has changed.  Without one, `frame` is a
-    photograph on which every colour in play should show (`TableReader`).  Returns Unusable, with
-    the reason, if the camera cannot be located or the picture has no colours.  A camera's frames
-    are read through `vision.change_gate.Watch`.
+    `reference` is the empty table from the same camera pose, if there is an image of it. `reader`
+    has read the camera's last frame and is faster if little has changed. Without a reader, `frame`
+    is a photograph on which every colour in play should show (`TableReader`). Returns Unusable,
+    with the reason, if the camera cannot be located or the picture has no colours. A camera's
+    frames are read through `vision.change_gate.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
     if frame.image.shape[1::-1] != size:
@@ -86,7 +86,7 @@ def observe(
 
 
 def _notes(frame: Frame, photo: Photo) -> tuple[str, ...]:
-    """What people should know of the lens and the light."""
+    """Warnings about the lens and the light."""
     lens = photo.setup.camera
     notes: list[str] = []
     if message := refocused(frame.focus_dpt, lens):
@@ -105,14 +105,14 @@ def _notes(frame: Frame, photo: Photo) -> tuple[str, ...]:
 
 
 def _has_no_colours(image: Image) -> bool:
-    """True for a picture of a camera that sees no colours: pieces would be given wrong ones."""
+    """True for a monochrome picture, on which colours of pieces would be wrong."""
     pixels = image[::EVERY_PX, ::EVERY_PX]
     coloured = pixels.max(axis=2) - pixels.min(axis=2) > GREY_LEVELS
     return bool(coloured.mean() < COLOURED_SHARE)
 
 
 def burnt_out_percent(photo: Photo) -> int:
-    """Percent of the play area that is too bright to show anything; 0 if too little to be said."""
+    """Percent of the play area that is over-exposed; 0 below BURNT_OUT_SHARE."""
     corners = photo.setup.outline_mm()
     outline = photo.pixels(np.column_stack([corners, np.zeros(len(corners))])) / EVERY_PX
     few = photo.image[::EVERY_PX, ::EVERY_PX]
@@ -130,7 +130,7 @@ def _inside(one: Reading, outline: Array) -> bool:
 
 
 def _seen_pieces(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
-    """Pieces as they are reported, each followed by the one that stands on it."""
+    """Reported pieces, each followed by the one that stands on it."""
     if not readings:
         return ()
     reported: list[tuple[Reading, int | None]] = []
@@ -173,7 +173,7 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
 
 
 def _add_place_covariance(covariance: Array, by_place: Array) -> Array:
-    """Covariance (3, 3) of a piece, plus that (2, 2) mm^2 of the camera's pose at its place."""
+    """Covariance (3, 3) of a piece plus (2, 2) mm^2 by the camera's pose at its place."""
     summed = covariance.copy()
     summed[:2, :2] += by_place
     return summed

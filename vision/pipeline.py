@@ -77,27 +77,27 @@ from vision.results import Reading, TableReading
 AROUND_BOARD = 1.05
 """Size, relative to the board's, of the area in which a die at its edge is visible."""
 FIT_ODDS, SHARE_RIGHT = (-9.0, -4.5, -1.5, 1.0), (0.15, 0.5, 0.85, 1.0)
-"""Share of correct readings, by interpolation over the log odds of the verification."""
+"""Share of correct readings, interpolated over the verification's weighted log odds."""
 FOREIGN_COLOUR = 12.0
-"""Above this distance from all colours of the table, a mean of squared sigmas, a thing is no piece
-of it: it is reported as unread.
+"""Colour distance, a mean of squared sigmas, above which an object has none of the table's colours.
+It is reported as unread.
 """
 UNLIKELY = 0.25
-"""Below this probability of a piece in its pose a reading in the play area is reported as unread.
+"""Probability of a piece in its pose below which a reading in the play area is reported as unread.
 """
 MOVED_PX = 0.3
-"""A camera has moved if corners of the board shift by more than this."""
+"""Shift of the board's corners above which a camera has moved."""
 
 
 class TableReader:
     """Reads pieces, counters and tiles on any board, one photograph after the other.
 
-    `reference` is the same table without pieces, if there is an image of it.  Unmoved pieces, seen
-    by an unmoved camera, are not measured again; the result is what reading the photograph alone
-    would give, up to image noise.  `camera` locates the camera of the photographs.
+    `reference` is the same table without pieces, if there is an image of it. Unmoved pieces, seen
+    by an unmoved camera, are not measured again. The result equals that of the photograph alone, up
+    to image noise. `camera` locates the camera of the photographs.
 
-    With `every_colour` each colour of the table is expected to show, as on a photograph of people
-    who play; a game that just began has colours that do not.
+    With `every_colour` each colour of the table is expected to show, as on a photograph during
+    play. At the beginning of a game some colours do not show.
     """
 
     def __init__(self, *, every_colour: bool = False) -> None:
@@ -195,7 +195,7 @@ class _PreviousFrame:
         return bool(moved_px < MOVED_PX)
 
     def board_is_still(self, detections: Detections) -> bool:
-        """True if nothing on the board has changed, nor beside it where a die would stick out."""
+        """True if nothing has changed on the board, or beside it as far as a die may reach."""
         outline = self.photo.setup.outline_mm()
         middle = outline.mean(axis=0)
         return not _is_set_within(
@@ -205,8 +205,8 @@ class _PreviousFrame:
     def still(self, detections: Detections) -> list[Candidate]:
         """The pieces around which nothing has changed.
 
-        If nothing has changed at all, doubtful pieces are left out: they are read again, because
-        another image has other noise.
+        If nothing has changed at all, doubtful pieces are left out and read again, because another
+        image has different noise.
         """
         eye, mask = self.photo.camera.eye_mm, detections.fresh
         if not mask.any():
@@ -243,9 +243,9 @@ def _is_set(mask: NDArray[np.uint8], pixel: Array) -> bool:
 def propose_candidates(
     detections: Detections, photo: Photo, still: Sequence[Candidate] = ()
 ) -> list[Candidate]:
-    """Pieces from detections and from leftovers of the piece mask, the most certain first.
+    """Pieces from detections and from unexplained parts of the piece mask, the most certain first.
 
-    Nothing is searched for where a piece is known to be `still`.
+    Places of pieces known to be `still` are not searched.
     """
     setup, habit = photo.setup, habit_of(photo.setup).poses
     taken = np.zeros(detections.view.code.shape[:2], bool)
@@ -298,7 +298,7 @@ def _estimate_detections(
 ) -> list[KeypointEstimate]:
     """Keypoints of the detections.
 
-    If nearly all pieces of the game have the same pose, also as if these had it.
+    If nearly all pieces of the game have one pose, keypoints are also estimated with crops for it.
     """
     colours = photo.setup.colours
     keypoints = estimate_keypoints_twice(
@@ -322,7 +322,7 @@ def _estimate_detections(
 def _estimate_leftovers(
     places_px: Array, detections: Detections, photo: Photo
 ) -> list[KeypointEstimate]:
-    """Keypoints at places (n, 2) of the view, cropped in every quarter turn."""
+    """Keypoints at places (n, 2) px of the view, with crops in every quarter turn."""
     setup = photo.setup
     base_mm = float(np.mean([size.base_mm for size in setup.sizes]))
     zoom = base_mm / detections.view.step_mm / BASE_PX
@@ -331,7 +331,7 @@ def _estimate_leftovers(
 
 
 def _colours_on_board(candidates: list[Candidate], setup: Setup) -> int:
-    """Number of colours with a confident piece."""
+    """Number of colours of confident pieces."""
     return len(
         {
             int(one.keypoints.colours.argmax())
@@ -344,9 +344,9 @@ def _colours_on_board(candidates: list[Candidate], setup: Setup) -> int:
 def _estimate_lying(
     middles_mm: list[Array], detections: Detections, photo: Photo
 ) -> list[KeypointEstimate]:
-    """Keypoints of pieces that fit about places (2,), cropped as lying pieces.
+    """Keypoints of pieces that fit near places (2,), with crops for lying pieces.
 
-    Otherwise a printed square would be taken for a base.
+    With other crops a printed square would be taken for a base.
     """
     lie = [
         guess for middle_mm in middles_mm if (guess := lying_piece_at(middle_mm, photo)) is not None
@@ -365,7 +365,7 @@ def _estimate_lying(
 def _reexamine_blurred(
     candidates: list[Candidate], known: Sequence[Candidate], photo: Photo, detections: Detections
 ) -> list[Candidate]:
-    """Pieces, those with uncertain keypoints that are not `known` examined from all sides."""
+    """The pieces; uncertain ones that are not `known` are examined from all sides."""
     accepted = [one for one in candidates if one.keypoints.blur <= BLURRED or one in known]
     clearer = []
     for one in (one for one in candidates if one not in accepted):
@@ -378,9 +378,9 @@ def _reexamine_blurred(
 def _without_overlaps(
     estimates: list[PieceEstimate], setup: Setup
 ) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
-    """The estimates that can be there together, and those in the place of a likelier one.
+    """Estimates that can coexist, and those that overlap a likelier one.
 
-    Where a colour has only one piece, the inventory chooses among its readings.
+    If a colour has only one piece, the inventory chooses among its readings.
     """
     if habit_of(setup).most == 1:
         return estimates, []
@@ -390,7 +390,7 @@ def _without_overlaps(
 def _reading(estimate: PieceEstimate) -> Reading:
     """The most probable reading of an estimate.
 
-    It has the uncertainty that the other readings leave about place, identity and existence.
+    Its uncertainty includes that between the readings: place, identity and existence.
     """
     best, weights = estimate.hypotheses[0], _weights(estimate)
     covariance = best.covariance[:3, :3].copy()
@@ -416,7 +416,7 @@ def _reading(estimate: PieceEstimate) -> Reading:
 
 
 def _weights(estimate: PieceEstimate) -> Array:
-    """Probabilities (n,) of the readings of an estimate, if there is a piece."""
+    """Probabilities (n,) of an estimate's readings, given that there is a piece."""
     best = estimate.hypotheses[0]
     weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in estimate.hypotheses])
     return np.asarray(weights / weights.sum())
@@ -425,13 +425,13 @@ def _weights(estimate: PieceEstimate) -> Array:
 def _is_unlikely(reading: Reading, setup: Setup) -> bool:
     """True if a reading in the play area is much likelier wrong than right.
 
-    What lies beside it is in no game: there a doubtful piece is told as one.
+    Beside the play area, where pieces are in no game, a doubtful piece is reported as a piece.
     """
     return reading.probability < UNLIKELY and within(setup.outline_mm(), reading.guess.middle_mm)
 
 
 def _existence(estimate: PieceEstimate) -> float:
-    """Probability that there is a piece, by how well its most probable reading fits."""
+    """Probability that there is a piece, from the fit of its most probable reading."""
     fit = estimate.hypotheses[0].fit
     return estimate.chance * (1.0 if fit is None else float(np.interp(fit, FIT_ODDS, SHARE_RIGHT)))
 

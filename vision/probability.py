@@ -1,6 +1,6 @@
-"""Functions of probability that reading a photograph needs.
+"""Probability functions for reading a photograph.
 
-SciPy has them too, but importing them takes 25 MB of memory and a quarter of a second.
+SciPy has them too, but importing it takes 25 MB of memory and a quarter of a second.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def expit(log_odds: ArrayLike) -> Array:
 
 
 def logsumexp(logs: ArrayLike) -> float:
-    """Logarithm of the sum of what these are logarithms of; -inf counts as nothing."""
+    """Logarithm of the sum of the exponentials; -inf contributes nothing."""
     return float(np.logaddexp.reduce(np.asarray(logs, float)))
 
 
 def softmax(logs: ArrayLike) -> Array:
-    """Probabilities in proportion to what these are logarithms of, along the last axis."""
+    """Exponentials normalized to a sum of 1, along the last axis."""
     x = np.asarray(logs, float)
     shares = np.exp(x - x.max(axis=-1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
@@ -47,5 +47,5 @@ def normal_cdf(x: ArrayLike) -> Array:
 
 
 def normal_quantile(chance: ArrayLike) -> Array:
-    """The value that a standard normal variable is below with this probability."""
+    """Quantile of the standard normal distribution."""
     return np.asarray(_quantile(chance))

@@ -1,8 +1,8 @@
 """Measure the blur of a photograph, and scale it down to its real resolution.
 
-All that reads edges assumes pixels that are about as fine as what they show: errors of neighbouring
-pixels are then independent, and an edge is as wide as a lens and a sensor make it.  An enlarged or
-soft picture has more pixels than that.  Read as it is, its errors would be reported too small.
+Edge measurements assume pixels about as fine as the visible detail. Errors of neighbouring pixels
+are then independent, and the width of an edge is that of lens and sensor. An enlarged or soft
+picture has finer pixels. At its original size its errors would be reported too small.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ from vision.localization.fiducial_edges import edge_widths
 from vision.localization.markers import detect_markers, side_px
 
 SHARP_PX, SOFT_PX = 0.6, 0.75
-"""Blur of the edges of fiducials, 1 sigma: of a sharp picture, and that from which on a picture is
-scaled down until it is as sharp as the first.
+"""Blur of the edges of fiducials, 1 sigma. A picture with more than SOFT_PX is scaled down to
+SHARP_PX.
 """
 SEARCHED_PX = 2304
 """Longest side of the copy in which fiducials are searched for."""
 FINEST_MM = 0.2
-"""Least size of a pixel on the table; finer ones add no accuracy that was ever checked."""
+"""Least size of a pixel on the table. No gain in accuracy from finer ones was ever verified."""
 ROUNDS = 3
-"""Blur is measured this often: of a very soft picture, profiles are too short to show all of it."""
+"""Number of blur measurements. In a very soft picture, profiles are too short for the whole blur.
+"""
 LEAST_SHRINK = 1.05
-"""Smaller factors are not worth another interpolation."""
+"""Least factor by which a picture is scaled; a smaller one is not worth another interpolation."""
 LEAST_SIDE_PX = 24.0
-"""Side of a fiducial that is left at least, so that it can still be detected: 4 px a module."""
+"""Least side of a fiducial after scaling, so that it can still be detected: 4 px a module."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledPhotograph:
-    """A photograph (h, w, 3) at its real resolution: `shrink` times smaller than it came."""
+    """A photograph (h, w, 3) at its real resolution, `shrink` times smaller than the original."""
 
     image: Image
     shrink: float
 
 
 def scale_to_detail(image: Image, fiducials: Fiducials) -> ScaledPhotograph:
-    """A photograph of fiducials, scaled down if its pixels are finer than what it shows.
+    """A photograph of fiducials, scaled down if its pixels are finer than its detail.
 
-    It stays as it is if it shows no fiducials.
+    Unchanged if it shows no fiducials.
     """
     searched = scale_down(image, max(1.0, max(image.shape[:2]) / SEARCHED_PX))
     whole_px = image.shape[1] / searched.shape[1]
@@ -77,9 +78,9 @@ def scale_to_detail(image: Image, fiducials: Fiducials) -> ScaledPhotograph:
 
 
 def marker_blur_px(image: Image, quads: Sequence[Array]) -> float | None:
-    """Blur of the borders of fiducials with corners (4, 2) px, 1 sigma; None if none can be read.
+    """Median blur of the borders of fiducials with corners (4, 2) px, 1 sigma.
 
-    Their median: a marker that is out of focus alone does not count.
+    None if none can be read. A single marker out of focus does not change the median.
     """
     widths = edge_widths(image, quads)
     return float(np.median(widths)) if len(widths) else None
@@ -103,7 +104,7 @@ def _resized(image: Image, width: int, height: int) -> Image:
 
 
 def scaled_setup(setup: Setup, image: Image) -> Setup:
-    """A setup whose lens is that of its pictures scaled to the size of `image` (h, w, 3)."""
+    """A setup with its lens scaled to pictures of the size of `image` (h, w, 3)."""
     return msgspec.structs.replace(setup, camera=_scaled_lens(setup.camera, image))
 
 

@@ -13,11 +13,11 @@ from vision.geometry.piece_pose import Hypothesis
 class Reading:
     """One piece with its probabilities.
 
-    `covariance` (3, 3) is of (x_mm, y_mm, heading_deg); `probability` is that of the piece in this
-    pose, `size_probability` that of its size, `chances` (c,) those of the table's colours.  `under`
-    is the piece that it stands on, `rivals` are other readings, the most probable first.
-    `covariance` includes the doubt about the reading itself, `if_right` (3, 3) does not; None if
-    there is no such doubt.
+    `covariance` (3, 3) is of (x_mm, y_mm, heading_deg). `probability` is that of the piece in this
+    pose, `size_probability` that of its size, `chances` (c,) those of the table's colours. `under`
+    is the piece that it stands on; `rivals` are other readings, the most probable first.
+    `covariance` includes the uncertainty between readings, `if_right` (3, 3) does not; None if
+    there is none.
     """
 
     guess: Hypothesis

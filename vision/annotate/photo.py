@@ -35,7 +35,7 @@ TONES: dict[Tone, tuple[int, int, int]] = {
     "doubtful": (255, 165, 60),
     "off board": (190, 190, 190),
 }
-"""R-G-B of lines and letters; all of them light, because the casing below them is dark."""
+"""R-G-B of lines and letters. All are light, because the casing below them is dark."""
 CASING = (16, 18, 24)
 LEAST_WIDTH_PX = 1600
 """A photograph with a longer side than this keeps its size."""
@@ -252,7 +252,7 @@ def _lead(canvas: _Canvas, low: Array, high: Array, vertices_px: Array, tone: To
 def _best_corner(canvas: _Canvas, shape: tuple[int, ...], vertices_px: Array) -> Array:
     """Top left pixel (x, y) for text of `shape` beside a piece.
 
-    Of many places about the piece, the one that covers least and is nearest.
+    Of the candidate places around the piece, the one that covers least and is nearest.
     """
     middle = (vertices_px.min(axis=0) + vertices_px.max(axis=0)) / 2
     reach = np.ptp(vertices_px, axis=0) / 2

@@ -18,7 +18,7 @@ FONT, SCALE, THICKNESS = cv2.FONT_HERSHEY_DUPLEX, 2.0, 4
 """Letters are drawn large, cropped to their ink and then shrunk."""
 MOST_LETTERS = 300
 ALL_LETTERS = not cv2.__version__.startswith("4.")
-"""Whether OpenCV has the letters of other languages than English too."""
+"""Whether OpenCV has letters beyond ASCII."""
 BASELINE, TALL = 80, 120
 """Row of the baseline, and number of rows, of the large letters."""
 
@@ -26,7 +26,7 @@ BASELINE, TALL = 80, 120
 def letter_mask(text: str, capital_px: float) -> Array:
     """One line of text as ink (h, w) from 0 to 1, with capitals `capital_px` high.
 
-    Text is cut after MOST_LETTERS, which only absurd names exceed.
+    Text longer than MOST_LETTERS is cut.
     """
     shown = printable(text[:MOST_LETTERS])
     parts = (shown if ALL_LETTERS else plain_letters(shown)).split("±")
@@ -42,7 +42,7 @@ def letter_mask(text: str, capital_px: float) -> Array:
 
 
 def plain_letters(text: str) -> str:
-    """Text in letters of ASCII and ±, where there are no others: `größer` is `grosser`."""
+    """Text in ASCII and ± where OpenCV has no other letters: `größer` is `grosser`."""
     letters = unicodedata.normalize("NFD", text.replace("ß", "ss"))
     return "".join(
         sign if sign.isascii() or sign == "±" else "?"

@@ -58,16 +58,16 @@ SHEEN = (0.0, 0.04, 0.1)
 THROUGH = (0.0, 0.4, 0.8)
 """Shares of the ground's light through a piece that are tried."""
 TARGET_LIGHT = (0.5, 1.0)
-"""Light of a target under another piece, as shares of that of its body: less reaches it there."""
-MOST_APART, LOOKS = 40.0, 2.5
-"""Largest squared distance that a pixel may contribute, and the effective number of independent
-pixels of a piece.
+"""Light of a target under another piece, as shares of that of its body. The upper piece keeps part
+of the light away.
 """
+MOST_APART, LOOKS = 40.0, 2.5
+"""Clip of a pixel's squared distance, and effective number of independent pixels of a piece."""
 DRAWN_DYES = 0.5
 """Exponent of the keypoint network's colour probabilities."""
 PIXELS, RING_PX, LEAST_RING = 80, 13, 10
-"""Largest number of pixels of a piece that are used; width of the window around it for the ground;
-least number of ground pixels.
+"""Largest number of a piece's pixels that are used; width in px of the window around it that
+samples the ground; least number of ground pixels.
 """
 EVERY_PX = 8
 """Subsampling step for the light of a whole table."""
@@ -116,7 +116,7 @@ class Body(NamedTuple):
 
 
 def palette_body(name: str) -> Body:
-    """A colour as it is sold."""
+    """Colour with the palette's light and spread."""
     return Body(
         np.array(PALETTE[name]),
         name in OPAQUE,
@@ -134,7 +134,7 @@ def learned_body(name: str, light: Array) -> Body:
 
 
 def bodies_of(setup: Setup) -> tuple[Body, ...]:
-    """The table's colours, learned if possible, else as they are sold."""
+    """The table's colours: the learned ones where there are any, else the palette's."""
     learned = {
         one.colour: learned_body(one.colour, np.array(one.light)) for one in setup.learned_colours
     }
@@ -144,7 +144,7 @@ def bodies_of(setup: Setup) -> tuple[Body, ...]:
 def estimate_colours(
     estimate: PieceEstimate, bare: BareGround, detections: Detections, photo: Photo
 ) -> PieceEstimate:
-    """The estimate with probabilities of the table's colours, by its light and the ground's."""
+    """The estimate with probabilities of the table's colours, from its light and the ground's."""
     shown = piece_light(estimate, bare, detections, photo)
     if shown is None:
         return estimate
@@ -192,9 +192,9 @@ def piece_light(
 
 
 def colours_of_ground(image: Image, camera: Camera, setup: Setup) -> dict[str, int]:
-    """Colours in play that the board has too, with the percent of the play area that has them.
+    """Colours in play that the ground has too, and the percent of the play area that has them.
 
-    Pieces of these colours are hard to see.  A few pieces on the board make no difference.
+    Pieces of these colours are hard to see. A few pieces on the board make no difference.
     """
     view = view_of(Photo(image, camera, setup))
     inside = view.inside(setup.outline_mm())[::EVERY_PX, ::EVERY_PX]
@@ -222,11 +222,11 @@ def mean_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Arr
 
 
 def over_target(light: Array, ground: Array, bodies: tuple[Body, ...], target: int) -> Array:
-    """Log-likelihood ratios (c,) of light (n, 3) of a piece of each colour on one of `target`.
+    """Log-likelihood ratios (c,) of light (n, 3): a piece of each colour on one of `target`.
 
-    Against the target alone, over ground (2, 3).  Dyed plastic shows the target through it, in any
-    brightness of TARGET_LIGHT; an opaque piece hides it, and what looks like the target's own
-    colour is the target.  Both have -inf.
+    The alternative is the target alone, over ground (2, 3). Dyed plastic transmits the target's
+    light, at any brightness of TARGET_LIGHT. The ratio is -inf for opaque colours, which hide the
+    target, and for the target's own colour.
     """
     scores = [
         light_score(light, np.array([share * bodies[target].light, ground[1]]), bodies)
@@ -239,7 +239,7 @@ def over_target(light: Array, ground: Array, bodies: tuple[Body, ...], target: i
 def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
     """Squared distances (n, c), in sigmas, of the light (n, 3) of n pixels from each of c colours.
 
-    Over ground (2, 3); all relative to white paper.
+    The pieces stand over ground (2, 3). All light is relative to white paper.
     """
     seen = np.log(np.maximum(light, 0) + FLOOR)
     models, cost = body_models(bodies, ground)
@@ -255,10 +255,10 @@ def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> A
 
 
 def body_models(bodies: tuple[Body, ...], ground: Array) -> tuple[Array, Array]:
-    """Logarithms (c, m, 3) of the light that colours may have over a ground, and their costs.
+    """Logarithms (c, m, 3) of each colour's modelled light over a ground, and their costs (c, m).
 
-    The ground (2, 3) is that beside a piece, and that all over the table.  The costs (c, m) are
-    those of each combination of haze, sheen and transmission; opaque colours transmit nothing.
+    The ground (2, 3) is the light beside a piece and the usual light of the bare table. Each of the
+    m models is a combination of haze, sheen and transmission. Opaque colours transmit nothing.
     """
     beside, around = ground
     body, opaque = (

@@ -1,4 +1,4 @@
-"""Apply what a game's rules say about its pieces: how they stand, and how many there are."""
+"""Apply a game's inventory: the usual poses of its pieces, and their number."""
 
 from __future__ import annotations
 
@@ -40,35 +40,36 @@ from vision.pose.region_likelihood import area
 from vision.probability import expit, logit, logsumexp, softmax
 
 UNTRIED_PENALTY = 30.0
-"""How far the log-likelihood of an untried size lies below the worst of the tried ones."""
+"""Distance, in nats, of an untried size's log-likelihood below that of the worst tried one."""
 IN_SIGHT = 2.0
-"""Log odds of a piece being the target above which the target is not searched for anywhere else."""
+"""Log odds of a piece being the target above which no standing piece is considered to cover it."""
 UNDER, UNSEEN = -3.9, -4.6
 """Log odds that the target is under a given standing piece, and that it is not visible at all,
 against it being seen as itself.
 """
 UNLIKE_THE_TARGET = -6.0
-"""Log-likelihood ratio of its light below which no dyed piece is thought to stand on the target."""
+"""Log-likelihood ratio of a target's light below which no dyed piece is considered to stand on it.
+"""
 LYING_LOG_ODDS = -4.0
 """Log odds of a lying target against a standing one."""
 COLOUR_EXPONENT = 0.4
-"""Exponent of the colour probabilities if the identity of the target depends on them."""
+"""Exponent of the colour probabilities where they identify the target."""
 ONE_PLACE_BASES = 0.5
-"""If a colour has one piece, readings of it no farther apart than this, in bases, are of the same
-object.
+"""Two readings of a colour with a single piece are the same object up to this distance, in bases.
 """
 POOR_FIT, NEAR_FIT, MISSING_CHANCE = 3.0, 8.0, 0.1
-"""Where a colour in play seems to be missing: colour distance from which a piece fits its colour
-poorly, how much farther the missing colour may be, and the probability that it gets then.
+"""Reassignment of a piece to a colour in play that no piece shows. Colour distance from which a
+piece fits its own colour poorly; largest excess of the missing colour's distance over that; least
+probability that the missing colour then gets.
 """
 LEAST_CHANCE = 1e-6
-"""Least probability of which a logarithm is taken."""
+"""Lower bound of probabilities before their logarithm is taken."""
 LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
-"""A piece that is unique in colour and size is not given a colour of lower probability than the
-first; the second is the penalty, in nats, that enforces this.
+"""Least probability of a colour that a piece unique in colour and size may be given, and the
+penalty, in nats, that enforces this.
 """
 SURPLUS_LOG_ODDS = -5.0
-"""Log odds that there is one more of a colour than there should be."""
+"""Log odds of one more piece of a colour than the game has."""
 LEAST_SHARE = 1e-9
 """Least probability reported for a size."""
 UPRIGHT = np.array([1.0, 0.0, 0.0])
@@ -100,9 +101,9 @@ def put_surplus_last(candidates: list[Candidate], photo: Photo) -> list[Candidat
 
 
 def _fit_log_odds(rivals: list[Candidate], photo: Photo) -> Array:
-    """Log odds (n,) that readings fit, as they are.
+    """Log odds (n,) of the verification for the best reading of each candidate.
 
-    If none does, those that are probable are measured in their other readings too.
+    If none fits, the probable candidates are measured in their other readings too.
     """
     fits = np.array(
         [
@@ -125,7 +126,7 @@ def _fit_log_odds(rivals: list[Candidate], photo: Photo) -> Array:
 
 
 def _is_same_object(one: Hypothesis, other: Hypothesis) -> bool:
-    """True if two readings, one of which is wrong, are of the same object."""
+    """True if two readings are of the same object, so that at most one of them is right."""
     return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(
         one.size.base_mm, other.size.base_mm
     )
@@ -134,9 +135,9 @@ def _is_same_object(one: Hypothesis, other: Hypothesis) -> bool:
 def apply_piece_inventory(
     estimates: list[PieceEstimate], photo: Photo
 ) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
-    """Spots, the most certain first, with colours and sizes that the game allows together.
+    """Estimates, most certain first, with colours and sizes that the game allows, and the surplus.
 
-    Also those on the board beyond the number of pieces that a colour has.
+    The surplus are pieces on the board beyond the number that a colour has.
     """
     setup = photo.setup
     if habit_of(setup).most == 1:
@@ -152,11 +153,11 @@ def apply_piece_inventory(
 def split_surplus(
     estimates: list[PieceEstimate], setup: Setup
 ) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
-    """Spots, the most certain first, and the surplus on the board.
+    """Estimates, most certain first, and the surplus on the board.
 
-    Surplus is what exceeds the number of pieces of a colour.  In games whose pieces stand apart, a
-    confident reading beyond the number is still reported; one of a doubtful colour gets another
-    colour of which there may be one more.
+    The surplus are pieces beyond the number that a colour has. In games whose pieces stand apart, a
+    confident reading beyond that number is kept. A piece of doubtful colour gets another colour, of
+    which there may be one more.
     """
     habit, outline = habit_of(setup), setup.outline_mm()
     accepted: list[PieceEstimate] = []
@@ -184,10 +185,10 @@ def split_surplus(
 
 
 def try_missing_sizes(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
-    """Try duplicates of one colour and size as the sizes that are missing in that colour.
+    """Try duplicates of one colour and size in the sizes that this colour lacks.
 
-    Piecepack pyramids are unique unless somebody cheats; the keypoints may have been too confident
-    to try those sizes.
+    Piecepack pyramids are unique. The keypoints may have been too confident for those sizes to be
+    tried.
     """
     result = list(estimates)
     outlines = [photo.silhouette(estimate.best.solid) for estimate in estimates]
@@ -208,7 +209,7 @@ def try_missing_sizes(estimates: list[PieceEstimate], photo: Photo) -> list[Piec
 def _add_sizes(
     estimate: PieceEstimate, sizes: list[PieceSize], photo: Photo, occluders: list[Array]
 ) -> PieceEstimate:
-    """The estimate with those of these sizes added whose evidence is not far behind.
+    """The estimate with those of these sizes whose evidence is close to the best added.
 
     Each is tried in the best reading's pose.
     """
@@ -251,9 +252,9 @@ def assign_unique_pairs(estimates: list[PieceEstimate], setup: Setup) -> list[Pi
 
 
 def assign_unique_colours(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
-    """Colour probabilities given that a colour has one piece, unless somebody errs.
+    """Colour probabilities if each colour has one piece, or by mistake one more.
 
-    Only confident estimates take part.  Each colour of a piece is scored by the best assignment of
+    Only confident estimates take part. Each colour of a piece is scored by the best assignment of
     colours to all pieces that includes it.
     """
     colours = np.arange(len(setup.colours))
@@ -377,9 +378,9 @@ def _shares(score: Array) -> Array:
 
 
 def doubt_for_missing_colours(estimates: list[PieceEstimate], setup: Setup) -> list[PieceEstimate]:
-    """The estimates, less certain of their colours where a colour of the table has no piece.
+    """Lower the colour probabilities of pieces that may have a colour that no piece shows.
 
-    That concerns pieces that fit their colour poorly, and the missing colour nearly as well.
+    These are pieces that fit their own colour poorly, and the missing colour nearly as well.
     """
     shown = [
         int(one.colours.argmax())
@@ -403,9 +404,9 @@ def _with_missing_colour(estimate: PieceEstimate, missing: list[int]) -> PieceEs
 
 
 def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceEstimate]:
-    """The estimates with at most one of those in play the game's target, or standing over it.
+    """The estimates with at most one piece in play as the game's target, or standing on it.
 
-    Each has the probability that it is, among all places where the target may be.
+    Each gets the probability of being the target, normalized over all places where it may be.
     """
     setup = photo.setup
     assert setup.game.target is not None
@@ -437,9 +438,9 @@ def with_one_target(estimates: list[PieceEstimate], photo: Photo) -> list[PieceE
 def _target_or_piece_on_it(
     estimates: list[PieceEstimate], k: int, target: int, photo: Photo
 ) -> PieceEstimate:
-    """The target, which is estimate `k`, or the dyed piece that stands on it if that is likelier.
+    """The target, estimate `k`, or the dyed piece that stands on it if that is likelier.
 
-    Plastic that lets light through has nearly the target's colour there.
+    A dyed piece on the target has nearly the target's colour.
     """
     estimate = estimates[k]
     if (
@@ -458,7 +459,7 @@ def _target_or_piece_on_it(
 
 
 def _any_colour_log_ratio(over_target: Array) -> float:
-    """Log-likelihood ratio of any colour but the target's, each as likely before."""
+    """Log-likelihood ratio of any colour but the target's, with equal priors."""
     return float(logsumexp(over_target)) - math.log(len(over_target) - 1)
 
 
@@ -502,7 +503,7 @@ def _lifted_readings(
 ) -> tuple[PoseHypothesis, ...]:
     """Readings of the estimate standing over the target, the most probable first.
 
-    Their evidence is relative to that of the estimate as it is.
+    Their evidence is relative to that of the original estimate.
     """
     size, here = estimate.best.size, area(estimate.best.solid, photo, occluders)
     standing, lifted = (
@@ -531,10 +532,9 @@ def _stack_on_target(
 
 
 def _piece_below(above: PieceEstimate, colours: Array, chance: float) -> PieceEstimate:
-    """The piece of the same size under one that stands on it, in the same place and heading.
+    """Piece of the same size under a standing one, with the same place and heading.
 
-    `chance` is the probability that it is there. The shells are square, so one sits on the other
-    only with its faces on the other's.
+    `chance` is the probability that it is there. The shells are square, so their faces align.
     """
     best = above.hypotheses[0]
     return PieceEstimate(

@@ -11,11 +11,11 @@ from vision.geometry.srgb import linear
 from vision.pose.region_likelihood import outside
 
 CLEAR_PX = 1.0
-"""Pixels nearer to an outline than this mix both sides."""
+"""Distance from an outline within which pixels mix both sides and are ignored."""
 AROUND_PX, NOT_NEAR_PX = 13, 6
-"""The ground is sampled up to the first distance around a piece, but not nearer than the second."""
+"""Largest and least distance from a piece at which the ground is sampled."""
 LEAST_PX = 10
-"""A rim of fewer pixels is ignored."""
+"""Least number of pixels of a rim that is evaluated."""
 SHADED = 0.7
 """Light of the ground beside a piece, as a share of that farther off."""
 CHROMA_SIGMA, LEVEL_SIGMA = 0.2, 0.6
@@ -23,10 +23,10 @@ CHROMA_SIGMA, LEVEL_SIGMA = 0.2, 0.6
 
 
 def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, occluders: list[Array]) -> float:
-    """Log-likelihood ratio of a piece of colour `body` sticking out under another.
+    """Log-likelihood ratio of the rim of a piece of colour `body` that sticks out under another.
 
-    `below` is the piece, `above` the other; the alternatives are a part of the upper piece, and the
-    ground.  `occluders` are outlines (n, 2) px of other pieces.  0 if nothing sticks out.
+    `below` is that piece, `above` the other. The alternatives are a part of the upper piece and the
+    ground. `occluders` are outlines (n, 2) px of other pieces. 0 if nothing sticks out.
     """
     outer, inner = photo.silhouette(below), photo.silhouette(above)
     left, top = np.maximum(outer.min(axis=0).astype(int) - AROUND_PX, 0)

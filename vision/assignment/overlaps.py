@@ -1,4 +1,4 @@
-"""Set readings apart that share space with a likelier one: two pieces cannot be in one place."""
+"""Separate readings that share space with a likelier one: two pieces cannot intersect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from table.solids import Solid
 from vision.pose.candidates import PieceEstimate
 
 SHRUNK, UNLIKELY_SHRUNK = 0.9, 0.95
-"""Share of their size to which solids are shrunk about their middle: those of two real pieces are
-then apart, even if both are measured a little wrong. The second where one is unlikely anyway.
+"""Factors by which solids are shrunk about their middle before the intersection test, so that
+measurement errors of touching pieces do not count. The second is for pieces that are unlikely.
 """
 UNLIKELY = 0.5
 """Probability below which a reading is unlikely."""
@@ -23,10 +23,10 @@ UNLIKELY = 0.5
 def split_overlaps(
     estimates: Sequence[PieceEstimate], chances: Sequence[float]
 ) -> tuple[list[PieceEstimate], list[PieceEstimate]]:
-    """The estimates, in order, and apart from them those that share space with a likelier one.
+    """Estimates that can coexist, in order, and those that share space with a likelier one.
 
-    `chances` (n,) are the probabilities that there is such a piece. The likelier one is less
-    certain then: it is there only if the other is not. A stack is a single estimate here.
+    `chances` (n,) are the probabilities that there is such a piece. A likelier one becomes less
+    certain: it is there only if the other is not. A stack is a single estimate here.
     """
     accepted: dict[int, float] = {}
     solids = [estimate.best.solid for estimate in estimates]
@@ -48,7 +48,7 @@ def split_overlaps(
 
 
 def _exclusive_chance(chance: float, other: float) -> float:
-    """Probability of a piece, given that this piece and another one are not both there."""
+    """Probability of a piece, given that it and another one are not both there."""
     return chance * (1 - other) / max(1 - chance * other, 1e-9)
 
 

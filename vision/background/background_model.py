@@ -1,4 +1,4 @@
-"""Use an image of the empty table: where nothing has changed there is no piece."""
+"""Compare with an image of the empty table: a piece changes what it covers."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ CHANGED_SHARE = 0.08
 """Least share of its area that a piece changes."""
 
 CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
-"""Log odds for a piece if all that it hides has changed (none if half has), and the least doubt
-that is left.
+"""Log odds for a piece if all of its area has changed (0 if half has), and the least doubt that is
+left.
 """
 
 SHADOW_ODDS = 6.0
-"""Log odds against a piece if all that it changes may be a shadow.
+"""Log odds against a piece if all change in its area may be a shadow.
 
-On ground of the piece's own hue only areas where other pieces cast their shadows count.
+On ground of the piece's own hue, only areas where other pieces cast shadows count.
 """
 DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
-"""Brightest level, of 255 for white paper, of black plastic without a hue of its own beside the
-ground's; colours of pieces that may look like any shadow.
+"""Brightest level, of 255 for white paper, of black plastic without a hue of its own. Colours of
+pieces that may look like any shadow.
 """
 
 OWN_HUE = 0.12
@@ -52,12 +52,12 @@ A shadow on such ground looks like the piece.
 """
 
 MIDDLE_SHARE = 0.35
-"""Least share of changed pixels within half a base of a middle, for a piece that was not detected
-at first.
+"""Least share of changed pixels within half a base of the middle of a piece that was found only by
+`detect_changes`.
 """
 LEAST_LEFT, MOSTLY = 0.5, 0.9
-"""Least share of such a piece's area that has changed without another explanation, and of its
-changed area.
+"""For such a piece, least share of its area with unexplained change, and least share of its changed
+area that is unexplained.
 """
 BLOTTED = np.uint8(110)
 """Grey level of masked areas."""
@@ -99,7 +99,7 @@ def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
 
 
 def without_unchanged(detections: Detections, empty: EmptyTable) -> Detections:
-    """The detections without what was there, or was taken for an arm, when the table was empty."""
+    """Detections without objects and arms that the empty table shows too."""
     mask = changed_pixels(detections.view.code, empty.code, SIGMAS)
     cells = (
         cv2.resize(
@@ -125,13 +125,13 @@ def without_unchanged(detections: Detections, empty: EmptyTable) -> Detections:
 def weigh_by_change(
     candidates: list[Candidate], known: Collection[Candidate], detections: Detections, photo: Photo
 ) -> list[Candidate]:
-    """Update the probability of pieces that are not `known` by how much of their area has changed.
+    """Update the probability of pieces that are not `known` by the changed share of their area.
 
-    Change that a more certain piece, a disc or an arm hides does not count: something else is
-    there.  Change that may be a shadow, where a piece of its colour would look different, does not
-    count for the piece, and counts against it if there is nothing else (on ground of its own hue
-    only where others cast their shadows).  Pieces that are no longer probable are dropped.  With
-    cover dice the probabilities stay as they are, because an undetected die changes the table too.
+    Change that a more certain piece, a disc or an arm covers does not count. Change that may be a
+    shadow, where a piece of its colour would look different, does not count for the piece. It
+    counts against the piece if there is no other change (on ground of its own hue only where other
+    pieces cast shadows). Pieces that are no longer probable are dropped. With cover dice,
+    probabilities stay unchanged, because an undetected die changes the table too.
     """
     if detections.changed is None or photo.setup.cover_dice is not None:
         return candidates
@@ -193,9 +193,9 @@ def _change_log_odds(
 def _hues(
     shade: NDArray[np.bool_], here: NDArray[np.bool_], detections: Detections, photo: Photo
 ) -> set[str]:
-    """Colours whose hue the shaded ground (n,) in `here` has.
+    """Colours that have the hue of the shaded ground: in `here` (h, w), the pixels `shade` (n,).
 
-    Without black and those that may look like any shadow.
+    Without black and colours that may look like any shadow.
     """
     if not shade.any():
         return set()
@@ -219,9 +219,9 @@ def detect_changes(
 ) -> Detections | None:
     """Run the detector with everything masked that has not changed.
 
-    This shows pieces on ground of their own colour.  It is done only if a change as large as a
-    piece on the board is explained by no confident piece, disc or arm; else None.  `changed` of the
-    result is what they leave unexplained.
+    This shows pieces on ground of their own colour. None if all changes as large as a piece on the
+    board are explained by confident pieces, discs or arms. `changed` of the result are the
+    unexplained changes.
     """
     if detections.changed is None:
         return None
@@ -264,7 +264,7 @@ def detect_changes(
 def changed_patches(alone: Detections, photo: Photo) -> list[Array]:
     """Middles (2,) mm of new unexplained changes on the board that are as large as a piece.
 
-    From `detect_changes`; those that were there in the image before are left out.
+    They come from `detect_changes`. Those that the image before showed too are left out.
     """
     assert alone.changed is not None
     count, labels, boxes, middles = cv2.connectedComponentsWithStats(
@@ -278,10 +278,10 @@ def changed_patches(alone: Detections, photo: Photo) -> list[Array]:
 def pieces_explaining_changes(
     new: list[Candidate], alone: Detections, detections: Detections, photo: Photo
 ) -> list[Candidate]:
-    """Of the pieces found by `detect_changes`, those that explain a change.
+    """The pieces found by `detect_changes` that explain a change.
 
-    At least half of the area has changed, and nearly all of that has no other explanation; beside
-    other pieces it is shadows and light that change.
+    At least half of their area has changed, and nearly all of that has no other explanation. Other
+    changes beside pieces are shadows and light.
     """
     assert detections.changed is not None
     assert alone.changed is not None
@@ -307,12 +307,12 @@ def _without_arms_and_discs(mask: NDArray[np.bool_], detections: Detections) -> 
 
 
 def _piece_mask(one: Candidate, detections: Detections, photo: Photo) -> NDArray[np.bool_]:
-    """Mask (h, w) of the view that a piece hides."""
+    """Mask (h, w) of the view that a piece covers."""
     return detections.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
 
 
 def _is_changed(found: Detection, mask: NDArray[np.bool_], detections: Detections) -> bool:
-    """True if anything changes there, or it is outside the view."""
+    """True if anything changes at the detection, or if it is outside the view."""
     here = _near_middle_mask(found, detections)
     return not here.any() or share_of(mask, here) > CHANGED_SHARE
 
@@ -333,9 +333,9 @@ def share_of(mask: NDArray[Any], here: NDArray[np.bool_]) -> float:
 
 
 def _is_new_disc(found: Detection, empty: EmptyTable) -> bool:
-    """True for a disc where there was none.
+    """True for a disc that the empty table does not show.
 
-    A flat disc on a ground as pale as itself changes no more than a thin rim.
+    A flat disc on ground as pale as itself changes only a thin rim.
     """
     return found.is_disc and all(
         np.hypot(*(found.middle_mm - other.middle_mm)) > found.base_mm / 2 for other in empty.discs

@@ -1,4 +1,4 @@
-"""Find what is in the image beside the pieces that were read: hands, and unread objects."""
+"""Find objects in the image other than the pieces that were read: hands, and unread objects."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import STRIDE, Detections
 
 HAND_BASES2 = 2.5
-"""Area of the board, in squares of the smallest base, that one connected patch of an arm must show
-over to count as over it.
+"""Least area of the board that a connected patch of an arm covers to count as over it, in squares
+of the smallest base.
 """
 UNREAD_SHARE = 0.35
-"""Least area of a leftover patch that counts as unread, as a share of the smallest piece's face."""
+"""Least area of an unexplained patch that counts as unread, as a share of the smallest piece's
+face.
+"""
 RIM_CELLS = 1
-"""Leftover strips no wider than this are the rim of a piece or its shadow: worth a second
-detection, but not unread.
+"""Width, in cells, up to which an unexplained strip is the rim or shadow of a piece. It is worth a
+second detection, but not unread.
 """
 
 
@@ -68,16 +70,16 @@ def unexplained_places(
 
 
 def least_patch_mm2(setup: Setup) -> float:
-    """Least area of a patch that may be a piece of which nothing else is seen."""
+    """Least area of a patch that may be a mostly covered piece."""
     return UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in setup.sizes) / 2
 
 
 def unread_places(
     left: Array, doubtful: list[Hypothesis], pieces: list[Hypothesis], photo: Photo
 ) -> tuple[Array, ...]:
-    """Places (2,) on the board with something like a piece that is not reported.
+    """Places (2,) on the board of possible pieces that are not reported.
 
-    Those are leftovers (n, 2), and pieces whose existence is in doubt.
+    They are unexplained patches `left` (n, 2), and pieces whose existence is in doubt.
     """
     of_pieces = [
         project_to_table(piece.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0)

@@ -15,13 +15,13 @@ from vision.networks.detector import STEPS_A_BASE, STRIDE, Detections
 BEARINGS_DEG = np.arange(0.0, 360.0, 15.0)
 """Candidate directions of the lamp."""
 SLOPES = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
-"""Candidate lengths of a shadow in the middle of the table, in heights of what casts it."""
+"""Candidate lengths of a shadow in the middle of the table, in heights of the casting piece."""
 NEARNESS_A_MM = (0.0, 1 / 1500, 1 / 700)
 """Candidate inverse heights of the lamp."""
 REFINED = 0.15
 """Relative step by which the best length is refined."""
 LIGHT_LEVEL = 90
-"""Ground darker than this, of 255 for white paper, hardly shows a shadow."""
+"""Level of the ground, of 255 for white paper, below which it hardly shows a shadow."""
 LEAST_CELLS = (STEPS_A_BASE // STRIDE) ** 2
 """Least net evidence for a lamp: darkened cells that its shadows explain, minus those that should
 have darkened but did not.
@@ -37,8 +37,8 @@ def cast_shadow_mask(
 ) -> NDArray[np.bool_]:
     """Mask (h, w) of the view where pieces on a board (n, 2) cast their shadows.
 
-    The lamp is the one whose shadows best explain where there is less light than on the empty
-    table; pixels in `here` (h, w) are ignored for that.  Empty if no lamp fits.
+    The lamp is the one whose shadows best explain the darkening since the empty table. Pixels in
+    `here` (h, w) are ignored for that. The mask is empty if no lamp fits.
     """
     mask = np.zeros(detections.view.code.shape[:2], np.uint8)
     vertices_mm = np.array([piece.vertices_mm for piece in pieces]).reshape(-1, 5, 3)
@@ -64,7 +64,7 @@ def _lamp(
     middle_mm = board_mm.mean(axis=0)
 
     def explained(lamp: Array) -> tuple[float, float]:
-        """Net number of darker cells in its shadows, and their share."""
+        """Net number of darkened cells in the lamp's shadows, and their share."""
         mask = np.zeros(cells.shape, np.uint8)
         _fill(mask, (detections.view.pixels(_shadows(vertices_mm, lamp)) + 0.5) / STRIDE - 0.5)
         under = cells[mask > 0]

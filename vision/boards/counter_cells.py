@@ -1,7 +1,7 @@
-"""Decide cell by cell whether a counter lies there, by how this table's own cells look.
+"""Classify each cell as counter or bare by comparison with the table's other cells.
 
-The detector knows counters from other tables; where they have nearly the board's colour it misses
-some. But on one table all counters look alike, and so do all bare cells.
+The detector was trained on other tables and misses counters of nearly the board's colour. On one
+table, however, all counters look alike, and so do all bare cells.
 """
 
 from __future__ import annotations
@@ -21,36 +21,40 @@ from vision.geometry.rectified_view import FlatView, Photo
 from vision.geometry.uncertainty import SIGMAS_A_MEDIAN
 
 CORE_SHARE = 0.5
-"""Radius of the middle of a cell that is compared, in radii of a counter."""
+"""Radius of the part of a cell that is compared, in radii of a counter."""
 MOST_HIDDEN = 0.2
-"""Share of that middle that pieces may hide."""
+"""Largest share of that part that pieces may hide."""
 POINTS = 25
-"""Number of points across a cell at which the picture is read."""
+"""Number of sampling points across a cell."""
 CLIPPED = 0.95
-"""Linear light of a channel, relative to the brightest level, that says nothing of a colour."""
+"""Linear light of a channel, relative to the brightest level, above which a pixel is ignored."""
 DARK = 0.01
-"""Light that is added before logarithms are taken."""
+"""Linear light that is added before logarithms are taken."""
 LEAST_CELLS = 3
-"""Number of counters, and of bare cells, by which the others are judged."""
+"""Least number of counters, and of bare cells, from which the two kinds are learned."""
 LEAST_SPREAD = np.array([0.01, 0.01, 0.05])
-"""Least standard deviation of looks: of logarithms of red and blue over green, and of light."""
+"""Lower bound of the standard deviations of a cell's features: log red over green, log blue over
+green, log light.
+"""
 TAILS, SIGMAS_BETWEEN_TAILS = (0.1, 0.9), 2.56
 """Quantiles by which the spread of light is estimated, and the standard deviations of a normal
 distribution between them.
 """
 DIFFERENT, ALIKE, CLEARER = 5.0, 4.0, 2.0
-"""Least distance between the looks of counters and bare cells, and largest one to the own kind, in
-standard deviations; how many times farther the other kind must be.
+"""In standard deviations: least distance between the features of counters and bare cells, and
+largest distance of a cell from its own kind. Factor by which the other kind must be farther.
 """
 SIGMA_SHARE = 0.06
-"""Standard deviation of the middle of a counter found so, as a share of its diameter."""
+"""Standard deviation of the middle of a counter that is found by its cell, as a share of its
+diameter.
+"""
 ROUNDS = 2
-"""How often the kinds are told apart: first by what the detector found."""
+"""Number of classification rounds; the first starts from the detector's counters."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kind:
-    """How cells of a kind look: `middle` (3,), and `spread` (3,), one standard deviation."""
+    """Features of the cells of a kind: `middle` (3,), and `spread` (3,), one standard deviation."""
 
     middle: Array
     spread: Array
@@ -59,23 +63,23 @@ class _Kind:
     def of(cls, looks: Array) -> _Kind:
         middle = np.median(looks, axis=0)
         spread = SIGMAS_A_MEDIAN * np.median(np.abs(looks - middle), axis=0)
-        # A shadow over a part of the table gives its light two levels.
+        # A shadow over a part of the table makes the distribution of light bimodal.
         spread[2] = max(spread[2], np.ptp(np.quantile(looks[:, 2], TAILS)) / SIGMAS_BETWEEN_TAILS)
         return cls(middle, np.maximum(spread, LEAST_SPREAD))
 
     def away(self, looks: Array) -> Array:
-        """Distances (...) of looks (..., 3) in standard deviations."""
+        """Distances (...) of features (..., 3) from the middle, in standard deviations."""
         return np.asarray(np.linalg.norm((looks - self.middle) / self.spread, axis=-1))
 
 
 def correct_by_cells(
     seen: Sequence[SeenCounter], pieces: Sequence[Hypothesis], view: FlatView, photo: Photo
 ) -> tuple[SeenCounter, ...]:
-    """The counters that the detector found, corrected by the looks of the cells.
+    """The detector's counters, corrected by the features of the cells.
 
-    Those that it missed are added, those of which it was not sure are confirmed or left out, and
-    sure ones in a cell that looks bare are no longer sure. Nothing changes where counters and bare
-    cells look much alike, or are few.
+    Missed counters are added. Uncertain ones are confirmed or dropped, and certain ones in a cell
+    that looks bare become uncertain. Unchanged if counters and bare cells look much alike, or are
+    few.
     """
     board, counter = photo.setup.board, photo.setup.game.counters
     if not isinstance(board, Hex) or counter is None:
@@ -120,9 +124,9 @@ def _points_mm(radius_mm: float) -> Array:
 
 
 def _cell_looks(points_mm: Array, hidden: NDArray[np.bool_], view: FlatView, photo: Photo) -> Array:
-    """Looks (n, m, 3) at points (n, m, 2): log red over green, log blue over green, log light.
+    """Features (n, m, 3) at points (n, m, 2): log red over green, log blue over green, log light.
 
-    Not a number where the view (h, w) is `hidden`, or where the picture is clipped.
+    NaN where the view (h, w) is `hidden`, or where the picture is clipped.
     """
     flat = points_mm.reshape(-1, 2)
     pixels = photo.pixels(np.column_stack([flat, np.zeros(len(flat))]))
@@ -138,7 +142,7 @@ def _cell_looks(points_mm: Array, hidden: NDArray[np.bool_], view: FlatView, pho
 
 
 def _median(looks: Array) -> Array:
-    """The median (3,) of looks (m, 3); not a number where too few are known."""
+    """Median (3,) of features (m, 3); NaN if too few are known."""
     known = looks[~np.isnan(looks[:, 0])]
     if len(known) <= (1 - MOST_HIDDEN) * len(looks):
         return np.full(3, np.nan)
@@ -148,7 +152,7 @@ def _median(looks: Array) -> Array:
 def _nearest_counters(
     seen: Sequence[SeenCounter], middles_mm: Array, within_mm: float
 ) -> NDArray[np.intp]:
-    """For each cell (n,) the index of the nearest counter in it, -1 where there is none."""
+    """Index of the nearest counter in each cell (n,), -1 where there is none."""
     if not seen:
         return np.full(len(middles_mm), -1)
     places_mm = np.array([[one.x_mm, one.y_mm] for one in seen])
@@ -159,7 +163,7 @@ def _nearest_counters(
 def _kinds(
     cells: Array, there: NDArray[np.intp], seen: Sequence[SeenCounter]
 ) -> tuple[_Kind, _Kind] | None:
-    """How counters and bare cells look on this table; None where that is not clear."""
+    """Features of counters and of bare cells on this table; None if they are too similar or few."""
     visible = ~np.isnan(cells).any(axis=1)
     sure = np.array([at >= 0 and seen[at].sure for at in there])
     counters, bare = visible & sure, visible & (there < 0)
@@ -176,6 +180,6 @@ def _kinds(
 
 
 def _distance(one: _Kind, other: _Kind) -> float:
-    """Distance between the looks of two kinds, in standard deviations of the wider one."""
+    """Distance between the features of two kinds, in standard deviations of the wider one."""
     wider = np.maximum(one.spread, other.spread)
     return float(np.linalg.norm((one.middle - other.middle) / wider))

@@ -12,18 +12,16 @@ from vision.geometry.rectified_view import Photo
 from vision.networks.detector import Detection, Detections
 
 THICKNESS_SHARE = 0.15
-"""Thickness of a counter as a share of its diameter: its face is nearer to the camera than the
-board.
-"""
+"""Thickness of a counter as a share of its diameter. It raises the face above the board."""
 SURE_CHANCE, STILL_CHANCE = 0.4, 0.2
-"""Probability from which a disc is reported; the second, if one was reported there in the image
-before from the same camera, whatever its width.
+"""Probability from which a disc is reported. The second applies if the same camera's image before
+showed a counter there, and then its width is not checked.
 """
 CLEAR_CHANCE = 0.62
 """Probability from which a disc is a confident counter."""
 DIAMETER_SHARE, ALL_SHARE = 0.3, 0.6
-"""Largest deviation of a disc's diameter from the usual one, and of the usual one from the true
-one, as logarithms.
+"""Largest deviations, in natural logarithms, of a disc's diameter from the usual one, and of the
+usual one from the true one.
 """
 SIGMA_SHARE = 0.03
 """Standard deviation of a counter's middle as a share of its diameter."""

@@ -1,4 +1,4 @@
-"""What pieces hide of a board."""
+"""Mask of the parts of a board that pieces hide."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from vision.geometry.rectified_view import Photo
 from vision.networks.detector import Detections, light_of
 
 RIM_SHARE = 0.12
-"""Share of a tile at each side that is ignored: a neighbour's rim or shadow may lie there."""
+"""Share of a tile at each side that is ignored, because of a neighbour's rim or shadow."""
 CARD = 1.6
 """Side of the square that contains a fiducial's card, relative to the fiducial."""
 ROUNDS, OUTLIER, LEAST_LIGHT = 5, 3.0, 0.02
@@ -99,8 +99,8 @@ def _table_light(light: Array, ring: NDArray[np.bool_]) -> Array:
 def _unlikeness(table: Array) -> Array:
     """Whitening matrix for differences of light (n, 3) from the table's.
 
-    On the table itself they then have a usual size of 1: wood varies in brightness, but hardly in
-    hue.
+    Whitened differences of the table itself have a size of about 1. Wood varies in brightness, but
+    hardly in hue.
     """
     away = table - np.median(table, axis=0)
     off = np.linalg.norm(away, axis=1)
@@ -116,7 +116,8 @@ def _cluster_tiles(samples: dict[str, Array], table: Array) -> dict[str, bool]:
     """Split places into table and tiles: two-means clustering with one mean fixed to the table.
 
     Several starts are tried, because there may be many tiles or few. A place has a tile where
-    enough of it looks more like tiles than like the table: print and shadows may cover the rest.
+    enough of its area is closer to the tiles than to the table. Print and shadows may cover the
+    rest.
     """
     usual, whiten = np.median(table, axis=0), _unlikeness(table)
     away = {name: (values - usual) @ whiten for name, values in samples.items() if len(values)}
@@ -134,12 +135,12 @@ def _cluster_tiles(samples: dict[str, Array], table: Array) -> dict[str, bool]:
         name: float((np.linalg.norm(values - tile, axis=1) < np.linalg.norm(values, axis=1)).mean())
         for name, values in away.items()
     }
-    # A place that pieces hide altogether has a tile: they stand on something.
+    # A place that pieces hide completely counts as a tile, because they stand on one.
     return {name: share.get(name, 1.0) > LEAST_SHARE for name in samples}
 
 
 def _tile(points: Array, apart: Array, start: float) -> Array:
-    """Mean look (3,) of tiles among points (n, 3); the table is the origin.
+    """Centre (3,) of the tiles' cluster among whitened points (n, 3), with the table at the origin.
 
     `start` is the quantile of distances at which the first guess is split.
     """

@@ -20,14 +20,14 @@ SOURCES = {
     "folder": "vision.cameras.image_files:open_camera",
     "simulated": "simulation.camera:open_camera",
 }
-"""Name before the colon, and the module and function (argument, setup) that make that camera."""
+"""Module and function (argument, setup) that open a camera, by the name before the colon."""
 
 RECORDINGS = ("video", "folder")
-"""Sources that give the same frames whenever they are read."""
+"""Sources that give the same frames on every run."""
 
 
 def other_size(width: int, height: int, setup: Setup) -> Message | None:
-    """Complaint about images of another size than the table's; None if the size is right."""
+    """Message about an image whose size is not the table's; None if the size is right."""
     expected = setup.camera.width, setup.camera.height
     if (width, height) == expected:
         return None
@@ -69,12 +69,11 @@ class CameraPort(Protocol):
     simulated: bool
 
     def read(self) -> Frame | None:
-        """The next frame, or None when there will be no more (the end of a folder).
+        """The next frame, or None at the end of a folder or film.
 
-        `Frame.seq` counts from 0; `Frame.at_ms` never goes back.  Live cameras stamp frames with
-        the monotonic clock, and with the wall clock (`Frame.utc_ms`) for people to read. Raises
-        CameraLost, after which reading again tries to reach the camera again; the caller does the
-        waiting.
+        `Frame.seq` counts from 0; `Frame.at_ms` never goes back. Live cameras stamp frames with the
+        monotonic clock, and with the wall clock (`Frame.utc_ms`) for display. Raises CameraLost. A
+        later call tries to reach the camera again; the caller does the waiting.
         """
 
     def close(self) -> None:
@@ -83,20 +82,20 @@ class CameraPort(Protocol):
 
 @runtime_checkable
 class Recording(Protocol):
-    """A camera that plays files, and knows how many frames there should be."""
+    """A camera that plays files, and knows its expected number of frames."""
 
     @property
     def missing(self) -> str:
-        """What could not be read, in one line; empty if all was read.
+        """One line on what could not be read; empty if all was read.
 
         Known after the last frame.
         """
 
 
 def unread_part(camera: CameraPort) -> str:
-    """What of a recording could not be read, in one line.
+    """One line on the part of a recording that could not be read.
 
-    Empty if all was, and for live cameras.
+    Empty if all was read, and for live cameras.
     """
     return camera.missing if isinstance(camera, Recording) else ""
 

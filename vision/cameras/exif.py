@@ -49,10 +49,10 @@ def exif_numbers(tiff: bytes) -> dict[int, int]:
 
 
 def focal_px(exif: bytes, width: int, height: int) -> float | None:
-    """Focal length in px of a picture of this size, by its EXIF data.
+    """Focal length in px of a picture of this size, from its EXIF data.
 
-    None if they do not state it, or if the picture was cropped.  By the diagonal, as phones state
-    it; a maker may also mean the width.
+    None if they do not state it, or if the picture was cropped. It is computed from the diagonal,
+    as phones state it; a maker may also mean the width.
     """
     numbers = exif_numbers(exif)
     film_mm = numbers.get(FOCAL_35MM, 0)

@@ -16,10 +16,10 @@ Image = NDArray[np.uint8]
 class Frame:
     """`image` is R-G-B, uint8, (height, width, 3); `seq` counts frames from 0.
 
-    `at_ms` is a clock that never goes back, whatever becomes of the wall clock: monotonic for live
-    cameras, the recording's own for files.  All durations are differences of it.  `utc_ms` is the
-    wall clock in ms since 1970, for people to read; None for recordings.  `focus_dpt` is where the
-    lens is focused, one over metres, if the camera tells.
+    `at_ms` is a clock that never goes back, even if the wall clock is set: monotonic for live
+    cameras, the recording's own for files. All durations are differences of it. `utc_ms` is the
+    wall clock in ms since 1970, for display; None for recordings. `focus_dpt` is the focus of the
+    lens in dioptres, if the camera reports it.
     """
 
     seq: int
@@ -30,7 +30,7 @@ class Frame:
 
     @property
     def shown_ms(self) -> int:
-        """Time for records and pages: the wall clock, or a recording's own.
+        """Time for records and pages: the wall clock, or a recording's own clock.
 
         Nothing is computed from it.
         """

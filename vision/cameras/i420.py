@@ -21,11 +21,11 @@ from vision.cameras.base import CameraLost
 from vision.cameras.frame import Image
 
 ROOM = 1 << 16
-"""Bytes of metadata that one frame may have; it has about 1,200."""
+"""Largest size of a frame's metadata, in bytes; about 1,200 are usual."""
 MOST_PADDING_PX = 256
-"""A row that is padded by as much is one of a larger picture."""
+"""Padding of a row, in px, from which the row belongs to a larger picture."""
 FIRST = b'{\n    "'
-"""How the first object begins.  Later ones have a comma before them."""
+"""Start of the first object. Later ones have a comma before them."""
 HEAD = re.compile(rb'(,\n)?\{\n(?=    ")')
 ENTRY = re.compile(r'^    "(\w+)": "?(.*?)"?,?$')
 LONGEST_HEAD = len(b',\n{\n    "')
@@ -41,9 +41,9 @@ class RawVideo:
     """Frames of a stream, one after the other."""
 
     def __init__(self, read: Callable[[memoryview], int], width: int, height: int) -> None:
-        """`read` waits for bytes, puts some of them into what it is given and returns how many.
+        """`read` waits for bytes, writes some of them into its argument and returns how many.
 
-        It raises CameraLost if none come any more.
+        It raises CameraLost if no more bytes come.
         """
         self._read, self._width, self._height = read, width, height
         most = (width + MOST_PADDING_PX) * height * 3 // 2 + ROOM
@@ -73,7 +73,7 @@ class RawVideo:
         return self._converter.rgb(rows, self._width), reported
 
     def _move_to_front(self) -> None:
-        """Put what was already read of the next frame where a frame begins.
+        """Move bytes of the next frame that were already read to the front of the buffer.
 
         The brace that ends an object comes with the next frame: rpicam-vid does not flush it.
         """
@@ -87,7 +87,7 @@ class RawVideo:
         self._begin, self._end = 0, rest
 
     def _frame_bytes(self) -> int:
-        """Bytes of a frame: the first object follows on the first frame."""
+        """Bytes of a frame: the position of the first object."""
         searched = 0
         while (at := self._buffer.find(FIRST, searched, self._end)) < 0:
             searched = max(0, self._end - len(FIRST) + 1)
@@ -138,7 +138,7 @@ class RawVideo:
 
 
 class Converter:
-    """Makes images of I420.  Its buffer is used again: fresh memory costs more than conversion."""
+    """Convert I420 to images. The buffer is reused: fresh memory costs more than the conversion."""
 
     def __init__(self) -> None:
         self._padded = np.empty((0, 0, 3), np.uint8)

@@ -20,7 +20,7 @@ from vision.cameras.orientation import exif_flag, half_turned, is_half_turned
 from vision.cameras.png import PNG, decode_png, png_exif
 
 MOST_DIGITS = 15
-"""Most digits of a time in ms (30,000 years), so that JSON and 64-bit readers need not round."""
+"""Most digits of a time in ms (30,000 years), so that JSON and 64-bit readers do not round it."""
 _SUFFIXES = (".jpg", ".jpeg", ".png")
 MOST_MEGAPIXELS = 13.0
 """Size limit of one image, unless RINKSIDE_MOST_MEGAPIXELS is set.  Reading one with another of the

@@ -24,7 +24,7 @@ MOST_BYTES = 1 << 25
 
 
 class DamagedError(InputError):
-    """A picture that is cut short, or whose data contradict themselves."""
+    """A picture that is cut short, or whose data are inconsistent."""
 
 
 def decode_jpeg(data: bytes, where: str, shrink: int = 1) -> Image:
@@ -120,10 +120,10 @@ def whole_jpeg(data: bytes) -> bool:
 
 
 def find_end(data: bytes) -> tuple[int, bool]:
-    """Where a JPEG that starts at 0 ends, and True; or how far it is valid, and False.
+    """Offset of a JPEG's end and True, or offset up to which the data are valid and False.
 
-    Valid up to the end of the data means that more may follow.  A preview in the EXIF segment has
-    an end marker of its own, so searching for one is not enough.
+    The JPEG starts at 0. If the data are valid to their end, more may follow. A preview in the EXIF
+    segment has an end marker of its own, so a search for the marker is not enough.
     """
     at = 2
     while at + 4 <= len(data) + 2:
@@ -142,7 +142,7 @@ def find_end(data: bytes) -> tuple[int, bool]:
 
 
 def _after_scan(data: bytes, at: int) -> int:
-    """Where the next marker begins that is neither a stuffed byte nor a restart."""
+    """Offset of the next marker that is neither a stuffed byte nor a restart."""
     while (at := data.find(b"\xff", at)) >= 0:
         following = data[at + 1 : at + 2]
         if following and following != b"\x00" and not 0xD0 <= following[0] <= 0xD7:

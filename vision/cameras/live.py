@@ -17,9 +17,9 @@ from vision.cameras.frame import Frame, Image
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 5.0
-"""A camera without a frame for this long is lost."""
+"""Time without a frame after which a camera is lost."""
 CLOSING_S = 2.0
-"""Time that a device is given to stop; then it is abandoned."""
+"""Time that a device is given to stop before it is abandoned."""
 
 
 def wanted_size(
@@ -77,12 +77,12 @@ def monotonic_ms() -> int:
 
 
 def epoch_ms() -> int:
-    """Milliseconds since 1970, UTC, by the wall clock: it may be wrong, and be set at any time."""
+    """Milliseconds since 1970, UTC, by the wall clock, which may be wrong or set at any time."""
     return time.time_ns() // 1_000_000
 
 
 class TimestampedPicture(NamedTuple):
-    """A picture and when it came, on both clocks."""
+    """A picture and its time of arrival on both clocks."""
 
     picture: Picture
     at_ms: int
@@ -90,7 +90,7 @@ class TimestampedPicture(NamedTuple):
 
 
 class LiveCamera:
-    """A camera that runs whether it is read or not.
+    """A camera that runs continuously.
 
     `read` waits for a frame that it has not returned yet, and skips older ones.
     """
@@ -108,9 +108,9 @@ class LiveCamera:
     ) -> None:
         """Prepare the camera; nothing is opened before the first `read`.
 
-        `connect` opens the device, or raises CameraLost with the reason; it is called at the first
-        `read` and after each loss.  `clock` never goes back; `wall_clock` is only for people to
-        read.  Both in ms.
+        `connect` opens the device, or raises CameraLost with the reason. It is called at the first
+        `read` and after each loss. `clock` never goes back; `wall_clock` is only for display. Both
+        are in ms.
         """
         self.name = name
         self._connect, self._patience_s = connect, patience_s
@@ -150,7 +150,7 @@ class LiveCamera:
         self._drop()
 
     def _connected(self) -> Feed:
-        """Open a feed; other failures of a driver become CameraLost too."""
+        """Open a feed; a driver's other errors become CameraLost."""
         logger.info("%s: connecting", self.name)
         try:
             return self._connect()
@@ -206,11 +206,11 @@ class _Pump:
                     self._changed.notify_all()
         except (CameraLost, InputError) as lost:
             error = lost
-        except Exception as failed:  # of a driver: this thread must not end without a word
+        except Exception as failed:  # a driver's error must not end this thread silently
             logger.info("a camera's driver failed", exc_info=True)
             error = CameraLost(error_summary(failed))
         finally:
-            # Where the device is used is where it is let go: some drivers crash when another thread
+            # The thread that uses the device also closes it: some drivers crash when another thread
             # does.
             try:
                 self._feed.close()

@@ -15,7 +15,7 @@ from vision.cameras.jpeg import DamagedError, JpegStream
 LAST, LEAST = 30, 10
 """Number of latest images, and least number, over which the share of damaged ones is computed."""
 MOST_DAMAGED = 0.5
-"""Share of damaged images above which a camera is lost, so that people are told."""
+"""Share of damaged images above which the camera is reported as lost."""
 
 
 class MjpegPictures:

@@ -16,7 +16,7 @@ MOST_BOXES, MOST_BYTES = 2000, 4096
 start.
 """
 TRIMMED_FRAMES = 2.0
-"""An edit list that leaves out more than this trims the film; a shorter one compensates for the
+"""Frames that an edit list must leave out to count as trimming. A shorter list compensates for the
 order in which frames are coded.
 """
 
@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 
 class FilmIndex(NamedTuple):
-    """What a film's index says.
+    """Length and mirroring of a film by its index.
 
     `frames` is the exact number of frames, `seconds` the length; None if not known.
     """
@@ -43,7 +43,7 @@ class FilmIndex(NamedTuple):
 
 
 def is_mp4(start: bytes) -> bool:
-    """True if a file that starts so is MP4 or MOV."""
+    """True if a file with this beginning is MP4 or MOV."""
     return start[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free")
 
 

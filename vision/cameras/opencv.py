@@ -17,11 +17,11 @@ from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 from vision.cameras.orientation import half_turned
 
 LOCKED_AFTER = 30
-"""Number of frames for which a USB camera may adjust focus and exposure; then both are locked, so
-that the table looks the same all evening.
+"""Number of frames for which a USB camera may adjust focus and exposure. Then both are locked, so
+that the table looks the same for the whole session.
 """
 USUAL_PX = (1920, 1080)
-"""Size asked of a USB camera before there is a table."""
+"""Size requested from a USB camera before a table is known."""
 V4L2_MANUAL_EXPOSURE = 1
 """V4L2_EXPOSURE_MANUAL of the kernel's v4l2-controls.h."""
 
@@ -82,7 +82,7 @@ def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
                 )
             )
         capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
-        # At these sizes USB 2 carries JPEG only; one buffer, as old pictures are of no use.
+        # At these sizes USB 2 carries JPEG only. One buffer, because old pictures are useless.
         capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
         capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
         capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
@@ -106,7 +106,7 @@ def check_opened(capture: cv2.VideoCapture, name: str) -> None:
 
 
 def _lock(capture: cv2.VideoCapture) -> None:
-    """Lock focus, exposure and white balance; a camera ignores settings that it lacks."""
+    """Lock focus, exposure and white balance; a camera ignores settings that it does not have."""
     exposure = capture.get(cv2.CAP_PROP_EXPOSURE)
     capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
     capture.set(cv2.CAP_PROP_AUTO_WB, 0)

@@ -55,7 +55,7 @@ def is_half_turned(
 
 
 def upright(image: Image, exif: bytes) -> Image:
-    """The image as its EXIF data want it shown: turned by quarters, and mirrored."""
+    """The image rotated by quarter turns and mirrored as its EXIF data say."""
     clockwise_deg, mirrored = exif_flag(exif)
     if mirrored:
         image = np.asarray(cv2.flip(image, 1), np.uint8)

@@ -1,6 +1,6 @@
-"""Photographs as phones take them: JPEG, PNG or HEIC, turned as they are shown, of any size.
+"""Photographs as phones take them: JPEG, PNG or HEIC, oriented for display, of any size.
 
-Other than the pictures of a table's camera (`image_files`) they need not fit a calibrated lens.
+Unlike the pictures of a table's camera (`image_files`) they need not fit a calibrated lens.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HEIC_BRANDS = (b"heic", b"heix", b"mif1", b"msf1", b"heim", b"heis")
 class Photograph:
     """A photograph, R-G-B (h, w, 3), upright, and scaled down if it was large.
 
-    `focal_px` is the focal length for `image` that the file states, if it does.
+    `focal_px` is the focal length that the file states, scaled to `image`; None if it states none.
     """
 
     image: Image
@@ -48,8 +48,8 @@ def read_photograph(path: Path) -> bytes:
 def decode_photograph(data: bytes, where: str) -> Photograph:
     """Decode a JPEG, PNG or HEIC; `where` names it in messages.
 
-    Raises InputError for what is none of these, cut short, damaged, or larger than MOST_MEGAPIXELS;
-    its size is checked in its header, before decoding.
+    Raises InputError for other files, and for one that is cut short, damaged, or larger than
+    MOST_MEGAPIXELS. The size is checked in the header, before decoding.
     """
     if len(data) > MOST_BYTES:
         raise InputError(
@@ -116,7 +116,7 @@ def _heic(data: bytes, where: str) -> Photograph:
         raise
     except Exception as error:  # libheif's errors come as five kinds of exceptions
         raise damage_error(where) from error
-    # libheif has turned it already, as the file says beside its EXIF data.
+    # libheif has already applied the rotation, which the file also states outside its EXIF data.
     return _photograph(_bounded(np.asarray(pixels, np.uint8)), _tiff(exif))
 
 

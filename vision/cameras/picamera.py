@@ -1,7 +1,7 @@
 """The Raspberry Pi's camera through picamera2, a package of Raspberry Pi OS.
 
-It is imported nowhere else.  A virtual environment sees it if `make PI=1` made it; `rpicam:` works
-in any.
+No other module imports it. A virtual environment contains it only if `make PI=1` made it; `rpicam:`
+works in any.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 LOCKED_AFTER = 30
 """Number of frames for which the camera may adjust focus and exposure; then both are locked."""
 USUAL_PX = (2304, 1296)
-"""Size asked for before there is a table: the whole sensor of Camera Module 3, binned 2 x 2."""
+"""Size requested before a table is known: the whole sensor of Camera Module 3, binned 2 x 2."""
 FORMAT = "BGR888"
 """picamera2's name refers to the order in a 32 bit word: the bytes, and so the array, are
 R, G, B.
@@ -116,7 +116,7 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
 
 
 def _driver() -> Any:
-    """The class Picamera2; raises InputError in one line, whatever its import fails with.
+    """The class Picamera2; raises InputError with one line for any error of its import.
 
     A package that was built for another NumPy fails with ValueError or AttributeError, and NumPy
     then writes a page to stderr.

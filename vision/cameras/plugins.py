@@ -1,8 +1,8 @@
 """Cameras of other packages, found by entry points of the group `rinkside.cameras`.
 
 An entry point is a `CameraPlugin` whose name stands before the colon of `--camera NAME:ARGUMENT`.
-What it opens is held by a guard: whatever it raises, and frames that are none, are a lost camera,
-which is named and tried again.
+The camera that it opens is wrapped in a guard. Any exception or invalid frame counts as a lost
+camera, which is named and retried.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from vision.cameras.frame import Frame
 
 GROUP = "rinkside.cameras"
 BROKEN_NAME = "the camera"
-"""What a broken one is called in a message."""
+"""Name of a broken camera in messages."""
 INTERFACE = 1
-"""Version of the interface of cameras; a camera that was made for another one is not used."""
+"""Version of the camera interface; plugins for another version are not used."""
 READ_S = 30.0
-"""Longest time until a picture, or the news that there is none."""
+"""Longest time for a frame, or for the error that there is none."""
 MOST_PX = 20_000
 """Greatest width and height of a picture."""
 
@@ -35,9 +35,9 @@ MOST_PX = 20_000
 class CameraPlugin:
     """A camera of another package.
 
-    `open(argument, setup)` returns a `vision.cameras.base.CameraPort`. `argument` is what stands
-    after the colon; it raises InputError for one that will not do. `interface` is the version of
-    the interface that it was made for.
+    `open(argument, setup)` returns a `vision.cameras.base.CameraPort`. `argument` is the text after
+    the colon; an unusable one raises InputError. `interface` is the version of the interface that
+    the plugin was written for.
     """
 
     open: Callable[[str, Setup | None], Any]
@@ -60,9 +60,9 @@ class GuardedCamera:
         lost: Callable[[Message], MessageError],
         wrong_size: Callable[[int, int], Message | None],
     ) -> None:
-        """`lost` makes the error that says that a camera gives no pictures now.
+        """`lost` makes the error for a camera that gives no frames now.
 
-        `wrong_size(width, height)` is a complaint about a picture's size, None for a good one.
+        `wrong_size(width, height)` is a message about a frame's size, None for a right one.
         """
         self._camera, self._lost, self._wrong_size = camera, lost, wrong_size
         self._guard = Guard(plugin, lambda: READ_S)
@@ -110,7 +110,7 @@ class GuardedCamera:
         return Frame(self._seq, frame.at_ms, image, frame.focus_dpt, frame.utc_ms)
 
     def close(self) -> None:
-        """As `CameraPort.close`; what a camera raises then is logged."""
+        """As `CameraPort.close`; exceptions of the camera are logged."""
         if self._closed:
             return
         self._closed = True
@@ -121,7 +121,7 @@ class GuardedCamera:
 
 
 def open_plugin(name: str, argument: str, setup: Setup | None) -> tuple[Any, Plugin]:
-    """What a camera of another package opens, and its plugin; raises InputError."""
+    """The camera that a plugin opens, and the plugin; raises InputError."""
     found = camera_plugins()
     try:
         camera = found.opened(

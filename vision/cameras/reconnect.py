@@ -19,13 +19,13 @@ logger = logging.getLogger(__name__)
 RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
 PATIENCE = 300
-"""Number of frames in which wanted ones are searched for: half a minute of most cameras."""
+"""Number of frames in which wanted ones are searched for, about half a minute of most cameras."""
 RULING_QUALITY = 95
 """JPEG quality of images that a ruling is based on."""
 
 
 class CannotGoOn(InputError):  # noqa: N818 - a fact about what was handed in, not a mistake of the program
-    """The camera or recording gives unusable input, and trying again would not help."""
+    """The camera or recording gives unusable input, so that a retry would not help."""
 
 
 def frames(
@@ -33,7 +33,7 @@ def frames(
 ) -> Iterator[Frame]:
     """Every frame until the camera has no more, or `stopping` is set.
 
-    A lost camera is retried: `lose(error, retry_s)` tells people, and waits that long.  Raises
+    A lost camera is retried: `lose(error, retry_s)` reports the loss and waits that long. Raises
     CannotGoOn for a frame that cannot be used.
     """
     lost = 0
@@ -46,7 +46,7 @@ def frames(
             lost += 1
             continue
         except LogFailed:
-            raise  # of simulated players, who speak while they are looked at
+            raise  # simulated players raise it while a frame is read
         except InputError as error:
             raise CannotGoOn(error.message) from error
         if frame is None:

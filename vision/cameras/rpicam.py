@@ -34,11 +34,11 @@ PROGRAMS = ("rpicam-vid", "libcamera-vid")
 RATE_HZ = 10.0
 FASTEST_HZ = 120.0
 SILENT_S = 4.0
-"""A program that writes nothing for this long hangs, and is ended; less than the patience with a
-live camera, so that the device is free when it is opened again.
+"""Time without output after which the program hangs and is ended. It is shorter than the patience
+with a live camera, so that the device is free when it is opened again.
 """
 PIPE_BYTES = 1 << 20
-"""Size of the pipe, the most that Linux allows everyone: a frame comes in a few pieces."""
+"""Size of the pipe, the most that Linux allows without privileges; a frame then takes few reads."""
 SHORT = {
     "b": "bitrate",
     "c": "config",
@@ -66,24 +66,24 @@ OURS = frozenset(
         *("listen", "help", "version", "list-cameras", "fullscreen", "qt-preview", "preview"),
     }
 )
-"""Options that are set here, or that would change what comes through the pipe."""
+"""Options that this module sets, or that would change the data in the pipe."""
 FOCUS = frozenset({"autofocus-mode", "lens-position"})
 AF_SCANNING = 1
 """libcamera's AfStateScanning."""
 BAD_OPTION = re.compile(r"ERROR: \*\*\* (.*\boptions?\b.*|(?:Invalid|illegal) .*?) \*\*\*")
-"""What rpicam-vid and Boost.Program_options say of options, and not of cameras."""
+"""Messages of rpicam-vid and Boost.Program_options about options, not about cameras."""
 STREAM = re.compile(rb"configuring streams: \(0\) (\d+)x(\d+)-YUV420")
-"""libcamera's log: the size that the camera gives, which may be another than the wanted one."""
+"""Line of libcamera's log with the camera's actual size, which may differ from the wanted one."""
 NEWS = re.compile(r"\[[\d:. ]+\] +\[\d+\] +(?:DEBUG|INFO|WARN) ")
-"""libcamera's log: lines that do not say why the program ended."""
+"""Lines of libcamera's log that do not state why the program ended."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 @dataclass
 class Request:
-    """What rpicam-vid is asked for; `locked` are options, None before anything is locked.
+    """Parameters of rpicam-vid; `locked` are options, None before anything is locked.
 
-    They stay for as long as the camera is open, so that the table looks the same after a restart.
+    They stay while the camera is open, so that the table looks the same after a restart.
     """
 
     program: str
@@ -92,12 +92,12 @@ class Request:
     rate_hz: float
     options: Sequence[str]
     focus_dpt: float | None
-    """Focus that the lens was calibrated at, if it is known."""
+    """Focus that the lens was calibrated at, if known."""
     locked: list[str] | None = None
 
     @property
     def given_options(self) -> frozenset[str]:
-        """Names of the options that people gave."""
+        """Names of the options that the user gave."""
         return frozenset(option_names(self.options))
 
     def command(self) -> list[str]:
@@ -113,7 +113,7 @@ class Request:
         ]
 
     def _first_focus(self) -> list[str]:
-        """The calibration's focus, or one search for it; nothing where people chose."""
+        """The calibration's focus, or one autofocus search; nothing if the user set the focus."""
         if self.given_options & FOCUS:
             return []
         if self.focus_dpt is not None:
@@ -121,7 +121,7 @@ class Request:
         return ["--autofocus-mode", "auto"]
 
     def lock(self, reported: Mapping[str, str]) -> bool:
-        """Lock what the camera reports and people did not give; True if that is anything."""
+        """Lock the reported values that the user did not give; True if there are any."""
         given_options = self.given_options
         values = {name: NUMBER.findall(text) for name, text in reported.items()}
         options = []
@@ -192,7 +192,7 @@ class Program:
         self._log.close()
 
     def _exit_code(self) -> int:
-        """Wait for the end, and kill what does not end."""
+        """Wait for the end; kill the program if it does not end."""
         try:
             return self._process.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
@@ -200,7 +200,7 @@ class Program:
             return self._process.wait()
 
     def _stderr_bytes(self) -> bytes:
-        """What it wrote to stderr; it goes on writing where it was."""
+        """Its stderr so far; writing continues at the same position."""
         return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0)
 
     def _exit_error(self) -> CameraLost | InputError:
@@ -223,7 +223,7 @@ class Program:
 class RpicamFeed:
     """Images of rpicam-vid.
 
-    It starts once more as soon as there is something to lock.
+    The program is started once more as soon as there are values to lock.
     """
 
     def __init__(self, request: Request) -> None:
@@ -257,20 +257,20 @@ class RpicamFeed:
         try:
             taken = self._video.next()
         except InputError:
-            self._program.check_size()  # says it in pixels
+            self._program.check_size()  # its error gives the sizes in pixels
             raise
         if self._taken == 0:
             self._program.check_size()
         return taken
 
     def _is_settled(self, reported: Mapping[str, str]) -> bool:
-        """Has the camera had its time, and longer while it still searches for its focus?"""
+        """True after LOCKED_AFTER frames, or three times as many while the lens seeks its focus."""
         searching = reported.get("AfState") == str(AF_SCANNING)
         return self._taken >= LOCKED_AFTER * (3 if searching else 1)
 
 
 def option_names(words: Sequence[str]) -> list[str]:
-    """Names of the options among words of a command line, synonyms and short names by one name."""
+    """Names of the options on a command line; synonyms and short names become one name."""
     names = []
     for word in words:
         if word.startswith("--"):
@@ -361,7 +361,7 @@ def _rate(text: str, place: str) -> float:
 
 
 def _check_options(options: Sequence[str]) -> None:
-    """Raise InputError for an option that is set here, or that is given twice."""
+    """Raise InputError for an option that this module sets, or that is given twice."""
     names = option_names(options)
     for index, name in enumerate(names):
         if name in OURS:

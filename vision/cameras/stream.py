@@ -25,8 +25,8 @@ from vision.cameras.opencv import CaptureFeed, check_opened
 from vision.cameras.video import disable_rotation
 
 TIMEOUT_S = 4.0
-"""A stream without an answer for this long is lost; less than the patience with a live camera, so
-that the reported reason is the stream's own.
+"""Time without an answer after which a stream is lost. It is shorter than the patience with a live
+camera, so that the reported reason is the stream's own.
 """
 CHUNK = 1 << 16
 MJPEG_TYPES = (
@@ -174,7 +174,7 @@ def _redact_password(address: str) -> str:
 
 
 def _answer(url: SplitResult, name: str) -> HTTPResponse:
-    """The camera's response; raises CameraLost with the reason if that is no stream."""
+    """The camera's response; raises CameraLost with the reason if it is no stream."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else str(url.hostname)
     place = host if url.port is None else f"{host}:{url.port}"
     path = quote(url.path or "/", safe="/%:=&?~+!$,;'@()*") + (
@@ -199,7 +199,7 @@ def _answer(url: SplitResult, name: str) -> HTTPResponse:
 class _Closing(request.BaseHandler):
     """Closes a response that asks for a password before the request is repeated.
 
-    urllib forgets to.
+    urllib leaves it open.
     """
 
     handler_order = 480  # before those that ask again
@@ -335,7 +335,7 @@ def _failure_reason(error: Exception, url: SplitResult) -> Message:
 
 
 def _rtsp_refusal(url: SplitResult) -> Message:
-    """Why OpenCV got no frames by RTSP, found out by a plain request (RFC 2326, 10.2)."""
+    """Why OpenCV got no frames by RTSP, found by a plain request (RFC 2326, 10.2)."""
     host = f"[{url.hostname}]" if ":" in str(url.hostname) else url.hostname
     port = url.port or RTSP_PORT
     question = (

@@ -19,10 +19,10 @@ from vision.cameras.mp4 import FilmIndex, film_index, is_mp4
 from vision.cameras.orientation import half_turned, is_half_turned
 
 MOST_TRIES = 300
-"""Number of consecutive undecodable frames that are skipped; after that the film is over."""
+"""Number of consecutive undecodable frames that are skipped before the film ends."""
 SLACK_S = 1.0
-"""If the number of frames is not known: how long sound may continue after the last frame, and how
-long a gap between frames may be.
+"""If the number of frames is not known: longest sound after the last frame, and longest gap between
+frames.
 """
 SLACK_FRAMES = 3.0
 
@@ -57,8 +57,7 @@ class VideoCamera:
         self.name: str = phrase("video {name}", name=path.name)
         self._path = path
         index = _index_of(path)
-        # FFmpeg takes what stands before a colon for a protocol; a path from the root has nothing
-        # before one.
+        # FFmpeg takes the part before a colon for a protocol; an absolute path has none.
         self._capture = cv2.VideoCapture(str(path.absolute()), cv2.CAP_FFMPEG)
         try:
             if not self._capture.isOpened():
@@ -92,7 +91,7 @@ class VideoCamera:
 
     @property
     def missing(self) -> str:
-        """What of the film could not be read, in one line; empty if all was read.
+        """One line on the part of the film that could not be read; empty if all was read.
 
         Known after the last frame.
         """
@@ -144,7 +143,7 @@ class VideoCamera:
         if image is None:
             self._ended = True
             return None
-        # Some files give no times, or the same twice: time goes on by a millisecond at least.
+        # Some files have no times, or repeat one: time advances by at least a millisecond.
         at_ms = max(self._at_ms + 1, round(self._capture.get(cv2.CAP_PROP_POS_MSEC)))
         self._gap_ms = max(self._gap_ms, at_ms - self._at_ms if self._seq else 0)
         self._at_ms = at_ms
@@ -188,7 +187,7 @@ def disable_rotation(
 
 
 def _index_of(path: Path) -> FilmIndex:
-    """The index of an MP4 or MOV; of other films nothing is known here.
+    """The index of an MP4 or MOV; empty for other films.
 
     Raises InputError if the index is missing.
     """

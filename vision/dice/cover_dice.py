@@ -1,7 +1,7 @@
-"""Find cover dice on a board: cubes of known size that lie flat, whatever their faces show.
+"""Find cover dice on a board: cubes of known size that lie flat, with any faces.
 
-A square of the right size may be printed there, and the sides of two dice make one between them;
-but a die changes everything that it hides.
+A square of that size may also be printed, or lie between the sides of two dice. But a die changes
+everything that it covers.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from vision.geometry.rectified_view import SUB_BITS, Photo
 from vision.networks.detector import Detections
 
 MOST_CANDIDATES = 16
-"""Number of candidate squares that are measured."""
+"""Number of candidate squares that are fitted."""
 LEAST_AGREEMENT = 0.65
 """Least edge agreement of a die, 0 to 1."""
 LEAST_COVERAGE = 0.6
-"""Least share of its area that a die changes."""
+"""Least share of a die's area that has changed."""
 BEYOND, TAKEN = 0.25, 0.5
-"""A detected piece is not a die if its probability exceeds TAKEN and it reaches this far beyond the
-die, in edges.
+"""A detected piece is not a die if its probability exceeds TAKEN and it reaches beyond the die by
+this many edges.
 """
 PRINT_MM = 4.0
 """Margin around a die in which print is examined."""
 REACH_PX = 2
-"""How far the edges of a die may lie outside the changed area."""
+"""Largest distance of a die's edges outside the changed area."""
 SIGMA_MM = 0.5
 """Standard deviation of a die's middle."""
 
@@ -79,7 +79,7 @@ def find_dice(
 def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
     """Candidates for the top of a die, the most probable first: four lines at the right distance.
 
-    The cube's other edges help little here, because those of a lying nest look like them.
+    The cube's other edges help little here, because those of a lying nest look alike.
     """
     h, w = view.shown.shape[:2]
     best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
@@ -117,7 +117,7 @@ def _square_scores(view: TopView) -> tuple[NDArray[np.float32], NDArray[np.float
             for side in (1, -1):
                 moved = np.array([[1, 0, -side * across[0]], [0, 1, side * across[1]]], np.float32)
                 sides.append(cv2.warpAffine(lines[normal_deg], moved, (w, h)))
-        # The side of a top towards another face that is as bright can hardly be seen: the weakest
+        # An edge of the top beside a face of equal brightness is hardly visible: the weakest
         # counts half.
         score = sum(sides) - 0.5 * np.minimum.reduce(sides)
         turns, best = np.where(score > best, np.float32(turn_deg), turns), np.maximum(score, best)
@@ -125,7 +125,7 @@ def _square_scores(view: TopView) -> tuple[NDArray[np.float32], NDArray[np.float
 
 
 def without_dice(detections: Detections, dice: list[Cube], photo: Photo) -> Detections:
-    """The detections without detections where a die lies, and where dice are rolled."""
+    """The detections outside the dice and outside the dice corner."""
     outlines = [die.outline() for die in dice]
     if (corner := photo.setup.dice_corner) is not None:
         low_mm = level_mm(photo, corner)
@@ -184,7 +184,7 @@ def _without_unchanged_edges(
 
 
 def _is_of_piece(die: Cube, detections: Detections) -> bool:
-    """True if it is the base of a piece that looks like a die.
+    """True if a piece that looks like a die has its base there.
 
     The detector takes many dice for pieces too, but not for longer ones.
     """
@@ -201,9 +201,9 @@ def _is_of_piece(die: Cube, detections: Detections) -> bool:
 
 
 def _is_printed(die: Cube, photo: Photo, empty: EmptyTable) -> bool:
-    """True if the edges of the empty table agree with it as well as the present ones do.
+    """True if the edges of the empty table agree with the die at least as well as the present ones.
 
-    A nest on a printed square leaves some of that visible.
+    A nest on a printed square leaves part of the print visible.
     """
     outline = die.outline()
     low, high = outline.min(axis=0) - PRINT_MM, outline.max(axis=0) + PRINT_MM

@@ -1,7 +1,7 @@
-"""Fit a cube by its edges: how well those of an image agree with a die that lies flat.
+"""Fit a cube by its edges: agreement of image edges with a die that lies flat.
 
-All in the plane of the top of the die.  Sampled points of the cube's edges are compared with the
-nearest edge of the same direction in the image (chamfer matching).
+All coordinates are in the plane of the die's top. Sampled points of the cube's edges are compared
+with the nearest edge of the same direction in the image (chamfer matching).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ SIDE_SHARE, SAMPLES = 0.72, 9
 SHARES = 0.5 + SIDE_SHARE * np.linspace(-0.5, 0.5, SAMPLES)[:, None]
 """Positions of the samples along an edge."""
 LEAST_LENGTH = 0.25
-"""Edges that appear shorter than this, in edges of the die, are left out."""
+"""Projected length, in edges of the die, below which an edge is left out."""
 DIRECTIONS = 8
 """Number of directions into which image edges are binned."""
 REACHES_PX = (4.0, 2.0)
-"""Matching distance of edges: at first, and finally."""
+"""Matching distance of edges: in the coarse and in the fine fit."""
 MOST_TRIES = 80
-"""Largest number of evaluations, in the coarse and in the fine search, for each cube."""
+"""Largest number of evaluations for each cube, in the coarse and in the fine search each."""
 AGREES_WELL, BESIDE = 0.75, 0.25
-"""If the edge agreement, 0 to 1, is below the first, a die is also tried this far beside,
-in edges.
+"""Edge agreement, 0 to 1, below which the fit also starts from places beside the die; their
+distance in edges.
 """
 SIDEWAYS = ((BESIDE, 0.0), (0.0, BESIDE), (-BESIDE, 0.0), (0.0, -BESIDE))
 EDGE_UNITS, WEAKEST, STRONGEST = 1000, 350, 800
@@ -178,7 +178,7 @@ class Cube:
     def seen_edges(self) -> tuple[Array, Array]:
         """End points, (n, 2) each, of the visible faces' edges, projected to the plane of the top.
 
-        Without edges that appear short.
+        Edges with a short projection are left out.
         """
         cast, seen = self._cast()
         first, second = _edges_of(seen)
@@ -187,7 +187,7 @@ class Cube:
         return cast[first[long]], cast[second[long]]
 
     def outline(self) -> Array:
-        """Outline (n, 2), counter-clockwise, of what it hides of z = 0 from the eye."""
+        """Outline (n, 2), counter-clockwise, of the part of z = 0 that it hides from the eye."""
         _, corners, _ = self._corners()
         return convex_hull(project_to_table(corners, self.eye_mm))
 
@@ -225,7 +225,7 @@ class Cube:
 def fit_cube_from_several_starts(cube: Cube, edges: EdgeMap) -> Cube:
     """As `fit_cube`, with more starts beside the cube if the edges do not agree well.
 
-    They may be those of a shadow.  The starts are along the cube's own axes.
+    The edges may be those of a shadow. The starts are along the cube's own axes.
     """
     fitted = fit_cube(cube, edges)
     if fitted.agreement(edges) >= AGREES_WELL:

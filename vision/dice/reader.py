@@ -1,8 +1,8 @@
 """Read a six-sided die in the dice corner: its place and pips, or why nothing is read.
 
-The corner is rectified in the plane of the die's top.  The edges that a cube of known size would
-show are searched for there; where they agree with the image, a small network decides whether a die
-lies flat there, and how many pips it shows.  Nothing is guessed: an ambiguous face is not read.
+The corner is rectified in the plane of the die's top, and searched for the visible edges of a cube
+of known size. Where they agree with the image, a small network decides whether a die lies flat, and
+how many pips it shows. An ambiguous face is not read.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ COARSE, FINE = 20, 40
 """Pixels of the rectified view per edge of the die: for detection, and for measurement."""
 TURN_STEP_DEG = 6
 ALIKE = 5
-"""Size, in edges, of regions in which dice are seen from about the same side."""
+"""Size, in edges, of regions in which dice are seen from nearly the same direction."""
 MOST_CANDIDATES, APART = 4, 0.15
-"""Number of candidate places that are measured; places closer than this, in edges of the die, are
-the same.
+"""Number of candidate places that are fitted. Places closer than the second, in edges of the die,
+are the same.
 """
 LEAST_NEAR_AGREEMENT = 0.4
-"""Least edge agreement near by, 0 to 1, for a place to be measured."""
+"""Least edge agreement, 0 to 1, in the neighbourhood of a place that is fitted."""
 LEAST_AGREEMENT = 0.4
 """Least edge agreement, 0 to 1, for a die to be classified."""
 EDGES_COUNT, USUAL = 8.0, 0.75
-"""Weight of the edge agreement beyond the usual one, added to the network's log odds that a die
-lies flat.  It does if the sum is positive.
+"""Weight of the edge agreement above USUAL, added to the network's log odds that a die lies flat. A
+positive sum means that it does.
 """
 AROUND = tuple(way for way in product((-BESIDE, 0.0, BESIDE), repeat=2) if any(way))
-"""Offsets, in edges, at which the network is tried around the best place if none lies flat: a
+"""Offsets, in edges, from the best place at which the network is tried if no die lies flat there. A
 shadow's edges may be sharper than the die's.
 """
 ANOTHER = 0.5
 """Least distance between two dice, in edges."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
-"""An object lies there if this share of a die's top or more differs from the corner by the first,
-of 1 from black to white, and by this many spreads of the corner itself.
+"""An object lies in the corner if an area differs from it in colour. Least difference, 1 from black
+to white; the same in spreads of the corner itself; least area as a share of a die's top.
 """
 SHADE = 0.5
-"""Margin around a die, in edges, in which its shadow is no other die."""
+"""Margin around a die, in edges, in which its shadow is not taken for another die."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class Die:
 
 @dataclass(frozen=True, slots=True)
 class NoDie:
-    """No die was read, and the reason; empty if nothing lies there.  It is falsy."""
+    """A falsy result: no die was read. The reason is empty if nothing lies there."""
 
     reason: str = ""
 
@@ -132,7 +132,7 @@ def _classify(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array, 
 
 
 def flat_candidates(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:
-    """Candidate dice that lie flat in a corner by its edges; also those edges, and the view."""
+    """Candidate dice that lie flat in a corner, the corner's edges, and its view."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
     edges = edge_map(fine)
     return (
@@ -224,9 +224,9 @@ def _edge_score(
     start_px: tuple[int, int],
     size_px: tuple[int, int],
 ) -> NDArray[np.float32]:
-    """Score of a die's edges for each pixel of a part of a view, as if the die were there.
+    """Score of a die's edges for each pixel of a part of a view, as the die's middle.
 
-    Edges between faces that are as bright can hardly be seen: the weakest do not count.
+    Edges between faces of equal brightness are hardly visible: the weakest do not count.
     """
     starts, ends = cube.seen_edges()
     seen = []
@@ -244,7 +244,7 @@ def _edge_score(
 def line_responses(view: TopView) -> dict[int, NDArray[np.float32]]:
     """Line responses (h, w) 0..1 by the direction across the line in degrees.
 
-    How much of a line as long as a die's edge runs through each pixel.
+    Mean edge strength along a line about each pixel, as long as the sampled part of a die's edge.
     """
     length = round(SIDE_SHARE * COARSE)
     xx, xy, yy = (
@@ -279,9 +279,9 @@ def corner_mask(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
 
 
 def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = None) -> bool:
-    """True if an area comparable to a die differs in colour from the corner.
+    """True if an area comparable to a die's top differs in colour from the corner.
 
-    `beside` is a die that is ignored, with the shadows around it, and any shadow farther away.
+    With `beside`, a die that is ignored, shadows are ignored too.
     """
     here = corner_mask(view, corner)
     if beside is not None:

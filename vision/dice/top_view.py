@@ -14,11 +14,11 @@ from vision.geometry.camera_model import mm_per_pixel
 from vision.geometry.rectified_view import Photo
 
 NOISES, LEAST_STEP = 3.5, 0.008
-"""A brightness step per pixel of this many times the corner's usual one, and no less than this, is
-a certain edge.
+"""Brightness step per pixel of a certain edge: multiple of the corner's usual step, and lower
+bound.
 """
 SMOOTH = 0.03
-"""Smoothing of brightness before differentiation, in edges of the die."""
+"""Width of the smoothing before differentiation, in edges of the die."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class TopView:
 
 
 def level_mm(photo: Photo, corner: DiceCorner) -> float:
-    """Height of the surface that the die is rolled on."""
+    """Height of the surface that the die lies on."""
     return photo.setup.fiducials.z_mm if corner.z_mm is None else corner.z_mm
 
 

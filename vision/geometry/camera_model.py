@@ -16,7 +16,7 @@ from table.solids import Array
 from table.table_config import Lens, Setup
 
 FOCUS_STEP_DPT = 0.1
-"""Largest tolerated difference of focus."""
+"""Largest tolerated difference of focus, in dioptres."""
 
 Pose = tuple[Array, Array]
 """Rotation vector (3,) and translation (3,) in mm from the table's frame, or a target's, to the
@@ -64,9 +64,9 @@ def undistort(pixels: Array, lens: Lens) -> Array:
 
 
 def pose_of(points_mm: Array, pixels: Array, lens: Lens, method: int = cv2.SOLVEPNP_SQPNP) -> Pose:
-    """The pose in which points (n, 3), four of a plane or more, are seen at pixels (n, 2).
+    """The pose in which points (n, 3), four of a plane or more, project to pixels (n, 2).
 
-    Raises InputError if there is none: a nonsensical lens sees all of them in one direction.
+    Raises InputError if there is none: a nonsensical lens maps all of them to one direction.
     """
     rays = undistort(pixels, lens).reshape(-1, 1, 2)
     try:
@@ -111,7 +111,7 @@ def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float | Array = 0.
 
 
 def perturbed_lens(lens: Lens, by: Array) -> Lens:
-    """The lens with the first of (fx, fy, cx, cy, k1, k2 ...) changed by `by` (p,)."""
+    """The lens with its first parameters (fx, fy, cx, cy, k1, k2 ...) changed by `by` (p,)."""
     fx, fy, cx, cy = (lens.matrix[0][0], lens.matrix[1][1], lens.matrix[0][2], lens.matrix[1][2])
     moved = np.array([fx, fy, cx, cy, *lens.distortion])
     moved[: len(by)] += by
@@ -122,7 +122,7 @@ def perturbed_lens(lens: Lens, by: Array) -> Lens:
 
 
 def place_covariance(point_mm: Array, camera: Camera, lens: Lens) -> Array:
-    """Covariance (2, 2) mm2 of a seen table point (3,), at its height, by pose and lens."""
+    """Covariance (2, 2) mm2 of a seen table point (3,), at its height, from pose and lens."""
     return np.asarray(place_covariances(point_mm[None], camera, lens)[0])
 
 
@@ -135,7 +135,7 @@ def place_covariances(points_mm: Array, camera: Camera, lens: Lens) -> Array:
 def place_shifts(points_mm: Array, z_mm: float | Array, camera: Camera, lens: Lens) -> Array:
     """Shifts (n, 2, k) mm of table points (n, 2) by each independent cause, 1 sigma.
 
-    The causes are the principal axes of the uncertainty of camera pose and lens.  `z_mm` is the
+    The causes are the principal axes of the joint covariance of camera pose and lens. `z_mm` is the
     points' height, a number or (n,).
     """
     pixels = project(
@@ -153,7 +153,7 @@ def place_shifts(points_mm: Array, z_mm: float | Array, camera: Camera, lens: Le
 def _sigma_perturbations(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
     """Camera and lens moved by one sigma along each principal axis of their joint uncertainty."""
     sigmas = np.sqrt(np.diag(camera.covariance))
-    scale = np.where(sigmas > 0, sigmas, 1.0)  # what is exact stays where it is
+    scale = np.where(sigmas > 0, sigmas, 1.0)  # an exact parameter has no variance
     variances, axes = np.linalg.eigh(camera.covariance / np.outer(scale, scale))
     turn = np.asarray(cv2.Rodrigues(camera.rotation)[0], float).reshape(3)
     for step in (scale[:, None] * axes * np.sqrt(np.clip(variances, 0, None))).T:

@@ -16,18 +16,16 @@ LEAST_SIGMA = 2.0
 EVERY_PX, BLOCK = 4, 8
 """Light and noise are estimated from every fourth pixel, in blocks with this side."""
 STILL_SHARE = 0.25
-"""Least share of the image that is assumed unchanged; pieces and tiles may be laid on all
-the rest.
-"""
+"""Least share of the image that is assumed unchanged. Pieces and tiles may change all the rest."""
 SIGMAS, LITTLE_LEVELS, SPOT_PX = 9.0, 6.0, 24
-"""Difference, in noise sigmas, of what was laid down or taken away; a difference of only the
-second, in levels, counts in a spot of at least this many pixels.
+"""Difference, in noise sigmas, of an object that was laid down or taken away; least difference, in
+levels, of a weaker spot; least number of pixels of a weaker spot.
 """
 TREMBLE_SHARE = 0.1
-"""Share of the local contrast by which a pixel differs if the camera trembles."""
+"""Largest difference of a pixel by camera shake, as a share of the local contrast."""
 SHADED, BRIGHTER, HUE_LEVELS = 0.5, 1.03, 8.0
-"""A shadow leaves more than the first share of the levels, never exceeds the second, and keeps the
-hue within this many levels.
+"""Least and largest ratio of the levels in a shadow to those without; largest difference in levels
+from the same hue.
 """
 AROUND = np.ones((3, 3), np.uint8)
 
@@ -44,8 +42,8 @@ def changed_pixels(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_
 def changed_mask(now: Image, before: Image) -> NDArray[np.bool_]:
     """Mask (h, w) of where something was laid down or taken away between two views (h, w, 3).
 
-    Those are pixels that differ by much, and spots that differ by little, as under a dark piece on
-    a dark square.
+    It consists of pixels with a large difference, and of connected spots with a small one, such as
+    a dark piece on a dark square.
     """
     apart = _difference(now, before)
     much = apart.levels > max(SIGMAS * LEAST_SIGMA, apart.middle + SIGMAS * apart.noise)
@@ -74,9 +72,9 @@ def shadow_mask(now: Image, before: Image) -> NDArray[np.bool_]:
 
 
 class _Difference(NamedTuple):
-    """Differences in `levels` (h, w) after a global change of light.
+    """Differences in `levels` (h, w) after compensation of a global change of light.
 
-    `middle` and `noise` are the median and noise of the unchanged pixels.
+    `middle` and `noise` are the median and the standard deviation of the unchanged pixels.
     """
 
     levels: NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Hypotheses: pieces that may be there, as a few parameters that are fitted."""
+"""Hypotheses: possible pieces, each with a few parameters that are fitted."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from table.pieces import PieceSize
 from table.solids import FACES, REPEATS_DEG, Array, Pose, Solid, convex_hull, lying, tipped, upright
 
 STEPS = np.array([0.05, 0.05, 0.2, 0.5])
-"""Steps for numerical derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
+"""Steps of numerical derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
 LEAST_TILT_DEG = 3.0
-"""Least tilt of a leaning piece: what it leans on has some height, and its tip cannot be in the
+"""Least tilt of a leaning piece. Its support has some height, and its tip cannot be inside the
 table.
 """
 _CORNERS = np.array([face[:3] for face in FACES])
@@ -25,8 +25,8 @@ _CORNERS = np.array([face[:3] for face in FACES])
 class Hypothesis:
     """A piece at a place.
 
-    `tilt_deg` is how far a leaning piece is tipped up about its base edge, `z_mm` the height of
-    what it stands on.
+    `tilt_deg` is the angle by which a leaning piece is tipped up about its base edge, `z_mm` the
+    height of its support.
     """
 
     size: PieceSize
@@ -86,8 +86,8 @@ def vertices_mm(guess: Hypothesis, parameters: Array) -> Array:
 def pose_vertices(local_mm: Array, parameters: Array, z_mm: Array) -> Array:
     """Vertices (..., 5, 3) of pieces, from their vertices `at_origin`.
 
-    `parameters` (..., 4) are x_mm, y_mm, heading_deg and tilt_deg, `z_mm` (...) the height of what
-    they stand on.
+    `parameters` (..., 4) are x_mm, y_mm, heading_deg and tilt_deg, `z_mm` (...) the height of the
+    support.
     """
     x, y, heading, tilt = np.moveaxis(parameters, -1, 0)[..., None]
     rise, run, s, c = (of(np.radians(turn)) for turn in (tilt, heading) for of in (np.sin, np.cos))
@@ -115,12 +115,12 @@ def project_to_table(points_mm: Array, eye_mm: Array) -> Array:
 
 
 def silhouette(solid: Solid, eye_mm: Array) -> Array:
-    """Outline (n, 2), counter-clockwise, of a solid cast down from the eye on to z = 0."""
+    """Outline (n, 2), counter-clockwise, of a solid projected from the eye to z = 0."""
     return convex_hull(project_to_table(solid.vertices_mm, eye_mm))
 
 
 def seen_middle_mm(solid: Solid, eye_mm: Array) -> Array:
-    """Centroid (2,) of a solid's silhouette, cast from the eye on to z = 0."""
+    """Centroid (2,) of a solid's silhouette, projected from the eye to z = 0."""
     outline = silhouette(solid, eye_mm)
     start, ends = outline[0], outline - outline[0]
     a, b = ends[1:-1], ends[2:]
@@ -130,7 +130,7 @@ def seen_middle_mm(solid: Solid, eye_mm: Array) -> Array:
 
 
 def move_silhouette_to(guess: Hypothesis, middle_mm: Array, eye_mm: Array) -> Hypothesis:
-    """The piece, moved from near there so that its silhouette has its middle (2,) there."""
+    """The piece, moved a short way so that its silhouette has its centroid at `middle_mm` (2,)."""
     off_mm = middle_mm - seen_middle_mm(guess.solid, eye_mm)
     return guess.at(guess.parameters + np.append(off_mm, 0.0))
 

@@ -19,21 +19,20 @@ from vision.geometry.srgb import Light, sample_light
 from vision.geometry.white_balance import paper_light
 
 MARGIN_MM = 45.0
-"""Margin around the outline in which stray pieces are searched for."""
+"""Margin around the outline in which pieces are searched for."""
 THROWN_MM = 100.0
-"""The same for a chessboard: pieces are thrown on to it, and one that rolls off is still a throw.
-"""
+"""The same for a chessboard: a thrown piece that rolls off is still a throw."""
 SUB_BITS = 4
 """Polygons are drawn to sixteenths of a pixel or cell."""
 GRID_PX = 16
-"""Lens and perspective bend so little that the map of a rectified view is computed at every 16th
-pixel and interpolated.
+"""Sampling step of the map of a rectified view, interpolated between. Lens and perspective vary
+slowly enough.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatView:
-    """The table from straight above.
+    """Rectified view of the table from straight above.
 
     Pixel (i, j) of `code` (h, w, 3), R-G-B, shows x = left + j * step, y = top - i * step.
     """
@@ -63,7 +62,7 @@ class FlatView:
         return mask > 0
 
     def millimetres(self, pixels: Array) -> Array:
-        """Table points (n, 2) of pixels (n, 2) as (column, row)."""
+        """Table points (n, 2) mm of pixels (n, 2) as (column, row)."""
         return np.array([self.left_mm, self.top_mm]) + self.step_mm * pixels * [1, -1]
 
 
@@ -85,7 +84,7 @@ class Photo:
 
     @cached_property
     def paper(self) -> Array:
-        """Linear light (3,) of white paper, as the fiducials show it."""
+        """Linear light (3,) of white paper, measured beside the fiducials."""
         return paper_light(self.image, self.camera, self.setup)
 
     def silhouette(self, solid: Solid) -> Array:
@@ -94,7 +93,7 @@ class Photo:
 
     @property
     def finest_mm(self) -> float:
-        """Size of a pixel on the table where the image of the play area is finest."""
+        """Least size of a pixel on the table, over the play area."""
         outline = self.setup.outline_mm()
         return min(
             mm_per_pixel(self.camera, self.setup.camera, place)
@@ -138,7 +137,7 @@ class Photo:
 
     def flat(self, step_mm: float) -> FlatView:
         """The rectified area, without lens distortion and perspective."""
-        # Pixels of the photograph that come to one of the view are averaged first: remap reads
+        # Photograph pixels that fall on one view pixel are averaged first: remap samples single
         # points.
         shrink = max(1, round(step_mm / self.finest_mm))
         h, w = (size // shrink for size in self.image.shape[:2])

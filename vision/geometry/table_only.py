@@ -1,6 +1,6 @@
-"""Paint over all of a picture but the table: rooms and faces around it do not travel with it.
+"""Paint over everything in a picture but the table, so that no rooms or faces are passed on.
 
-The picture keeps its size. Cut smaller, pictures that are hard to read were read otherwise.
+The picture keeps its size: a cropped copy of a difficult picture was read differently.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from vision.cameras.frame import Image
 from vision.geometry.camera_model import project
 
 MARGIN_MM = 25.0
-"""Room around play area and fiducials that is left in the picture."""
+"""Margin around play area and fiducials that stays in the picture."""
 PAINT = 128
-"""Grey level of what is painted over."""
+"""Grey level of the painted area."""
 CORNERS, STEPS = 16, 24
-"""Points on the rounded corners of the margin, and on each edge of it."""
+"""Number of points on the rounded corners of the margin, and on each of its edges."""
 FAR_PX = 20_000
-"""Places farther off the picture are taken as this far off: OpenCV wants whole numbers."""
+"""Limit of pixel coordinates outside the picture: OpenCV takes 32-bit integers."""
 CARD = 1.6
-"""Size of a fiducial's card, white border included, relative to the fiducial."""
+"""Side of a fiducial's card, white border included, relative to the fiducial."""
 
 
 def table_only(image: Image, camera: Camera, setup: Setup) -> Image:
-    """What an image (h, w, 3) shows of the table; the rest is grey.
+    """The part of an image (h, w, 3) that shows the table; the rest is grey.
 
     The table is the play area, fiducials and dice corner with a margin, up to the height of the
     tallest piece.

@@ -1,4 +1,4 @@
-"""Reported uncertainty of a place: what edges leave, plus what they do not know."""
+"""Reported uncertainty of a place: the covariance by edges, inflated by the model's error."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from vision.probability import normal_cdf
 SIGMAS_A_MEDIAN = 1.4826
 """Ratio of standard deviation to median absolute value for normal errors."""
 DOUBLING_MM = 0.22
-"""Model error grows with measurement error (haze, refraction, shadows, correlated edges): at this
-standard deviation of the edges the reported one is doubled.
+"""Standard deviation by edges at which the reported one is doubled. Model error grows with
+measurement error, because of haze, refraction, shadows and correlated edges.
 """
 MOST_TIMES = 4.0
-"""Largest factor on the edges' standard deviation: a piece that is hardly seen is still where it
-was found.
+"""Largest factor on the standard deviation by edges. A hardly visible piece is still where it was
+found.
 """
 FLOOR_MM, FLOOR_DEG = 0.03, 0.2
-"""What the model of a pyramid leaves out (wall, rounded edges): added to every covariance,
-1 sigma.
+"""Error of the pyramid's model (wall, rounded edges), 1 sigma, that is added to every covariance.
 """
 
 
@@ -52,9 +51,9 @@ def edge_sigma_mm(covariance: Array) -> float:
 def most_size_probability(
     size: PieceSize, sizes: Collection[PieceSize], covariance: Array
 ) -> float:
-    """Upper limit on the probability of a size, from the uncertainty of the place, (3, 3).
+    """Upper limit on the probability of a size, from the covariance of the place, (3, 3).
 
-    Edges that may be as far off as sizes differ do not determine the size.
+    The limit is low if the error of the edges is as large as the difference between sizes.
     """
     apart_mm = min(
         (abs(size.base_mm - other.base_mm) for other in sizes if other != size), default=np.inf

@@ -1,8 +1,8 @@
 """Skip locating a camera that stands still, by checking that its fiducials have not moved.
 
-Finding and fitting the fiducials is a third of the time for a frame in which one piece has moved.
-How far a card has shifted is estimated by least squares in a hundredth of a pixel, from its own
-gradients. Source: Lucas and Kanade, An iterative image registration technique, IJCAI 1981.
+Finding and fitting the fiducials takes a third of the time for a frame in which one piece has
+moved. The shift of a card is estimated by least squares from its own gradients, to a hundredth of a
+pixel. Source: Lucas and Kanade, An iterative image registration technique, IJCAI 1981.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ CARD = 1.4
 STILL_PX = 0.1
 """Largest shift of a card that counts as still."""
 UNLIKE_LEVELS, UNLIKE_SHARE, MOST_GAIN = 10.0, 0.02, 1.5
-"""A card looks different if more than this share of it differs by this many grey levels, or its
-overall brightness changes by more than this factor.
+"""Thresholds for a changed card: difference in grey levels; least share of pixels with that
+difference; factor on the overall brightness.
 """
 LEAST_GRADIENT = 4.0
-"""Least root mean square gradient, in grey levels per pixel: a window with less, noise alone, shows
-no card and cannot reveal motion.
+"""Least root mean square gradient of a window, in grey levels per pixel. Below it the window
+contains only noise and cannot reveal motion.
 """
 
 Grey = NDArray[np.float32]
@@ -40,17 +40,15 @@ Window = tuple[slice, slice]
 class StillCamera:
     """Call it like `locate`, with every frame of one camera; it locates anew only after a change.
 
-    A change is a card that has shifted or looks different.  Frames are compared with the one in
-    which the camera was located, so that a slow drift is noticed too.  An uncertain pose is
+    A change is a card that has shifted or looks different. Frames are compared with the one in
+    which the camera was located, so that a slow drift is noticed too. An uncertain pose is
     estimated again in every frame, because the next may be sharper.
     """
 
     def __init__(self) -> None:
         self._tracked_camera: _TrackedCamera | None = None
         self._before: tuple[Camera, Setup] | None = None
-        """The last place that was sure; of copies of fiducials in view, those seen from there are
-        the table's.
-        """
+        """Last certain pose. If copies of fiducials are in view, it tells which are the table's."""
 
     def __call__(self, image: Image, setup: Setup) -> Camera | NoPose:
         """The camera in this frame, located anew or as before."""
@@ -85,9 +83,9 @@ class _TrackedCamera:
 
 
 def _tracked_camera(image: Image, camera: Camera, setup: Setup) -> _TrackedCamera:
-    """Store the cards' windows, even of covered cards.
+    """Store the cards' windows, those of covered cards too.
 
-    When those show again, the pose can be improved.
+    When a covered card is visible again, the pose can be improved.
     """
     windows = []
     for marker in setup.fiducials.markers:

@@ -22,7 +22,7 @@ CORNER_PX, MIDDLE_PX, SIZE_PX, COMMON_SIZE_PX = 0.35, 0.1, 0.12, 2.0
 outward from its middle, and outward in common to all fiducials of the image.
 """
 WRONG_PX, WRONG_SHARE = 1.0, 0.01
-"""If the middle of a fiducial is off by more than this, in px plus a share of a side, wrong edges
+"""Largest offset of a fiducial's middle, in px plus a share of a side. Beyond it the wrong edges
 were measured.
 """
 LEAST_SEEN = 0.02
@@ -30,8 +30,8 @@ LEAST_SEEN = 0.02
 residuals; a guard for few markers.
 """
 SINGLE_MARKER_FACTOR = 2.0
-"""Variance factor because usually one marker alone is displaced: the variance near it is larger
-than if all shared the residual.
+"""Variance factor for a single displaced marker, the usual case. The variance near it is larger
+than if all markers shared the residual.
 """
 STEPS, SETTLED_PX = 8, 1e-3
 
@@ -41,8 +41,8 @@ class PoseFit:
     """A pose fitted to n measurements, and its covariance (6, 6).
 
     `pose_derivatives` (6, n) are those of the pose by each measurement, `derivatives` (n, 10 + d)
-    those of each by pose and lens.  `points_mm` (n, 3) are their places on the table, and `owner`
-    (n,) their markers.  `rms_px` is the residual.
+    those of each measurement by pose and lens. `points_mm` (n, 3) are the measured points on the
+    table, and `owner` (n,) their markers. `rms_px` is the residual.
     """
 
     pose: Pose
@@ -63,10 +63,10 @@ def displaced_marker_covariance(
 ) -> Array:
     """Covariance (6, 6) of a pose if its residuals come from displaced markers.
 
-    A marker may be bent, moved, or measured at a wrong edge.  `squares` are the residuals' squares
-    in px^2.  `displaced` (n, 2 m) is what a displacement of each of m markers by a pixel does to
-    the measurements.  The pose follows it, so that little of it remains in the residuals, with
-    three markers less than with four.
+    A marker may be bent, moved, or measured at a wrong edge. `squares` is the sum of squared
+    residuals in px^2. `displaced` (n, 2 m) is the change of the measurements by a displacement of
+    each of m markers by a pixel. The pose follows the displaced marker, so that little of it
+    remains in the residuals, with three markers less than with four.
     """
     moved = pose_derivatives @ displaced
     seen = sum(squares_of(column) for column in (displaced - design @ moved).T)

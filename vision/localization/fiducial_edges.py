@@ -1,10 +1,10 @@
 """Fit the pose to the black-to-white edges of all markers' borders in one adjustment.
 
-Edges are measured in linear light along their normals.  Further unknowns, the blooms, are outward
-shifts of those edges, one common to all and one per marker: over-exposed paper spreads, and the
-shift would otherwise read as a smaller marker farther away.  Errors of edges of one side are
-correlated, because lens, print and blur shift them alike; how much is estimated from the residuals
-of whole sides, and widens the covariance.
+Edges are measured in linear light along their normals. Further unknowns, the blooms, are outward
+shifts of those edges, one common to all and one per marker. Over-exposed paper spreads, and the
+shift would otherwise read as a smaller marker farther away. Errors of the edges of one side are
+correlated, because lens, print and blur shift them alike. This correlation is estimated from the
+residuals of whole sides, and widens the covariance.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from vision.localization.corner_pose import PoseFit, displaced_marker_covariance
 from vision.localization.markers import NoPose
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
-"""Share of red, green and blue light in grey."""
+"""Weights of red, green and blue light in grey."""
 SAMPLES_PER_SIDE = 24
 SIDE_MARGIN = 0.12
-"""Share of a side next to each corner that is not measured, because of the other side's blur."""
+"""Share of a side next to each corner that is not measured, because it is blurred by the other
+side.
+"""
 REACH_MODULES = 0.42
 """Half length of the profile across an edge, in modules (a sixth of a 4x4 marker's side)."""
 CLIPPED = 0.9
-"""Paper brighter than this (linear light) is over-exposed, and its edges spread."""
+"""Linear light of paper above which it is over-exposed, and its edges spread."""
 COMMON_BLOOM_PX, BLOOM_PX, CLIPPED_BLOOM_PX = 0.5, 0.02, 0.3
 """Prior of the blooms, 1 sigma: common to all, and of one marker beyond that, exposed well or
 clipped.
 """
 STEPS, SETTLED_PX = 5, 0.01
-"""Largest number of iterations; they stop when the pose moves no edge by more than this."""
+"""Largest number of iterations, and motion of the edges, in px, below which they stop."""
 LEAST_EDGES = 60
-"""With fewer edges, the edges give no pose."""
+"""Least number of edges that give a pose."""
 FLOOR_PX, FLOOR_SIDES = 0.03, 4
-"""Error of a side's place, from lens and print, that remains when edge noise has averaged out, and
-the number of sides that this prior counts for.
+"""Error of a side's place by lens and print, 1 sigma, which does not average out. Number of sides
+that this prior counts for.
 """
 BLUR_SHIFT, SHARP_PX = 0.1, 1.0
-"""Share of the blur, 1 sigma, beyond the second value that is added as a common shift of
-the edges.
-"""
+"""Prior of a common shift of all edges by blur: share, 1 sigma, of the blur beyond SHARP_PX."""
 LEAST_OF_SIDE, FREE = 6, 7
-"""Least number of edges of a side that is used for the scatter of sides; number of fitted
+"""Least number of edges of a side that counts for the scatter of sides; number of fitted
 parameters.
 """
 
@@ -60,9 +60,9 @@ parameters.
 class _Edges:
     """Edges of one image, measured from a predicted pose.
 
-    `offset` (n,) px is outward from the prediction, `normal_px` (n, 2); `derivatives` (2 n, 10 + d)
-    are those of the places, `paper` (n,) the levels of the paper, `width_px` (n,) each edge's blur,
-    1 sigma, and `good` (n,) is a validity mask.
+    `offset` (n,) px is outward from the prediction, `normal_px` (n, 2). `derivatives` (2 n, 10 + d)
+    are those of the places by pose and lens, `paper` (n,) the levels of the paper. `width_px` (n,)
+    is each edge's blur, 1 sigma, and `good` (n,) a validity mask.
     """
 
     offset: Array
@@ -77,7 +77,7 @@ class _Edges:
 class EdgeFit(PoseFit):
     """As PoseFit, with the scatter of whole sides.
 
-    `scatter_px` is their residual, 1 sigma, beyond what the noise of their edges explains.
+    `scatter_px` is their residual, 1 sigma, beyond that explained by the noise of their edges.
     """
 
     scatter_px: float
@@ -112,8 +112,7 @@ class _Adjustment:
 def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> EdgeFit | NoPose:
     """Fit the pose to the border edges of the detected markers.
 
-    Visible sides of a half-covered marker are not used: an arm's edge beside them would pull more
-    than they add.
+    A half-covered marker is not used, because the edge of the covering arm would bias the fit.
     """
     samples = _border_samples(markers, setup.fiducials.z_mm)
     owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
@@ -197,8 +196,8 @@ def _huber_weights(residual: Array) -> tuple[Array, float]:
 def _noise_covariance(fit: _Adjustment, squares: float, freedom: int) -> Array:
     """Covariance (6, 6) of the pose by the noise of edges and of whole sides.
 
-    `squares` px^2 is what `freedom` sides are off.  It is the variance of Student's t: few sides
-    tell little.
+    `squares` px^2 is the sum of squared residuals of sides with `freedom` degrees of freedom. The
+    variance is that of Student's t, which is larger for few sides.
     """
     floor = (FLOOR_SIDES * FLOOR_PX**2 + squares) / (FLOOR_SIDES + freedom - 2)
     noise = fit.rms_px**2 + floor * SAMPLES_PER_SIDE
@@ -210,15 +209,15 @@ def _displaced_covariance(
 ) -> Array:
     """Covariance (6, 6) of the pose if a marker is displaced (`displaced_marker_covariance`).
 
-    `side` and `owner` (n,) are what each good edge belongs to.
+    `side` and `owner` (n,) are the side and the marker of each good edge.
     """
     rows = np.arange(len(side))
-    markers = fit.design.shape[1] - 7  # beside the pose and the bloom that is common to all
+    markers = fit.design.shape[1] - 7  # without the pose and the common bloom
     displaced = np.zeros((len(side), markers, 2))
     displaced[rows, owner] = fit.edges.normal_px[fit.edges.good]
-    # Sides of a displaced marker have little weight in the fit, and tell the most.
+    # All weights are 1: sides of a displaced marker have little weight in the fit.
     every = np.ones(len(side))
-    # By chance it is up to twice what lens and print leave.
+    # Upper bound of the part that is due to lens and print.
     left_by_chance = 2 * FLOOR_PX**2 * len(np.unique(side))
     return displaced_marker_covariance(
         max(0.0, _side_residual_squares(fit.left, every, side) - left_by_chance),
@@ -244,7 +243,7 @@ def _measure(
 
 
 def _blur_shift_px(edges: _Edges) -> float:
-    """Common shift of all edges by blur, 1 sigma: a shaking hand does not move evenly."""
+    """Common shift of all edges by blur, 1 sigma, because camera shake is not symmetric."""
     return BLUR_SHIFT * max(0.0, float(np.median(edges.width_px[edges.good])) - SHARP_PX)
 
 
@@ -253,7 +252,7 @@ def _bloom_sigmas(edges: _Edges, owner: NDArray[np.intp]) -> Array:
     beside_each = [edges.paper[edges.good & (owner == k)] for k in range(owner[-1] + 1)]
     clipped = np.array(
         [len(levels) > 0 and np.median(levels) > CLIPPED for levels in beside_each]
-    )  # none of a border may be good
+    )  # a border may have no good edges
     return np.array([COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX)])
 
 
@@ -329,7 +328,7 @@ def _edge_profiles(
         np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]
     )
     xy = edge_px[:, None] + normal_px[:, None] * steps[..., None]
-    # A part at a time, neighbours in the picture: light is decoded only around each.
+    # In parts of neighbouring edges, so that light is decoded only around each part.
     light = np.concatenate(
         [
             sample_light(image, part)

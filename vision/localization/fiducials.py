@@ -1,9 +1,9 @@
 """Locate the camera from all fiducials together, with the uncertainty of its pose.
 
 The pose is measured twice: by the edges of all markers (`fiducial_edges`), to hundredths of a
-pixel, and by the detector's corners (`corner_pose`), to a third of one.  In a blurred image edges
-can settle beside the true ones and still fit each other; corners do not.  So both have to agree;
-otherwise the corners' pose is used, with its larger covariance.
+pixel, and by the detector's corners (`corner_pose`), to a third of one. In a blurred image, edges
+beside the true ones may be measured and still agree with each other; corners are not affected. If
+both poses disagree, that of the corners is used, with its larger covariance.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ from vision.localization.markers import (
 AGREEMENT_LIMIT = 17.0
 """Limit on the squared Mahalanobis distance between the poses by edges and by corners."""
 UNFIT_PX = 0.12
-"""Scatter of whole sides of markers, 1 sigma, above which people are warned."""
+"""Scatter of whole sides of markers, 1 sigma, above which a warning is given."""
 SURE_MM, MOST_MM = 0.4, 3.0
-"""A pose is certain if its standard deviation is below the first at every corner of the play area,
-and unusable above the second.
+"""Largest standard deviation at any corner of the play area of a certain pose, and of a usable one.
 """
 
 
@@ -57,7 +56,7 @@ def locate_from_markers(
     """As `locate`, for markers that are already detected; unknown ones are ignored."""
     try:
         return _locate(detected, image, setup, before)
-    except InputError as error:  # of a lens with which nothing can be seen so
+    except InputError as error:  # a lens that cannot map the markers to these pixels
         return NoPose(message_of(error))
 
 
@@ -96,10 +95,10 @@ def _locate(
 
 
 def _fit_pose(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> PoseFit:
-    """The pose by edges, if corners agree with it; else that by corners.
+    """The pose by edges if corners agree with it, else that by corners.
 
-    Also that by corners if it is the more certain one of two uncertain poses, unless the edges show
-    that markers do not fit each other.
+    The pose by corners is also used if it is the more certain one of two uncertain poses. If the
+    edges show that markers do not fit each other, that by edges is kept.
     """
     points = corner_points(seen, setup.fiducials.z_mm)
     pixels = np.concatenate([own.corners_px[marker.id] for marker in seen])
@@ -108,7 +107,7 @@ def _fit_pose(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> 
     edges = fit_edges(image, setup, first, seen)
     if not isinstance(edges, EdgeFit) or _squared_distance(edges, corners) > AGREEMENT_LIMIT:
         return corners
-    # Where markers do not fit each other edges say so better than corners.
+    # Edges show better than corners that markers do not fit each other.
     edges_mm, unfit = _sigma_mm(edges, setup), edges.scatter_px > UNFIT_PX
     return (
         edges if edges_mm <= SURE_MM or unfit or edges_mm < _sigma_mm(corners, setup) else corners

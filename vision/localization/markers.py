@@ -18,13 +18,13 @@ from vision.cameras.frame import Image
 from vision.geometry.camera_model import Pose, pose_of, project, project_posed
 
 CELL_PX, CELL_RIM = 8, 0.3
-"""Pixels of a rectified marker cell, and the share of them ignored on each side."""
+"""Side in pixels of a rectified marker cell, and the share of it ignored at each edge."""
 DISAGREES_SHARE = 0.2
 """Largest residual of a marker's corners, as a share of its side, at which it fits the others."""
 COPIES = 4
-"""Largest number of fiducials of one id that are considered, the largest ones."""
+"""Largest number of fiducials of one id that are considered, in order of size."""
 LARGER = 1.5
-"""A consistent set is the table's own if it fills this many times the image area of any other; a
+"""Least ratio of image areas by which the table's own set of fiducials exceeds any other. A
 telephone beside the table shows smaller ones.
 """
 ONE_THREAD_PIXELS = 8_000_000
@@ -53,7 +53,7 @@ class NoPose:
 class Detected:
     """Corners (4, 2) px of each marker by id.
 
-    Of an id that was detected more than once those of the largest, and all of them in `all_px`.
+    If an id was detected more than once, those of the largest; `all_px` has all of them.
     """
 
     corners_px: dict[int, Array]
@@ -79,7 +79,7 @@ def one_thread(pixels: int) -> Iterator[None]:
 def _detector_parameters() -> cv2.aruco.DetectorParameters:
     """Parameters of OpenCV's detector: only the middles of marker cells are read.
 
-    Blur mixes the rims of cells of a few pixels.
+    Blur mixes the rims of small cells.
     """
     parameters = cv2.aruco.DetectorParameters()
     parameters.perspectiveRemovePixelPerCell = CELL_PX
@@ -125,8 +125,8 @@ def own_fiducials(
 ) -> Detected | NoPose:
     """The table's own fiducials, if ids were detected more than once; else unchanged.
 
-    They are those that are where the camera saw them `before`; else the consistent set that fills
-    most of the image.  NoPose if that is not clear.
+    They are those at the places where the camera saw them `before`, else the consistent set with
+    the largest area in the image. NoPose if the choice is not clear.
     """
     known = {marker.id for marker in setup.fiducials.markers}
     if all(len(quads) < 2 for id_, quads in detected.all_px.items() if id_ in known):
@@ -164,7 +164,7 @@ def _restrict_to(own: dict[int, Array], detected: Detected) -> Detected:
 
 
 def _at_earlier_places(detected: Detected, setup: Setup, before: Camera) -> dict[int, Array]:
-    """For each id, the marker that is where the camera saw it before."""
+    """For each id, the marker at the place where the camera saw it before."""
     found = {}
     for marker in setup.fiducials.markers:
         there = project(corner_points([marker], setup.fiducials.z_mm), before, setup.camera)
@@ -184,8 +184,8 @@ def _area_px(quads: dict[int, Array]) -> float:
 def _agreeing_sets(detected: Detected, setup: Setup) -> list[dict[int, Array]]:
     """Sets of two markers or more, one per id, consistent with one camera above the table.
 
-    Each is grown from a pair by what fits it best; pairs that are already in a set would grow to
-    the same one.
+    Each set is grown from a pair by the marker with the least misfit. Pairs that are already in a
+    set are skipped, because they would grow to the same one.
     """
     markers = {marker.id: marker for marker in setup.fiducials.markers}
     ids = detected.corners_px.keys() & markers.keys()

@@ -1,8 +1,8 @@
 """Detect pieces and counters in the rectified view with a small convolutional network.
 
 The network (`data/detector.onnx`) is trained on images that this project renders, see `training`.
-It finds places to about a millimetre, and poses; `vision.networks.keypoints` refines that, and
-`vision.pose.edge_alignment` measures.
+It finds poses, and places to about a millimetre. `vision.networks.keypoints` refines them, and
+`vision.pose.edge_alignment` measures them.
 """
 
 from __future__ import annotations
@@ -34,39 +34,37 @@ DISC, OFFSET, AXIS, TURN, SIZE, COLOUR = (
     slice(10, 11),
     slice(11, 11 + len(COLOURS)),
 )
-"""Output channels: 0 to 3 the probability of a middle of each pose and of a disc; offset to it in
-cells; vector from the middle of the base to the tip, in STEPS_A_BASE; cosine and sine of four times
-an upright base's heading; logarithm of the base, or of the disc's diameter, in STEPS_A_BASE; logits
-of the colours.
+"""Output channels. 0 to 3: probability of a middle of each pose and of a disc. Offset to the middle
+in cells. Vector from the middle of the base to the tip, in STEPS_A_BASE. Cosine and sine of four
+times an upright base's heading. Logarithm of the base, or of the disc's diameter, in STEPS_A_BASE.
+Logits of the colours.
 """
 MASK = slice(COLOUR.stop, COLOUR.stop + 2)
 """Logits of the masks of pieces or discs, and of arms."""
 CHANNELS = MASK.stop
 BRIGHTEST = 1.2
-"""Light, relative to white paper, that is white in the network's input."""
+"""Light relative to white paper that is encoded as white in the network's input."""
 WHOLE = 32
 """Sides of the network's input are multiples of this."""
 SAME_BASES = 0.5
-"""Non-maximum suppression: middles closer than this, in bases, are one piece."""
+"""Distance of middles, in bases, below which they are one piece (non-maximum suppression)."""
 HILL_CELLS = 0.7
-"""Standard deviation of the Gaussian peak that the network is trained to produce over each
-middle.
-"""
+"""Standard deviation of the Gaussian target of the network's output around each middle."""
 LEAST_CHANCE = 0.15
 """Least probability of a reported middle."""
 FRESH_AROUND_PX = 9
 """Margin around changes since the frame before in which the view is refreshed."""
 REACH_CELLS = 14
-"""Distance at which a change still affects the network's output, and the context added around a
-window; the receptive field is larger, but with little effect.
+"""Distance to which a change affects the network's output, and width of the context around a
+window. The receptive field is larger, but its outer part has little effect.
 """
 MOST_FRESH = 0.8
-"""If windows with their context exceed this share of the view, the whole view is processed."""
+"""Share of the view, in windows with their context, above which the whole view is processed."""
 
 _bell = np.exp(-(np.arange(-1, 2) ** 2) / (2 * HILL_CELLS**2))
 HILL = (np.outer(_bell, _bell) / (np.outer(_bell, _bell) ** 2).sum()).astype(np.float32)
-"""Matched filter: applied to probabilities around a cell it gives the height of the peak, 1 for a
-certain middle.
+"""Matched filter of the probabilities around a cell. Its response is the height of the peak, 1 for
+a certain middle.
 """
 
 Answer = NDArray[np.float32]
@@ -77,10 +75,10 @@ Window = tuple[slice, slice]
 class Detection:
     """A detection at a place of the view.
 
-    `chances` (4,) are the probabilities of upright, lying, leaning and disc; `middle_mm`, half-way
-    between tip and middle of the base, and `axis_mm`, from base to tip, (2,) each, are projected
-    from the eye to z = 0; `turn_deg` is the heading of an upright base, 0..90; `base_mm` the width
-    of the base, or the disc's diameter; `colours` (c,) are probabilities of the table's.
+    `chances` (4,) are the probabilities of upright, lying, leaning and disc. `middle_mm` (2,) is
+    half-way between tip and middle of the base, `axis_mm` (2,) from base to tip. Both are projected
+    from the eye to z = 0. `turn_deg` is the heading of an upright base, 0..90. `base_mm` is the
+    width of the base, or the disc's diameter; `colours` (c,) are probabilities of the table's.
     """
 
     chances: Array
@@ -110,12 +108,12 @@ class Detection:
 class Detections:
     """The rectified view, relative to white paper, and the detector's output for it.
 
-    `objects` are the detections, the most certain first.  `pieces` and `arms` are masks (h /
-    STRIDE, w / STRIDE) of cells with pieces or discs, and with hands or arms.  `answer` is the raw
-    output; `seen` the image (h, w, 3) that later ones are compared with, part of which may be older
-    than the view, and `fresh` (h, w) where it is not.  `changed` (h, w) is where the view differs
-    from the empty table, and `shaded` (h, w) where that may be a shadow; None if there is no image
-    of the empty table.
+    `objects` are the detections, the most certain first. `pieces` and `arms` are masks (h / STRIDE,
+    w / STRIDE) of cells with pieces or discs, and with hands or arms. `answer` is the raw output.
+    `seen` is the image (h, w, 3) that later ones are compared with; part of it may be older than
+    the view. `fresh` (h, w) is the part that is not. `changed` (h, w) is the difference from the
+    empty table, and `shaded` (h, w) the part of it that may be a shadow; None without an image of
+    the empty table.
     """
 
     view: FlatView
@@ -167,8 +165,9 @@ def search(
 ) -> Detections:
     """Run the detector on a view; `colours` are those that pieces may have.
 
-    `before` is its result for a view of the same place: only changed parts are processed, or, if
-    nothing has changed at all, everything once more, because another image has other noise.
+    `before` is its result for a view of the same place: only changed parts are processed. If
+    nothing has changed at all, everything is processed once more, because the image has different
+    noise.
     """
     around = np.ones((FRESH_AROUND_PX, FRESH_AROUND_PX), np.uint8)
     windows = None
@@ -276,8 +275,8 @@ def _peaks(chances: Answer) -> list[tuple[int, int]]:
 def _merge_duplicates(found: list[Detection]) -> list[Detection]:
     """Detections without duplicates.
 
-    If the network wavers between cells, it detects a piece in several, each with a share of the
-    probability.
+    If the middle is ambiguous, the network detects one piece in several cells, each with a share of
+    the probability.
     """
     left, merged = list(found), []
     while left:

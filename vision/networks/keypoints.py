@@ -1,8 +1,8 @@
 """Estimate keypoints of each detection from a crop, rotated and scaled to a standard.
 
-A second small network (`data/keypoints.onnx`, trained like the detector, see `training`) gives
-the probability of each pose, colours, the width of the base, and the five vertices, each with its
-own uncertainty.  `vision.pose.initial_poses` turns that into solids.
+A second small network (`data/keypoints.onnx`) is trained like the detector, see `training`. It
+estimates the probability of each pose, colours, the width of the base, and the five vertices with
+their uncertainties. `vision.pose.initial_poses` fits solids to them.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ of a Laplace distribution.
 IN_A_MIRROR = [3, 2, 1, 0, 4]
 """Order of the vertices of a piece that lies along the columns in its mirror image."""
 TURNED = [[0, 1, 2, 3], [3, 0, 1, 2], [2, 3, 0, 1], [1, 2, 3, 0]]
-"""Order of the corners of a standing piece's base, starting from each."""
+"""Orders of the corners of a standing piece's base, one for each first corner."""
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
 """Crop rotations, in degrees, for an object of unknown heading."""
 FAR_OFF = 0.1
-"""A crop is taken again if its middle is off by this share of the base, its rotation by this in
-radians, or its scale by this in the logarithm.
+"""Error of a crop from which it is taken again: of its middle as a share of the base, of its
+rotation in radians, of its scale in natural logarithms.
 """
 BLURRED = 0.15
-"""Uncertainty of vertices, in bases, above which the piece may have another pose."""
+"""Uncertainty of vertices, in bases, above which other poses are considered."""
 UNCLEAR = 0.06
-"""Uncertainty of vertices, in bases, above which it may be something else."""
+"""Uncertainty of vertices, in bases, above which the object is examined from all sides."""
 WORTH_ANOTHER = 0.05
-"""Least probability of a piece for a second crop."""
+"""Least probability of a piece for which a second crop is taken."""
 
 
 class Crop(NamedTuple):
@@ -121,7 +121,7 @@ def estimate_keypoints(
 ) -> list[KeypointEstimate]:
     """Keypoints of each crop, averaged with those of its mirror image to reduce errors.
 
-    A pyramid's mirror image is a pyramid too.  The view's light is relative to white paper,
+    A pyramid's mirror image is a pyramid too. The view's light is relative to white paper;
     `colours` are those of the table.
     """
     if not cuts:

@@ -1,11 +1,11 @@
-"""Refine the pose of a piece: estimate how far it is from its hypothesis.
+"""Refine the pose of a piece: estimate the error of its hypothesis.
 
 The photograph around it is cropped at full resolution, rectified, scaled to a standard and rotated
-as the piece lies; the outline and the edges of the hypothesis are drawn as further channels.  A
-small network of its own (`data/pose_refiner.onnx`, see `training.refiner_examples`) estimates the
-error and its uncertainty.  Unlike votes of single edges it has learned what gloss, sparkle and
-tinted shadows of transparent plastic look like. Source of the idea: Li et al., DeepIM: Deep
-Iterative Matching for 6D Pose Estimation, ECCV 2018.
+as the piece lies. The outline and the edges of the hypothesis are further channels. A small network
+of its own (`data/pose_refiner.onnx`, see `training.refiner_examples`) estimates the error and its
+uncertainty. Unlike votes of single edges it is trained on gloss, sparkle and tinted shadows of
+transparent plastic. Source of the idea: Li et al., DeepIM: Deep Iterative Matching for 6D Pose
+Estimation, ECCV 2018.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ CROP_PX, BASE_PX = 96, 32.0
 """Side of a crop, and pixels in it per width of the base."""
 MIDDLE_PX = (CROP_PX - 1) / 2
 OFF = 0.05
-"""Unit of the output: shifts in this share of the base, rotations in this share of a radian."""
+"""Unit of the output: share of the base for shifts, radians for rotations."""
 IN_A_MIRROR = np.array([1.0, -1.0, -1.0])
 """Signs of the error in a mirror image: along the rows, up the columns, and rotation."""
 HIDDEN_EDGE = 110
 """Grey value of edges on the far side, which transparent pieces show."""
 TOGETHER = 1.25
-"""Factor on the estimated covariance for photographs."""
+"""Factor on the network's covariance, for photographs."""
 SHIFT, TURN = slice(0, 2), 2
 LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
 ANSWERS = SLANTS.stop
@@ -103,7 +103,7 @@ def rectify(image: Image, side_px: int, there: ToPixels, interpolation: int) -> 
 
 
 def straight_crop(solid: Solid, pose: Pose, eye_mm: Array) -> StraightCrop:
-    """The crop with a piece in the middle that points right, or stands on a level base."""
+    """The crop centred on a piece, which points right, or stands on a level base."""
     corners = solid.vertices_mm
     flat = project_to_table(corners, eye_mm)
     way = (

@@ -2,8 +2,8 @@
 
 A small network of its own (`data/pose_verifier.onnx`, trained like the others, see
 `training.verifier_examples`) has the same input as refinement: the photograph around a hypothesis,
-and its outline and edges.  It estimates the probability that a piece of this size and pose is
-there, rather than another; it saw hardly any bare ground in training.  Source of the idea: the
+and its outline and edges. It estimates the probability that a piece of this size and pose is there,
+rather than another. Its training set contains hardly any bare ground. Source of the idea: the
 scoring network of Labbe et al., MegaPose, CoRL 2022.
 """
 
@@ -20,20 +20,20 @@ from vision.networks.pose_refiner import ANSWERS, crops
 from vision.networks.runtime import run_network
 
 ODDS = ANSWERS
-"""Index of the log odds in the output, after all outputs of refinement: the network was trained on
+"""Index of the log odds in the output, after all outputs of refinement. The network was trained on
 those too, because it then distinguishes sizes and poses better.
 """
 VERIFIED, MOST_VERIFIED = 1.5, 8.0
-"""Weight of the verification's log odds among rivals, and the limit on them."""
+"""Weight of the verification's log odds in the evidence, and clip of the log odds."""
 
 
 def evidence(rivals: Sequence[Hypothesis], photo: Photo) -> Array:
-    """Weighted log odds (n,) of the verification, to be added to the rivals' other evidence."""
+    """Weighted and clipped log odds (n,) of the verification, to be added to other evidence."""
     return VERIFIED * np.clip(log_odds(rivals, photo), -MOST_VERIFIED, MOST_VERIFIED)
 
 
 def log_odds(guesses: Sequence[Hypothesis], photo: Photo) -> Array:
-    """Log odds (n,) that there are pieces like these, each against everything else."""
+    """Log odds (n,) that each hypothesis is right, against everything else."""
     if not guesses:
         return np.zeros(0)
     return run_network("pose_verifier", crops(guesses, photo)[1])[:, ODDS].astype(float)

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 Pictures = NDArray[np.float32]
 """(n, c, h, w) in 0..1."""
 AT_ONCE = 8
-"""Batch size: larger ones need more memory and are no faster."""
+"""Batch size. Larger batches need more memory and are no faster."""
 
 
 def run_network(name: str, seen: Pictures) -> NDArray[np.float32]:
@@ -44,9 +44,9 @@ def _network(name: str) -> Any:
     runtime = _runtime()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = cv2.getNumThreads()
-    # Threads that wait for more to do without sleeping take as much of a Pi as those that work.
+    # Threads that spin while they wait take as much of a Pi's processor as working ones.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Their arena keeps the most that any picture ever needed.
+    # The arena would keep the peak memory of all pictures.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     return runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
@@ -55,8 +55,7 @@ def _network(name: str) -> Any:
 def _runtime() -> Any:
     """Import ONNX Runtime with its stderr hidden.
 
-    On loading it warns of every unknown graphics card, such as a Raspberry Pi's, and no setting
-    prevents that.
+    It warns of every unknown graphics card, such as a Raspberry Pi's, and no setting prevents that.
     """
     shown = os.dup(2)
     try:

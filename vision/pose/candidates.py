@@ -37,56 +37,54 @@ from vision.pose.region_likelihood import Area, area
 from vision.probability import expit, logit
 
 SURE_CHANCE, DOUBTED_CHANCE, LEAST_CHANCE = 0.5, 0.1, 0.02
-"""Least probability of a piece for it to be reported, for verification to raise it to that, and for
-it to be reported as unread.
+"""Least probability of a piece: to be reported; to be raised by verification; to be reported as
+unread.
 """
 LEAST_THERE = 0.02
-"""Least probability of a piece by its keypoints for it to be considered."""
+"""Least probability by keypoints of a piece that is considered."""
 COVERED, COVERED_WEIGHT = 0.4, 8.0
-"""Share of a piece's outline under the piece mask that is neutral evidence, and the log odds that
-each further unit of that share adds.
+"""Share of a piece's outline inside the piece mask at which the mask is neutral, and log odds per
+unit of that share.
 """
 UNSUPPORTED_PENALTY = 5.0
-"""Penalty, in nats, of a leaning piece with nothing near to lean on.
+"""Penalty, in nats, of a leaning piece without a support near by.
 
-Where nearly all pieces of a game have the same pose such a reading is excluded.
+In games where nearly all pieces have one pose, a leaning reading without support is excluded.
 """
 LEAST_POSE = 1e-6
-"""Probabilities of poses below this are taken as this."""
+"""Lower bound of pose probabilities."""
 MISFIT_LOG_ODDS = 3.0
-"""Log odds of the verification below which other poses are tried."""
+"""Weighted log odds of the verification below which other poses are tried."""
 CONTRADICTED_CHANCE, GOOD_FIT, CONTRADICTED_PENALTY = 0.9, 8.0, 2.5
-"""If the keypoints give the best pose less than this probability, and its fit is below this,
-another pose is at most so many nats less probable.
+"""Largest difference in nats, the third, between the best reading and the best one of another pose.
+It applies if the keypoints' probability of the best pose is at most the first, and its fit at most
+the second.
 """
 LARGER_PENALTY = 3.0
-"""Penalty, in nats, of the alternative that a lying piece is a larger one with its tip at the same
-place.
-"""
+"""Penalty, in nats, of the alternative that a lying piece is a larger one with the same tip."""
 START_SIGMA_MM = 1.0
 """Standard deviation of pieces' places before edge alignment."""
 SAME_BASES, CORE = 0.5, 0.6
-"""Two readings closer than this, in bases, are the same piece, and so are two whose cores, of this
-share of their size, overlap.
+"""Distance, in bases, below which two readings are the same piece; they are also if their cores, of
+this share of their size, overlap.
 """
 CARD = 1.3
-"""Size of the square around a detected fiducial in which nothing can lie, relative to the
-fiducial.
+"""Side of the square around a visible fiducial in which no piece can lie, relative to the fiducial.
 """
 STARTS = 3
-"""Number of readings of a place about which lying pieces are searched for if none of them fits."""
+"""Number of readings of a place about which lying pieces are searched for if none fits."""
 EVIDENCE_MARGIN = 8.0
-"""Candidates whose evidence is this far below the best are not aligned."""
+"""Candidates whose evidence is more nats than this below the best are not aligned."""
 EDGES_TOGETHER = 3.0
 """Divisor of the edges' evidence among rivals, because errors of edges are correlated."""
 CLOSE_MM, CLEAR_MM = 0.15, 0.3
-"""Standard deviation of a place after edge alignment above which it is refined, and after both
-above which the regions beside the edges are used too.
+"""Standard deviation of a place above which it is refined after edge alignment, and above which the
+region likelihood is used after both.
 """
 AGREEMENT_LIMIT = 2.0
-"""Squared Mahalanobis distance up to which edges and refinement agree on a place."""
+"""Squared Mahalanobis distance up to which the places by edges and by refinement agree."""
 COVARIANCE_FACTOR = 2.0
-"""Factor on the keypoints' covariances, because photographs differ from the training images."""
+"""Factor on the keypoints' covariances: photographs differ from the training images."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +102,7 @@ class Candidate:
 
 
 class PlaceToMeasure(NamedTuple):
-    """Candidates at a place, the most probable first, and outlines (n, 2) px of what may hide it.
+    """Candidates at a place, the most probable first, and outlines (n, 2) px of possible occluders.
 
     `poses` (3,) are the probabilities of the poses.
     """
@@ -116,14 +114,14 @@ class PlaceToMeasure(NamedTuple):
 
 Leaning = TypeVar("Leaning", InitialPose, "PoseHypothesis")
 Neighbourhood = tuple[Candidate, ...]
-"""A piece, and those near enough to hide part of it."""
+"""A piece, and its possible occluders."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseHypothesis:
     """A size and pose aligned with its edges, with its log evidence.
 
-    `fit` are the verification's log odds, if it was run.
+    `fit` are the verification's weighted log odds, if it was run.
     """
 
     guess: Hypothesis
@@ -139,14 +137,14 @@ class PoseHypothesis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PieceEstimate:
-    """A place where there is a piece with the probability `chance`.
+    """A place with a piece of probability `chance`.
 
-    `hypotheses` are its readings, the most probable first; `colours` (c,) are the probabilities of
-    the table's colours; `under` is the piece that it stands on.  `over_target` (c,) are
-    log-likelihood ratios of its light: that each of the colours stands on the game's target here,
-    against the target alone; None if it does not look like the target.  `colour_distances` (c,) are
-    the mean squared distances, in sigmas, of its light from the table's colours; None if it does
-    not show.
+    `hypotheses` are its readings, the most probable first. `colours` (c,) are the probabilities of
+    the table's colours. `under` is the piece that it stands on. `over_target` (c,) are
+    log-likelihood ratios of its light: a piece of each colour on the game's target, against the
+    target alone. It is None if the light is unlike the target's. `colour_distances` (c,) are the
+    mean squared distances, in sigmas, of its light from the table's colours; None if the piece is
+    not visible.
     """
 
     keypoints: KeypointEstimate
@@ -159,7 +157,7 @@ class PieceEstimate:
 
     @property
     def colour_distance(self) -> float:
-        """That from the nearest colour."""
+        """Mean squared distance, in sigmas, from the nearest colour."""
         return 0.0 if self.colour_distances is None else float(self.colour_distances.min())
 
     @property
@@ -176,7 +174,7 @@ class PieceEstimate:
 def fit_candidates(
     keypoints: list[KeypointEstimate], habit: Array, photo: Photo, detections: Detections
 ) -> list[Candidate]:
-    """Fit solids to the keypoints where there may be a piece.
+    """Fit solids to the keypoints of possible pieces.
 
     `habit` (3,) is the prior of the game for the poses.
     """
@@ -215,7 +213,7 @@ def without_duplicates(
 ) -> list[Candidate]:
     """The pieces, the most certain first, without those at the place of a more certain one.
 
-    Those that are `apart` are known to be distinct.
+    Those in `apart` are known to be distinct.
     """
     known = set(apart)
     accepted: list[tuple[Candidate, _Core]] = []
@@ -231,7 +229,7 @@ def without_duplicates(
 
 
 class _Core(NamedTuple):
-    """The core of a piece, which no other can reach even if both are read a little wrong.
+    """The core of a piece, which no other can reach even with measurement errors of both.
 
     `reach_mm` is its extent from the middle, `apart_mm` the least distance to the middle of another
     piece.
@@ -280,8 +278,8 @@ def align_all(
 ) -> dict[Neighbourhood, PieceEstimate]:
     """All readings at each place, aligned with edges, in the order given.
 
-    `known` estimates are not made again.  Edges behind or beside other pieces are left to those, so
-    an estimate depends on the piece and its neighbours.
+    Estimates in `known` are reused. Edges behind or beside other pieces are ignored, so an estimate
+    depends only on the piece and its neighbours.
     """
     best = [one.best for one in candidates]
     outlines = [photo.silhouette(guess.solid) for guess in best]
@@ -324,7 +322,7 @@ def _earlier_poses(
 ) -> dict[int, Hypothesis]:
     """Confident poses of the photograph before, by their position in `new` (indices of `best`).
 
-    Each belongs to the piece that is seen nearest to it, if that one is to be measured again.
+    Each is assigned to the piece with the nearest silhouette, if that one is to be measured again.
     """
     if not new:
         return {}
@@ -341,7 +339,7 @@ def _earlier_poses(
 
 
 def _rest_on_neighbours(estimate: PieceEstimate, near: list[PieceEstimate]) -> PieceEstimate:
-    """The estimate; its leaning readings rest on near pieces that do not lean themselves."""
+    """The estimate, with leaning readings moved to rest on near pieces that do not lean."""
     supports = [
         Support(other.best.solid, other.hypotheses[0].doubt_mm)
         for other in near
@@ -361,8 +359,8 @@ def _support_leaning(
 ) -> list[InitialPose]:
     """The rivals, the most probable first, with leaning pieces resting on a near one.
 
-    A leaning piece without support is dropped if other readings remain, or penalized in games in
-    which pieces lean anywhere.
+    A leaning piece without support is dropped if other readings remain. In games in which pieces
+    lean anywhere it is penalized instead.
     """
     solids, supports = (
         [other.solid for other in near],
@@ -384,13 +382,13 @@ def _support_leaning(
 
 
 def _move_to_contact(one: Leaning, supports: list[Support]) -> Leaning:
-    """A leaning piece, moved to rest on what it touches first."""
+    """A leaning piece, moved to rest on the first support that it touches."""
     guess, covariance = update_by_contact(one.guess, one.covariance, supports)
     return replace(one, guess=guess, covariance=covariance)
 
 
 def with_all_readings(one: Candidate, habit: Array, photo: Photo) -> Candidate:
-    """A piece with uncertain keypoints, with all its possible readings."""
+    """A piece with uncertain keypoints, with all possible readings."""
     rivals = uncertain_poses(
         one.keypoints,
         photo.setup.sizes,
@@ -402,7 +400,7 @@ def with_all_readings(one: Candidate, habit: Array, photo: Photo) -> Candidate:
 
 
 def _ground_mm(keypoints: KeypointEstimate, photo: Photo) -> float:
-    """Height of what a piece stands on: beside a thick board the table, where the fiducials lie."""
+    """Height of the surface under a piece: the board, or beside it the plane of the fiducials."""
     on_board = within(photo.setup.outline_mm(), keypoints.vertices_mm.mean(axis=0))
     return 0.0 if on_board else min(0.0, photo.setup.fiducials.z_mm)
 
@@ -410,10 +408,10 @@ def _ground_mm(keypoints: KeypointEstimate, photo: Photo) -> float:
 def raise_where_verified(
     candidates: list[Candidate], known: Collection[Candidate], photo: Photo
 ) -> list[Candidate]:
-    """Raise the probability of doubtful pieces that the verification confirms when measured.
+    """Raise the probability of doubtful pieces that the verification confirms.
 
-    Only for pieces that are not `known`, are probable but not certain, and have a place of their
-    own.
+    Only pieces that are not `known`, are probable but not certain, and are in no other piece's
+    place.
     """
     doubtful = [
         one for one in candidates if DOUBTED_CHANCE < one.chance < SURE and one not in known
@@ -434,19 +432,19 @@ def raise_where_verified(
 
 
 def unoccluded_place(one: Candidate, photo: Photo) -> PlaceToMeasure:
-    """A candidate that nothing hides."""
+    """A candidate without occluders."""
     return PlaceToMeasure(one.rivals, [], one.keypoints.poses * habit_of(photo.setup).poses)
 
 
 def measure_places(
     places: list[PlaceToMeasure], photo: Photo, earlier: Mapping[int, Hypothesis] | None = None
 ) -> list[tuple[PoseHypothesis, ...]]:
-    """Measure the rivals of each place, which outlines (n, 2) px may hide, the most probable first.
+    """Measure the rivals of each place, the most probable first.
 
-    `earlier` are poses of the photograph before, by place, which are tried where no rival fits.
-    They are aligned with edges.  If the most probable one is then uncertain, it is refined, and if
-    it still is, the regions beside the edges are used too.  Refinement runs twice, the second time
-    from the result of the first: the smaller the correction, the better it is.
+    The occluders' outlines are (n, 2) px. `earlier` are poses of the photograph before, by place,
+    which are tried if no rival fits. All rivals are aligned with edges. If the most probable one is
+    then uncertain, it is refined, and if it still is, the region likelihood is used too. Refinement
+    runs twice, because its error decreases with the size of the correction.
     """
     hypotheses = align_and_verify(places, photo)
     places, hypotheses = _add_alternatives(places, hypotheses, photo, earlier or {})
@@ -470,9 +468,9 @@ def measure_places(
 def _raise_rival_pose(
     hypotheses: tuple[PoseHypothesis, ...], poses: Array
 ) -> tuple[PoseHypothesis, ...]:
-    """The readings of a place, with a likelier other pose where keypoints contradict the best one.
+    """The readings of a place, with a likelier other pose if keypoints contradict the best one.
 
-    Unless the best one fits well.
+    Unchanged if the best one fits well.
     """
     best, *others = hypotheses
     agreed = poses[POSES.index(best.guess.pose)] / poses.sum()
@@ -489,7 +487,7 @@ def align_and_verify(
 ) -> list[tuple[PoseHypothesis, ...]]:
     """The rivals of each place, aligned with edges and verified, the most probable first.
 
-    Outlines (n, 2) px may hide them.
+    The occluders' outlines are (n, 2) px.
     """
     return _verify(
         [align_readings(one.rivals, photo, one.occluders, None) for one in places], photo
@@ -504,10 +502,10 @@ def _add_alternatives(
 ) -> tuple[list[PlaceToMeasure], list[tuple[PoseHypothesis, ...]]]:
     """Add further readings to the rivals of each place, and their results.
 
-    The pose that looks like the best one.  If the best one lies: larger pieces that it may be a
-    part of.  If it does not fit: the earlier pose; if that does not fit either, pieces that lie
-    with their bases to the camera, if one of the rivals stands, and lying pieces found by
-    refinement about its middle.  Evidence from keypoints is not used for these.
+    They are the lookalike of the best reading and, if it lies, larger pieces that it may be a part
+    of. If it does not fit, the earlier pose is added. If that does not fit either, lying pieces
+    found by refinement about its middle are added. If one of the rivals stands, so are pieces that
+    lie with their bases to the camera. Their evidence does not use the keypoints of their pose.
     """
     more = {}
     alike = _lookalikes(places, hypotheses, photo)
@@ -556,9 +554,9 @@ def _add_alternatives(
 def _lookalikes(
     places: list[PlaceToMeasure], hypotheses: list[tuple[PoseHypothesis, ...]], photo: Photo
 ) -> dict[int, InitialPose]:
-    """The other pose that looks like the best one, refined, by place.
+    """The refined lookalike of the best reading, by place.
 
-    Its evidence is that of the best one, less what the keypoints say against its pose.
+    Its evidence is that of the best reading, minus the keypoints' log odds against its pose.
     """
     eye_mm = photo.camera.eye_mm
     found = {k: lookalike(best.guess, eye_mm) for k, (best, *_) in enumerate(hypotheses)}
@@ -573,7 +571,7 @@ def _lookalikes(
 
 
 def _reading_evidence(best: PoseHypothesis, rivals: list[InitialPose]) -> float:
-    """Evidence of the keypoints for the size and pose of a reading."""
+    """Evidence by keypoints for the size and pose of a reading."""
     return max(
         (
             one.evidence
@@ -585,9 +583,10 @@ def _reading_evidence(best: PoseHypothesis, rivals: list[InitialPose]) -> float:
 
 
 def _size_evidence(size: PieceSize, rivals: list[InitialPose]) -> float:
-    """Evidence for a size of a lying piece.
+    """Evidence for the size of a lying piece.
 
-    It is that of the keypoints, unless the piece seemed to stand, which may be a printed square.
+    It is that of the keypoints, unless the most probable reading stands. A printed square looks
+    like a standing piece.
     """
     likeliest = rivals[0].evidence
     if rivals[0].guess.pose == "upright":
@@ -626,7 +625,7 @@ def _apply_refinement(
 ) -> PoseHypothesis:
     """Combine a piece with its refinement.
 
-    If it remains uncertain, it is aligned again with the regions beside its edges.
+    If it remains uncertain, it is aligned again with the region likelihood.
     """
     alike = [
         one
@@ -661,8 +660,8 @@ def _fuse_refinement(
 ) -> PoseHypothesis:
     """Combine the place of a piece by edges with that by refinement.
 
-    If they disagree, the piece is aligned again, starting from refinement and keypoints: with edges
-    in several places, as those of a piece and of its shadow, refinement finds the right ones.
+    If they disagree, the piece is aligned again, starting from refinement and keypoints. If edges
+    of a piece and of its shadow compete, refinement finds the right ones.
     """
     if look is None:
         return best
@@ -694,7 +693,7 @@ def align_readings(
 ) -> tuple[PoseHypothesis, ...]:
     """The rivals aligned with the edges of the photograph, the most probable first.
 
-    `around` is the region likelihood, if it is to be used.
+    `around` is the region likelihood; None if it is not used.
     """
     aligned = []
     for one in rivals:
@@ -722,7 +721,7 @@ def _negative_evidence(one: InitialPose | PoseHypothesis) -> float:
 
 
 def neighbours(pieces: list[Hypothesis], setup: Setup) -> list[list[int]]:
-    """For each piece, the indices of others near enough to hide part of it."""
+    """For each piece, the indices of its possible occluders."""
     reach = 2 * max(size.slant_mm for size in setup.sizes)
     middles = [piece.solid.vertices_mm.mean(axis=0) for piece in pieces]
     return [

@@ -1,8 +1,8 @@
-"""Use contact as a measurement of a leaning piece: it touches what it leans on.
+"""Update a leaning piece by contact: it touches its support.
 
-From above, a piece that is tipped up a little more looks much like one that lies a little
-elsewhere.  Contact without overlap constrains both (an iterated extended Kalman update; Jazwinski,
-Stochastic Processes and Filtering Theory, 1970, section 8.3).
+From above, a larger tilt looks much like a shift. Contact without overlap constrains both (an
+iterated extended Kalman update; Jazwinski, Stochastic Processes and Filtering Theory, 1970, section
+8.3).
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from vision.geometry.piece_pose import Hypothesis
 CONTACT_MM = 0.2
 """Standard deviation of the distance of touching pieces as ideal solids."""
 CLEAR_MM = 0.3
-"""Distance at which the derivative of the distance is computed: overlapping solids have none."""
+"""Distance at which the derivative of the distance is computed, because overlapping solids have
+none.
+"""
 LIFT_DEG, STEEPEST_DEG = 1.0, 60.0
-"""Accuracy, and upper limit, of the tilt at which an overlapping piece becomes free."""
+"""Resolution, and upper limit, of the tilt at which an overlapping piece becomes free."""
 ROUNDS, SETTLED = 4, np.array([0.05, 0.05, 0.2, 0.3])
-"""Largest number of iterations, and changes of the parameters, in mm and degrees, at which they
+"""Largest number of iterations, and changes of the parameters, in mm and degrees, below which they
 stop.
 """
 
 
 class Support(NamedTuple):
-    """A solid that may be leaned on, and the standard deviation of its place."""
+    """A possible support of a leaning piece, and the standard deviation of its place."""
 
     solid: Solid
     sigma_mm: float
@@ -71,7 +73,7 @@ def _lifted(
 ) -> tuple[Hypothesis, Support, Clearance] | None:
     """The piece tipped up until it is clear of all near supports.
 
-    Also the support that is nearest then, and its distance.  None if tipping does not help.
+    Also the nearest support and its distance then. None if tipping does not help.
     """
 
     def tipped_to(tilt_deg: float) -> tuple[Hypothesis, Support, Clearance] | None:
@@ -96,7 +98,7 @@ def _lifted(
 def _slope(guess: Hypothesis, nearest: Clearance) -> Array:
     """Gradient (4,) of the distance between a piece and another by its parameters.
 
-    By the motion of its nearest point.
+    It is computed from the motion of its nearest point.
     """
     normal = (nearest.a_mm - nearest.b_mm) / nearest.mm
     arm = nearest.a_mm - [guess.x_mm, guess.y_mm, guess.z_mm]

@@ -1,12 +1,12 @@
 """Align a solid with the edges of the photograph, and estimate its covariance.
 
-Along every visible edge of the solid, short profiles are read across it, straight from the
-photograph.  Each is explained as a blurred step between two sloping sides, at any place, or as no
-step at all: that is the profile's vote. Shadows, reflections and print have no such step, or not
-where the other edges say, and are outvoted.  An edge of the outline also takes in pixels that look
-like the piece, or like the ground (`vision.pose.region_likelihood`).  All votes together, with the
-prior, are a density over the solid's place; its mean and covariance are computed by sampling
-(population Monte Carlo, Cappe et al. 2004).
+Short profiles are read across every visible edge of the solid, straight from the photograph. Each
+is explained as a blurred step between two sloping sides, at any place, or as no step at all. The
+likelihood ratio by place is the profile's vote. Shadows, reflections and print have no such step,
+or not at a place that agrees with the other edges, and are outvoted. An edge of the outline also
+uses pixels that look like the piece or like the ground (`vision.pose.region_likelihood`). All votes
+together, with the prior, are a density over the solid's place. Its mean and covariance are computed
+by sampling (population Monte Carlo, Cappe et al. 2004).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from vision.probability import normal_cdf, normal_quantile
 REACH_PX, PLACE_PX = 5.0, 0.25
 """Search range of an edge around its predicted place, and its resolution."""
 STEP_PX, SIDE_PX = 0.5, 2.0
-"""Sampling distance of a profile, and how far it extends beyond the search range."""
+"""Sampling distance of a profile, and its length beyond the search range on each side."""
 BLUR_PX = 0.8
 """Standard deviation of the blur of an edge in photographs: lens, pixel, JPEG."""
 END_SHARE = 0.08
@@ -36,23 +36,21 @@ END_SHARE = 0.08
 SPACING_PX, SHORTEST_PX = 2.5, 6.0
 """Distance between profiles along an edge, and the shortest edge that is used."""
 POOL = 3
-"""Number of neighbouring profiles that count as one, because their errors are correlated."""
+"""Number of neighbouring profiles with correlated errors, which count as one."""
 FREEDOM, MOST = 3.0, 30.0
 """Effective number of independent values of a profile, because neighbours and channels are
-correlated; limit on a vote's exponent.
+correlated; clip of a vote's log-likelihood ratio.
 """
 LEAST_ENERGY = 3e-6
-"""Added to the residual light of a profile, so that its logarithm is limited."""
+"""Residual light that is added to each profile, so that its logarithm is limited."""
 OUTLIER = 0.05
-"""Least likelihood that a contradicting profile leaves to a place: some edges do not show
-at all.
-"""
+"""Least likelihood of a place under a contradicting profile, because some edges are not visible."""
 PIXELS_TOGETHER = 24.0
-"""Number of pixels that count as one, because shadows and gloss are wide."""
+"""Number of correlated pixels that count as one: shadows and gloss are wide."""
 HEATS = 0.5 ** np.arange(0, 14)
 LEAST_COUNT, ROUNDS = 0.02, 14
-"""Annealing: in each round the votes' weight is the largest that keeps this share of the draws
-effective (Kish's effective sample size); small at first, full in the end.
+"""Annealing: largest number of rounds, and least share of effective draws (Kish's effective sample
+size). The weight of the votes is the largest with that share, small at first and full in the end.
 """
 
 _ENDS = np.array(EDGES)
@@ -64,8 +62,7 @@ _ON_FACES = np.array([[i in face and j in face for face in FACES] for i, j in ED
 class AlignedPose:
     """A hypothesis aligned with the edges, and the covariance of its parameters.
 
-    `evidence` is the log-likelihood ratio of the image with such a solid about there to that
-    without.
+    `evidence` is the log-likelihood ratio of the image with a solid near there to that without.
     """
 
     guess: Hypothesis
@@ -91,7 +88,7 @@ class Samples:
 
 
 def samples(guess: Hypothesis, photo: Photo, occluders: list[Array]) -> Samples | None:
-    """Points along all edges with a visible face, without those that other pieces hide.
+    """Points along all edges with a visible face, without occluded ones.
 
     None if there are too few.
     """
@@ -152,9 +149,9 @@ def edge_log_likelihood(points: Samples, photo: Photo) -> Array:
 
 
 def region_log_likelihood(points: Samples, area: Area, outline_px: Array) -> Array:
-    """Evidence (n, s) of the pixels that a piece gains or loses with each place of its edges.
+    """Evidence (n, s) of the pixels that a piece gains or loses by each place of its edges.
 
-    `outline_px` is (m, 2); 0 for edges inside the outline.
+    `outline_px` is (m, 2). 0 for edges inside the outline.
     """
     middles = np.arange(-REACH_PX, REACH_PX, PLACE_PX) + PLACE_PX / 2
     ratio = area.at(points.at_px[:, None] + points.normal_px[:, None] * middles[None, :, None])
@@ -175,11 +172,11 @@ def _occluded_mask(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]
 def align_to_edges(
     guess: Hypothesis, covariance: Array, photo: Photo, occluders: list[Array], area: Area | None
 ) -> AlignedPose | None:
-    """Align a hypothesis, whose parameters are known to `covariance` (p, p), with the edges.
+    """Align a hypothesis, whose parameters have the prior `covariance` (p, p), with the edges.
 
-    None if too few of them can be read.  `occluders` are convex outlines (m, 2) px,
-    counter-clockwise, of other pieces; edges in there are ignored.  `area` is the region likelihood
-    around it, if there is one.
+    None if too few of them can be read. `occluders` are convex outlines (m, 2) px,
+    counter-clockwise, of other pieces; edges inside them are ignored. `area` is the region
+    likelihood, if it is used.
     """
     here, root = guess, np.linalg.cholesky(covariance)
     placed: AlignedPose | None = None
@@ -198,17 +195,17 @@ def align_to_edges(
         here = here.at(here.parameters + root @ mean)
         placed = AlignedPose(here, root @ spread @ root.T, evidence + inside)
         if np.abs(points.jacobian @ root @ mean).max() < REACH_PX / 2:
-            break  # near enough to where it was looked for
+            break  # inside the search range
     return placed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """Precomputed bases for explaining profiles.
+    """Precomputed bases that explain profiles.
 
-    `t` (t,) are the distances of a profile's values.  `bases` are orthonormal, each with the number
-    of places s that it is for: (t, 4 s) for a blurred step between two slopes at each place, the
-    first vectors of all places first, and (t, 2) for a slope without a step.
+    `t` (t,) are the positions of a profile's values. `bases` are orthonormal, each with its number
+    of places s. That of a blurred step between two slopes is (t, 4 s), the first vectors of all
+    places first. That of a slope without a step is (t, 2).
     """
 
     t: Array
@@ -241,9 +238,9 @@ def _density(
 ) -> tuple[Array, Array, float]:
     """Mean (p,) and covariance (p, p) of a move in sigmas, and the log evidence.
 
-    From votes (n, s) of the profiles and a normal prior at `before` (p,).  `room` is by how much a
-    piece can be tipped down, in degrees, and how that changes with moves (p,).  Importance sampling
-    from a Student-like mixture around the present estimate, repeated from its result.
+    They come from votes (n, s) of the profiles and a normal prior at `before` (p,). `room` is the
+    angle in degrees by which a piece can be tipped down, and its gradient (p,) by moves. Importance
+    sampling from a Student-like mixture around the present estimate is repeated from its result.
     """
     p = jacobian.shape[1]
     draws = _normal_draws(p)
@@ -280,7 +277,7 @@ def _density(
 
 
 def _tempered_weights(scores: Array, known: Array) -> tuple[float, Array]:
-    """Weight of the votes of the draws (n,) beside the prior, and the draws' weights (n,)."""
+    """Weight of the votes relative to the prior, and the draws' weights (n,)."""
     for heat in HEATS:
         weight = heat * scores + known
         weight = np.exp(weight - weight.max())
@@ -294,8 +291,8 @@ def _tempered_weights(scores: Array, known: Array) -> tuple[float, Array]:
 def _normal_draws(p: int) -> Array:
     """Quasi-random points (256, p) of the standard normal distribution, p up to 4.
 
-    They are scrambled Sobol points. `tests/vision/pose/test_edge_alignment.py` has their recipe;
-    the library that draws them takes 22 MB of memory, so that they are read from a file.
+    They are scrambled Sobol points. `tests/vision/pose/test_edge_alignment.py` has their recipe.
+    They are read from a file, because the library that draws them takes 22 MB of memory.
     """
     with resources.files("vision").joinpath("data/sobol.npz").open("rb") as file:
         points: Array = np.load(file)[str(p)]

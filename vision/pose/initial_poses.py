@@ -25,28 +25,28 @@ PRIOR_SIGMAS = np.array([1e4, 1e4, 1e4, 12.0])
 TILT_DEG = 20.0
 """Initial tilt of a leaning piece."""
 INSIDE_OUT, AGAINST_INSIDE_OUT = [1, 0, 3, 2, 4], 3.0
-"""A base that is seen inside out, its upper edge as its lower one, as in drawings of cubes; and the
-penalty, in nats, for that.
+"""Order of the vertices of a base that is seen inside out, its upper edge as its lower one, and its
+penalty, in nats.
 """
 HUBER_SIGMAS = 2.5
-"""Huber threshold of vertices, in sigmas: farther ones may be another piece's."""
+"""Huber threshold of vertices, in sigmas. Farther ones may belong to another piece."""
 VERTICES_TOGETHER = 2.0
-"""Divisor of the vertices' evidence, because errors in one crop are correlated."""
+"""Divisor of the vertices' evidence, because errors within one crop are correlated."""
 SIZE_FREEDOM, SIZE_SCALE = 5.0, 0.8
 """Errors of the estimated sizes, in their own sigmas, follow Student's t with these degrees of
 freedom and this scale.
 """
 LEAST_SHARE = 1e-3
-"""Least probability of a size and pose for it to be fitted."""
+"""Least probability of a size and pose that is fitted."""
 VERTEX_ORDERS = np.array([[*corners, 4] for corners in TURNED])
 """Orders (4, 5) of the vertices from each corner of the base, the identity first."""
 LYING_SIGMAS = np.array([3.0, 3.0, 10.0])
-"""Standard deviations of the place of a lying piece that was taken for a standing one: mm, mm,
+"""Standard deviations of the place of a lying piece that was read as a standing one: mm, mm,
 degrees.
 """
 MOST_AGAINST, MOST_UNCERTAIN = 7.0, 5
-"""Uncertain keypoints: largest penalty, in nats, of a size and pose, also by its vertices, and
-largest number of candidates.
+"""For uncertain keypoints: largest penalty, in nats, of a size and pose, that by its vertices
+included, and largest number of candidates.
 """
 
 
@@ -68,7 +68,7 @@ def initial_poses(
 ) -> list[list[InitialPose]]:
     """All probable sizes and poses of each place, the most probable first.
 
-    `habit` (3,) is the prior of the game for the poses, `z_mm` the height of what each stands on.
+    `habit` (3,) is the prior of the game for the poses, `z_mm` the height of each support.
     """
     return _fit_poses(keypoints, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
 
@@ -82,7 +82,7 @@ def uncertain_poses(
 ) -> list[InitialPose]:
     """The most probable of all sizes and poses, however improbable, for uncertain keypoints.
 
-    Also one that lies the other way round.
+    The reversed piece, with tip and base exchanged, is one of them.
     """
     least = float(np.exp(-MOST_AGAINST))
     best, *others = _fit_poses([keypoints], sizes, habit, eye_mm, [z_mm], 0.0, least)[0][
@@ -96,7 +96,7 @@ def uncertain_poses(
 
 
 def lying_on_its_side(one: InitialPose) -> list[InitialPose]:
-    """The four ways in which a piece that seems to stand may lie with its base to the camera."""
+    """The four ways in which an apparently standing piece may lie with its base to the camera."""
     corners, ways = one.guess.solid.vertices_mm[:4, :2], []
     for edge in (corners + np.roll(corners, 1, axis=0)) / 2:
         across = corners.mean(axis=0) - edge
@@ -258,7 +258,7 @@ def _fit_least_squares(
     for start, place, covariance, against in zip(starts, here, covariances, cost, strict=True):
         count = len(start.parameters)
         known = covariance[:count, :count]
-        # Laplace's approximation: one that has more to choose from must be better for it.
+        # Laplace's approximation: it penalizes a hypothesis with more free parameters.
         room = 0.5 * float(np.linalg.slogdet(known)[1]) - float(np.log(PRIOR_SIGMAS[:count]).sum())
         candidates.append(InitialPose(start.at(place[:count]), known, room - float(against)))
     return candidates

@@ -1,7 +1,7 @@
-"""Poses that look alike: a standing piece seen from the side, and one that lies base to the camera.
+"""Lookalike poses: a standing piece seen from the side, and one lying with its base to the camera.
 
 Between 25 and 45 degrees from the vertical their outlines may nearly be the same. The keypoint
-network then gives vertices for one of them only, so the other is made from the outline.
+network then gives vertices for one of them only, so the other is derived from the outline.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from table.solids import REPEATS_DEG, Array, Pose
 from vision.geometry.piece_pose import Hypothesis, move_silhouette_to, seen_middle_mm, silhouette
 
 ALIKE = 0.75
-"""Least overlap of outlines, intersection over union, of poses that look alike."""
+"""Least overlap, intersection over union, of the outlines of lookalikes."""
 STEP_DEG = 15.0
-"""Headings that are tried; refinement corrects half of that step."""
+"""Step of the headings that are tried; refinement corrects half of it."""
 OTHER_POSE: dict[Pose, Pose] = {"upright": "lying", "lying": "upright"}
 
 
 def lookalike(guess: Hypothesis, eye_mm: Array) -> Hypothesis | None:
-    """The piece in the other pose, lying or upright, whose outline is most like that of a guess.
+    """The piece in the other pose, lying or upright, with the outline most like that of a guess.
 
-    None if no outline is much like it, or if the piece leans.
+    None if no outline is similar enough, or if the piece leans.
     """
     if guess.pose not in OTHER_POSE:
         return None

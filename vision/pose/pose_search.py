@@ -1,8 +1,8 @@
 """Search for lying pieces about a place in all headings.
 
 The keypoint network takes a printed square for the base of a piece of that colour, and its edges
-attract a piece.  Refinement and verification use the whole image of a piece and are more reliable
-if they start near its true place.
+attract the alignment. Refinement and verification use the whole image of a piece and are more
+reliable from a start near its true place.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from vision.networks.pose_refiner import Look, refine_poses
 from vision.networks.pose_verifier import evidence, log_odds
 
 WAYS_DEG = range(0, 360, 45)
-"""Headings that are tried: refinement corrects half of that step."""
+"""Headings that are tried; refinement corrects half of their step."""
 BEST_PER_ROUND = (8, 8, 6, 3, 1, 1)
 """Number of best headings of each size that are refined again in each round."""
 SAME_START_BASES = 0.25
-"""Starting places that are less far apart, in bases, are searched once."""
+"""Distance of starting places, in bases, up to which they are one."""
 AWAY_BASES = 0.5
-"""Largest distance between middles, in bases, of readings of the same piece."""
+"""Largest distance between the middle of a result and a starting place, in bases."""
 FITS = 6.0
-"""Log odds of the verification from which a piece certainly fits."""
+"""Weighted log odds of the verification above which a piece certainly fits."""
 
 
 def search_lying_poses(seen_mm: Sequence[Array], z_mm: float, photo: Photo) -> list[Look]:
-    """The best fitting pieces that lie at a height and are seen about a place, the best first.
+    """The best fitting lying pieces at a height and about a place, the best first.
 
-    `seen_mm` are guesses, (2,) each, of the middle of what is seen there, cast from the camera on
-    to z = 0.  Pieces that refinement moves to another piece's place are left out.  A place that was
+    `seen_mm` are guesses, (2,) each, of the middle of the silhouette, projected from the camera to
+    z = 0. Pieces that refinement moves to another piece's place are left out. A place that was
     searched before in the same photograph, at that height, is not searched again.
     """
     least_mm = SAME_START_BASES * min(size.base_mm for size in photo.setup.sizes)
@@ -55,14 +55,14 @@ def search_lying_poses(seen_mm: Sequence[Array], z_mm: float, photo: Photo) -> l
 
 
 class _Search(NamedTuple):
-    """A search about starting places (n, 2) at a height, and what it found."""
+    """A search about starting places (n, 2) at a height, and its results."""
 
     starts: Array
     z_mm: float
     found: list[Look]
 
     def is_near(self, places_mm: Iterable[Array], least_mm: float) -> bool:
-        """True if one of the places was a starting place, or nearly so."""
+        """True if one of the places is within `least_mm` of a starting place."""
         return any(
             bool((np.linalg.norm(self.starts - place_mm, axis=1) <= least_mm).any())
             for place_mm in places_mm
@@ -95,7 +95,7 @@ def _search(starts: Array, z_mm: float, photo: Photo) -> list[Look]:
 
 
 def _distinct_places(places_mm: Sequence[Array], least_mm: float) -> Array:
-    """The places (n, 2), without those that are this near to an earlier one."""
+    """The places (n, 2), without those within `least_mm` of an earlier one."""
     accepted: list[Array] = []
     for place_mm in places_mm:
         if all(np.hypot(*(place_mm - other_mm)) > least_mm for other_mm in accepted):
@@ -104,7 +104,7 @@ def _distinct_places(places_mm: Sequence[Array], least_mm: float) -> Array:
 
 
 def lying_piece_at(seen_mm: Array, photo: Photo) -> Hypothesis | None:
-    """The piece that lies on the board and is seen about a place (2,), if one fits."""
+    """The piece that lies on the board about a place (2,), if one fits."""
     best = [guess for guess, _ in search_lying_poses([seen_mm], 0.0, photo)][:1]
     return best[0] if best and evidence(best, photo)[0] > FITS else None
 
@@ -127,7 +127,7 @@ def larger_alternatives(lies: Hypothesis, fit: float, photo: Photo) -> list[Look
 
 
 def _resize_about_tip(guess: Hypothesis, size: PieceSize) -> Hypothesis:
-    """A piece of a size that lies as another does, with its tip at the same place."""
+    """A lying piece in another size, with its tip at the same place."""
     other = replace(guess, size=size)
     x_mm, y_mm = (guess.solid.vertices_mm - other.solid.vertices_mm)[4, :2]
     return replace(other, x_mm=other.x_mm + float(x_mm), y_mm=other.y_mm + float(y_mm))
@@ -148,7 +148,7 @@ def _best_of_each_size(looks: list[Look], count: int, photo: Photo) -> list[Look
 def _lying_at(
     seen_mm: Array, z_mm: float, size: PieceSize, heading_deg: float, eye_mm: Array
 ) -> Hypothesis:
-    """A lying piece whose silhouette has its middle there."""
+    """A lying piece whose silhouette has its middle at `seen_mm` (2,)."""
     x_mm, y_mm = seen_mm.tolist()
     lies = Hypothesis(size, "lying", x_mm, y_mm, float(heading_deg), z_mm=z_mm)
     return move_silhouette_to(lies, seen_mm, eye_mm)

@@ -1,4 +1,4 @@
-"""How pieces of the table's game usually stand, and how many there are."""
+"""Usual poses and numbers of the pieces of the table's game."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Region likelihood: inside its outline a piece looks like itself, outside like the ground.
+"""Region likelihood: the light inside an outline is like the piece, that outside like the ground.
 
-Edges of transparent plastic are faint, and shadows and gloss have edges too; but all of a piece
+Edges of transparent plastic are faint, and shadows and gloss have edges too. But all of a piece
 differs a little from the bare ground. The distributions of light inside and outside a predicted
-outline give every pixel around a likelihood ratio of piece to ground.  On a chessboard light and
-dark squares are treated separately, because pieces let them through. Source: Prisacariu and Reid,
+outline give every pixel around a likelihood ratio of piece to ground. On a chessboard light and
+dark squares are treated separately, because they show through pieces. Source: Prisacariu and Reid,
 PWP3D: Real-Time Segmentation and Tracking of 3D Objects, IJCV 2012.
 """
 
@@ -26,28 +26,29 @@ AROUND = 0.5
 LEAST_AROUND_PX = 8
 """Least margin around the outline, and least side of a region that is used."""
 INSIDE, OUTSIDE = 1, 4
-"""Cells closer than this to the outline are excluded from learning: its place is not known better,
-and the ground is in the piece's shadow there.
+"""Least distances, in cells, from the outline of the cells that are learned from. The outline's
+place is uncertain, and the ground beside it is in the piece's shadow.
 """
 NEAR = 10
-"""Cells farther from the outline are only used for learning."""
+"""Distance from the outline, in cells, beyond which the ground is only used for learning."""
 BESIDE_LINE = 1.5
-"""Cells closer than this to a line between two squares mix both."""
+"""Distance, in cells, from a line between two squares within which cells are ignored."""
 PIECE_KINDS, GROUND_KINDS = 3, 6
 """Numbers of normal distributions in the mixtures of a piece and of the ground."""
 PIXELS = 8000
 """Target number of cells: larger regions are downscaled by an integer factor."""
 LEARNED = 500
-"""Approximate largest number of cells that distributions are learned from."""
+"""Approximate largest number of samples of a distribution."""
 LEAST_LEARNED = 25
-"""Least number of cells that a distribution is learned from."""
+"""Least number of samples of a distribution."""
 SPREAD, NOISE = 1.5, 0.008
-"""Factor on the learned standard deviation, and its lower limit, in square roots of light."""
+"""Factor on the learned covariance, and lower limit of the standard deviation, in square roots of
+light.
+"""
 SHADOW, SHADOWS = 0.65, 0.17
 """Square root of light in a shadow, relative to none: mean and standard deviation."""
 TINT, TINTS = 0.5, 0.4
-"""Share of the piece's own colour in its shadow, as light comes through it: mean and standard
-deviation.
+"""Share of the piece's own colour in its shadow, by transmitted light: mean and standard deviation.
 """
 SHADED = 0.3
 """Prior share of the ground in shadow."""
@@ -59,9 +60,9 @@ MOST = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Area:
-    """Log-likelihood ratios (h, w) of piece to ground around a piece.
+    """Log-likelihood ratios (h, w), per pixel, of piece to ground around a piece.
 
-    From the pixel `left`, `top` on, for cells of `step` pixels, per pixel.
+    The cells have `step` pixels and start at the pixel (`left`, `top`).
     """
 
     left: int
@@ -96,10 +97,10 @@ class Area:
 
 
 def area(solid: Solid, photo: Photo, occluders: list[Array]) -> Area | None:
-    """Region likelihood around a piece that is about there.
+    """Region likelihood around the predicted place of a piece.
 
-    None if it is not in the image, and on boards with print: the ground under a piece differs there
-    from that beside it.  Zero inside other pieces' outlines, `occluders`, (n, 2) px each.
+    None if it is not in the image, and on boards with print, where the ground under a piece differs
+    from that beside it. Zero inside `occluders`, the outlines (n, 2) px of other pieces.
     """
     if not isinstance(photo.setup.board, Open | Chessboard):
         return None
@@ -149,12 +150,12 @@ def _ratios(
             of_piece, of_bare, ratio[here] = np.split(ratios, [len(piece), len(piece) + len(bare)])
             ratio[here] *= max(
                 0.0, float((of_piece > 0).mean() - (of_bare > 0).mean())
-            )  # little where piece and ground look alike
+            )  # small if piece and ground look alike
     return ratio
 
 
 def _grounds(place: Area, solid: Solid, photo: Photo) -> list[NDArray[np.bool_]]:
-    """Masks (h, w), one for each kind of ground of the board there."""
+    """Masks (h, w), one for each kind of ground of the board near the piece."""
     board, shape = photo.setup.board, place.ratio.shape
     if isinstance(board, Open):
         return [np.ones(shape, bool)]
@@ -199,7 +200,7 @@ class _Mixture:
         return density
 
     def shaded(self, dye: Array) -> _Mixture:
-        """The mixture in all kinds of shadow, where light may shine through a piece's dye (3,)."""
+        """The mixture in shadows of all depths, with light transmitted by a piece's dye (3,)."""
         tinted = 1 - TINT * (1 - dye)
         darker, redder = SHADOWS * self.means * tinted, TINTS * SHADOW * self.means * (1 - dye)
         spread = np.einsum("ki,kj->kij", darker, darker) + np.einsum("ki,kj->kij", redder, redder)
@@ -248,6 +249,6 @@ def outside(x: Array, y: Array, outline: Array) -> Array:
     far = -np.inf
     for (left, top), (along, down) in zip(
         outline, ahead, strict=True
-    ):  # sides are few: faster than all at once
+    ):  # an outline has few sides, so the loop is faster
         far = np.maximum(far, (x - left) * down - (y - top) * along)
     return np.asarray(far)

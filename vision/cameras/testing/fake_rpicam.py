@@ -1,10 +1,9 @@
-"""A program that stands for rpicam-vid: its options, its raw video and its metadata.
+"""A program that stands in for rpicam-vid: its options, its raw video and its metadata.
 
-Options are those of rpicam-apps 1.9 (core/options.cpp, core/video_options.hpp), and are read as
-Boost.Program_options reads them: an unknown one, one that is given twice and a missing value end
-the program.  Raw video is written as encoder/null_encoder.cpp and output/output.cpp do, with padded
-rows and an object of metadata after each frame.  There is no camera: what one would do is a
-`Behaviour`, in the folder of the program.
+Options are those of rpicam-apps 1.9 (core/options.cpp, core/video_options.hpp), parsed as by
+Boost.Program_options. An unknown one, one that is given twice and a missing value end the program.
+Raw video is written as by encoder/null_encoder.cpp and output/output.cpp, with padded rows and an
+object of metadata after each frame. The simulated camera is a `Behaviour` in the program's folder.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ PROGRAM = "rpicam-vid"
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What the camera does.
+    """Behaviour of the simulated camera.
 
-    `pictures` are files of I420 without padding, or JPEGs, of `size`, shown in turn; `ends` is what
-    comes after `frames` of them.
+    `pictures` are files of I420 without padding, or JPEGs, of `size`, shown in turn. After `frames`
+    of them `ends` follows.
     """
 
     size: tuple[int, int]
@@ -60,11 +59,11 @@ class Behaviour:
     """Number of frames for which the lens searches for its focus."""
     lens: bool = True
     error: str = ""
-    """Ends the program at once, as where there is no camera."""
+    """Ends the program at once with this message, as if there were no camera."""
 
 
 class OptionError(Exception):
-    """The words of Boost.Program_options."""
+    """Message of Boost.Program_options."""
 
 
 def install(folder: Path, behaviour: Behaviour) -> None:
@@ -115,7 +114,7 @@ def main(folder: str, words: Sequence[str]) -> int:
 
 
 def parse(words: Sequence[str]) -> dict[str, str]:
-    """Options by their long names, as Boost's unix style reads them, with guessing."""
+    """Options by their long names, parsed like Boost's unix style, with guessing."""
     options: dict[str, str] = {}
     left = list(words)
     while left:
@@ -179,7 +178,7 @@ def check(options: dict[str, str]) -> None:
 
 
 def film(options: dict[str, str], behaviour: Behaviour) -> int:
-    """Write what the options ask for."""
+    """Write the frames that the options ask for."""
     width, height = behaviour.size
     raw = options.get("codec") == "yuv420"
     sys.stderr.write(
@@ -213,7 +212,7 @@ def _write(data: bytes) -> None:
 
 
 def padded(picture: bytes, width: int, height: int, row_bytes: int) -> bytes:
-    """I420 whose rows are filled up, chroma rows half as long."""
+    """I420 with padded rows, chroma rows half as long."""
     stride = -(-width // row_bytes) * row_bytes
     planes = ((width, height, stride), *[(width // 2, height // 2, stride // 2)] * 2)
     rows, at = [], 0
@@ -225,7 +224,7 @@ def padded(picture: bytes, width: int, height: int, row_bytes: int) -> bytes:
 
 
 def reported(options: dict[str, str], behaviour: Behaviour, number: int) -> dict[str, str | int]:
-    """Metadata of a frame; what no option fixes changes from frame to frame."""
+    """Metadata of a frame; values that no option fixes change from frame to frame."""
     gain = options.get("gain", options.get("analoggain"))
     gains = options.get("awbgains")
     values: dict[str, str | int] = {
