@@ -1,7 +1,7 @@
 """Learn a table's piece colours under its own light, from an image of one piece of each colour.
 
-A learned colour is the light of its plastic, in the same model that reads colours
-(`vision.assignment.colour`), with the palette as the prior.  The probability of confusing two
+A learned colour is the light of its plastic, in the model that reads colours
+(`vision.assignment.colour`), with the palette as the prior. The probability of confusing two
 learned colours follows from that model too.
 """
 
@@ -46,36 +46,32 @@ from vision.pipeline import propose_candidates
 from vision.pose.candidates import SURE_CHANCE, PieceEstimate, align_all
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
-"""Standard deviations, in natural logarithms, of real dyes about the palette, in chromaticity and
-in level.
+"""Standard deviations, in natural logarithms, of real dyes from the palette: in chromaticity and in
+level.
 """
 LEAST_LIGHT = 1e-4
 """Least light of a learned colour, relative to white paper."""
 SURE_MARGIN = 5.0
-"""Least lead in log-likelihood of the best assignment of colours to pieces over the next best;
-below it the assignment is not certain.
-"""
+"""Least lead in log-likelihood of a certain assignment of colours to pieces over the next best."""
 ALIKE_MARGIN = 4.0
-"""Two pieces look the same colour if another piece's colour leads a piece's own by more than this
-in log-likelihood.
+"""Lead in log-likelihood of another piece's colour over a piece's own above which both pieces have
+the same colour.
 """
 UNLIKE_MARGIN = 25.0
-"""A piece contradicts the colour that it is said to have if another colour leads by more than this
-in log-likelihood.
-"""
+"""Lead in log-likelihood of another colour above which a piece contradicts its stated colour."""
 APART_MM = 8.0
 """Least distance in x between pieces that are ordered from left to right."""
 DRAWS = 4000
 CLOSE_SHARE, SAME_SHARE = 0.01, 0.33
-"""Shares of confused pieces from which two colours count as close, and as the same."""
+"""Shares of confused pieces from which two colours are close, and from which they are the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredPiece:
     """A piece in an image, with its measured light.
 
-    `place_mm` is (2,) from above.  `light` (n, 3) is that of some of its pixels, `ground` (2, 3)
-    that of the ground beside it and all over the table, both relative to white paper.
+    `place_mm` is (2,) from above. `light` (n, 3) is that of n of its pixels. `ground` (2, 3) is the
+    light of the ground beside it and of the whole table. Both are relative to white paper.
     `keypoint_colours` (c,) are the probabilities of the table's colours by the keypoint network.
     """
 
@@ -90,7 +86,7 @@ class MeasuredPiece:
 
 @dataclass(frozen=True, slots=True)
 class SimilarColours:
-    """Two colours and the share of their pieces that their light alone would confuse."""
+    """Two colours and the share of their pieces that are confused by their light alone."""
 
     one: str
     other: str
@@ -98,7 +94,7 @@ class SimilarColours:
 
     @property
     def message(self) -> Message:
-        """How close they are, as a part of a sentence."""
+        """Similarity of the two colours, as a part of a sentence."""
         return phrase(
             "{colour} and {colour2} look alike here: {n} of 100 pieces would be mistaken"
             " for the other",
@@ -123,7 +119,7 @@ def measure_pieces(image: Image, setup: Setup) -> list[MeasuredPiece]:
 
 
 def photo_of_pieces(image: Image, setup: Setup) -> tuple[Photo, Detections]:
-    """A photograph of pieces on the board, and what the detector finds on it.
+    """A photograph of pieces on the board, and the detector's output for it.
 
     Raises InputError if a fiducial is not seen, or a hand is over the board.
     """
@@ -145,7 +141,7 @@ def photo_of_pieces(image: Image, setup: Setup) -> tuple[Photo, Detections]:
 def measure_light(
     estimates: Sequence[PieceEstimate], detections: Detections, photo: Photo
 ) -> list[tuple[PieceEstimate, MeasuredPiece]]:
-    """The pieces on the board that can be seen, with their light, from left to right."""
+    """The visible pieces on the board, with their light, from left to right."""
     bare = bare_ground(detections, [estimate.best for estimate in estimates], photo)
     outline = photo.setup.outline_mm()
     shown = [
@@ -162,8 +158,8 @@ def assign_by_order(
 ) -> dict[str, MeasuredPiece]:
     """Assign colours to pieces from left to right, in the order that the players give.
 
-    Raises InputError if the pieces have no clear order from left to right, or one looks nothing
-    like the colour given for it.
+    Raises InputError if the pieces have no clear order from left to right, or one contradicts the
+    colour given for it.
     """
     _check_count(shown, order)
     for left, right in pairwise(shown):
@@ -235,7 +231,7 @@ def assign_by_palette(shown: Sequence[MeasuredPiece], setup: Setup) -> dict[str,
 
 
 def _palette_score(shown: Sequence[MeasuredPiece], setup: Setup) -> Array:
-    """Log-likelihoods (n, c) of the table's colours as they are sold."""
+    """Log-likelihoods (n, c) of the table's colours by the palette."""
     return colour_scores(shown, tuple(palette_body(name) for name in setup.colours))
 
 
@@ -275,7 +271,7 @@ def _check_count(shown: Sequence[MeasuredPiece], colours: Sequence[str]) -> None
 
 
 def learn(name: str, looks: Sequence[MeasuredPiece]) -> LearnedColour:
-    """Learn a colour from pieces of it: the most probable light, given what is sold as it."""
+    """Learn a colour from pieces of it: the most probable light, with the palette as the prior."""
     palette = palette_body(name)
     sold = np.log(palette.light)
 
@@ -305,7 +301,7 @@ def learn(name: str, looks: Sequence[MeasuredPiece]) -> LearnedColour:
 
 
 def learned_setup(setup: Setup, learned: Sequence[LearnedColour]) -> Setup:
-    """The table with these colours learned; what was learned of others stays."""
+    """The table with these colours learned; other learned colours stay."""
     names = [one.colour for one in learned]
     kept = [one for one in setup.learned_colours if one.colour not in names]
     return msgspec.structs.replace(setup, learned_colours=(*kept, *learned))

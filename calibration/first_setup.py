@@ -1,4 +1,4 @@
-"""Set up a table from nothing: camera, printed board, one picture.  No file is needed before.
+"""Set up a table from nothing: camera, printed board, one picture. No files are needed.
 
 The lens is estimated from that picture unless it was calibrated before; the table says so.
 """
@@ -44,13 +44,15 @@ from vision.localization.markers import Detected, detect_markers
 logger = logging.getLogger(__name__)
 
 LOOK_S = 0.1
-"""Pause between pictures of a camera that delivers as fast as it is asked."""
+"""Pause between pictures of a camera that delivers at the rate of the requests."""
 GUIDE_MS = 500
-"""Interval, on the camera's clock, at which markers are looked for."""
+"""Interval of the search for markers, on the camera's clock."""
 WARM_UP = 3
-"""Pictures of a camera that are taken for a thumbnail: the first ones are often dark."""
+"""Number of pictures that a camera takes for a thumbnail. The first ones are often dark."""
 SMALL_SHARE = 0.5
-"""A board that takes a smaller share of the picture's width and height is too far away."""
+"""Share of the picture's width or height that a board must span; below it the camera is too far
+away.
+"""
 LEAST_MARKERS = 3
 ANY_PX = (640, 480)
 """Size of pictures where it does not matter."""
@@ -69,7 +71,7 @@ STEPS: tuple[Step, ...] = get_args(Step)
 
 @dataclass(frozen=True, slots=True)
 class CameraChoice:
-    """A camera that can be chosen: `spec` as --camera takes it, its name; why it shows nothing."""
+    """A camera that can be chosen: `spec` as --camera takes it, its name, and its error."""
 
     spec: str
     name: str
@@ -78,7 +80,7 @@ class CameraChoice:
 
 @dataclass(frozen=True, slots=True)
 class BoardChoice:
-    """The printed board, and how it was printed: what its check bar measures.
+    """The printed board, and the measured length of its check bar.
 
     `colours` are the players', in turn order; `target` is ignored by games without one.
     """
@@ -91,11 +93,11 @@ class BoardChoice:
 
 @dataclass(frozen=True, slots=True)
 class FirstSetUpNow:
-    """How far the set-up is.
+    """Progress of the set-up.
 
-    `step` is the present step, those before it are done. `guidance` says what the camera sees of
-    the markers, and `good` whether that is enough to measure. `refusal` is why the last wish could
-    not be done, `outcome` what was measured.
+    `step` is the present step; earlier ones are done. `guidance` describes the visible markers,
+    `good` is true if they suffice to measure. `refusal` is why the last request failed, `outcome`
+    the measured result.
     """
 
     step: Step
@@ -132,7 +134,7 @@ class FirstSetUp:
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._other = threading.Event()
-        """Set when another camera is wanted, or none."""
+        """Set if another camera is wanted, or none."""
         self._now = FirstSetUpNow("camera", tuple(cameras))
         self._pictures = {one.spec: LivePicture() for one in cameras}
         self._frame: Frame | None = None
@@ -142,7 +144,7 @@ class FirstSetUp:
         self._pause = pause or self._stopping.wait
 
     def look(self) -> FirstSetUpNow:
-        """How far it is."""
+        """The present progress."""
         with self._changed:
             return self._now
 
@@ -163,9 +165,9 @@ class FirstSetUp:
         return self._setup
 
     def choose_camera(self, spec: str) -> None:
-        """Take this camera; raises InputError for one that is not among those that were found.
+        """Choose this camera; raises InputError if it is not among the cameras found.
 
-        One that people name themselves is added.
+        A camera that the user names is added to them.
         """
         spec = spec.strip()
         name, colon, _ = spec.partition(":")
@@ -191,7 +193,7 @@ class FirstSetUp:
             self._update_state(step="print", board=board)
 
     def printed(self, board: BoardChoice) -> None:
-        """The board is printed; raises InputError for a bar or colours that cannot be."""
+        """Store the printed board; raises InputError for an impossible bar or colours."""
         if not LEAST_BAR_MM <= board.bar_mm <= MOST_BAR_MM:
             raise InputError(
                 msg(
@@ -208,14 +210,14 @@ class FirstSetUp:
             self._update_state(step="lay", board=board)
 
     def measure(self) -> None:
-        """Measure the table in the next picture; raises InputError while it is being done."""
+        """Measure the table in the next picture; raises InputError while a measurement runs."""
         with self._changed:
             if self._now.step != "lay" or self._now.measuring:
                 raise InputError(msg("the table is being measured, or no board lies there yet"))
             self._update_state(measuring=True)
 
     def back(self, step: Step) -> None:
-        """Do an earlier step again."""
+        """Return to an earlier step."""
         with self._changed:
             if STEPS.index(step) < STEPS.index(self._now.step):
                 self._update_state(step=step, camera="" if step == "camera" else self._now.camera)
@@ -252,7 +254,7 @@ class FirstSetUp:
         self._other.wait(1.0)
 
     def _show(self, spec: str, most: int | None) -> None:
-        """Up to so many pictures of a camera, and what is wrong with it."""
+        """Show up to `most` pictures of a camera, or its error."""
         trouble = ""
         try:
             with closing(self._open(spec)) as camera:
@@ -278,7 +280,7 @@ class FirstSetUp:
             self._now = replace(self._now, cameras=cameras)
 
     def _watch(self, spec: str) -> None:
-        """Show the chosen camera, guide, and measure, until another one is chosen."""
+        """Show the chosen camera, guide, and measure, until another camera is chosen."""
         try:
             with closing(self._open(spec)) as camera:
                 for frame in frames(camera, self._other, self._lose):
@@ -312,7 +314,7 @@ class FirstSetUp:
             self._update_state(measuring=False, refusal=refusal)
 
     def _see(self, frame: Frame) -> None:
-        """Guide people, and measure where they asked for it."""
+        """Guide the user by a frame, and measure in it if requested."""
         now = self.look()
         if now.step != "lay" or now.board is None:
             return
@@ -357,7 +359,7 @@ class FirstSetUp:
 
 
 def marker_guidance(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...], str]:
-    """Markers that are seen, and what to do to see them better."""
+    """Visible markers, and advice for seeing them better."""
     detected = detect_markers(image, fiducials)
     seen = tuple(sorted(detected.corners_px))
     if detected.repeated_ids:
@@ -388,13 +390,13 @@ def marker_guidance(image: Image, fiducials: Fiducials) -> tuple[tuple[int, ...]
 
 
 def _share(detected: Detected, image: Image) -> float:
-    """How much of the picture's width or height the markers span, whichever is more."""
+    """Larger one of the markers' extents, as shares of the picture's width and height."""
     corners = np.concatenate(list(detected.corners_px.values()))
     return float((np.ptp(corners, axis=0) / np.array(image.shape[1::-1])).max())
 
 
 def draw_outline(image: Image, setup: Setup, camera: Camera) -> Image:
-    """The picture with the outline of the board as it was found."""
+    """The picture with the located board's outline."""
     outline = setup.outline_mm()
     shares = np.linspace(0, 1, OUTLINE_STEPS, endpoint=False)[:, None]
     ends = zip(outline, np.roll(outline, -1, axis=0), strict=True)
@@ -408,7 +410,7 @@ def draw_outline(image: Image, setup: Setup, camera: Camera) -> Image:
 
 
 def accuracy_sentences(setup: Setup, camera: Camera) -> tuple[str, ...]:
-    """How exact the table is, in sentences."""
+    """Sentences on the accuracy of the table."""
     lines: list[str] = [
         msg(
             "Accuracy on the board: ± {mm} mm; at a height of {n} mm: ± {mm2} mm.",

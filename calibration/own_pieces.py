@@ -1,7 +1,7 @@
 """Measure a user's own pieces from two photographs: all of them standing, and all of them lying.
 
-Each size and colour is there once.  Sizes are fitted to the edges of all pieces of a size together;
-what the palette or `calibration.colours` knows of colours says which piece is which.
+Each size and colour is there once. Each size is fitted to the edges of all its pieces together. The
+palette or `calibration.colours` identifies the pieces by their colours.
 """
 
 from __future__ import annotations
@@ -53,36 +53,36 @@ Shown = Literal["upright", "lying"]
 """How all pieces of a photograph stand or lie."""
 
 LADDER_FROM, LADDER_TO, LADDER_STEP = 0.7, 1.45, 1.1
-"""Sizes with which pieces are searched for: from and to these multiples of the smallest and largest
-of the table, each larger than the one before by this factor.
+"""Sizes with which pieces are searched for: multiples of the table's smallest size for the first
+one, and of its largest for the last one; factor from each size to the next.
 """
 EXPECTED_POSE = 0.98
-"""Prior probability that a piece stands, or lies, as the photograph is said to show it."""
+"""Prior probability of the pose, standing or lying, that the photograph is said to show."""
 POSE_SIGMA = np.array([1.0, 1.0, 3.0])
-"""Standard deviations of the pose at which the edges of a piece are looked for: mm, mm, degrees."""
+"""Prior standard deviations of the pose in edge alignment: mm, mm, degrees."""
 STARTS = (0.95, 1.05)
-"""Multiples of the first estimate of a size from which the fit starts; the better result counts."""
+"""Multiples of the first estimate of a size at which the fit starts. The better result is used."""
 FIRST_STEP, LAST_STEP, LEAST_GAIN = 0.06, 5e-4, 0.02
-"""Of the fit: the first and the last step, in natural logarithms, and the least gain in nats."""
+"""Fit of a size: first and last step, in natural logarithms, and least gain in nats."""
 DERIVATIVE_STEP = 0.01
 """Step, in natural logarithms, for numerical derivatives of the fit."""
 NOT_READ = -60.0
-"""Evidence, in nats, of a piece whose edges cannot be read in a size."""
+"""Evidence, in nats, for a size with which a piece's edges cannot be measured."""
 MODEL_MM = np.array([0.15, 0.35])
-"""Standard deviations of measured bases and heights beside what scatters between pieces: rounded
-edges and blunt tips.
+"""Standard deviations of measured bases and heights by the model: rounded edges and blunt tips. The
+scatter between pieces is added.
 """
 MODEL_SHARE = 0.005
-"""The same, as a share of the length: the scale of the printed table."""
+"""Further standard deviation, as a share of the length: the scale of the printed table."""
 NEAR_BASES = 0.5
-"""A piece is read where one was measured within this share of its base."""
+"""Largest distance of a reading from the measured piece, as a share of its base."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnPiece:
     """A piece in one of the photographs.
 
-    `pose` has a size of the ladder, `first_mm` (2,) are a first estimate of base and height.
+    `pose` has a size of the ladder; `first_mm` (2,) are first estimates of base and height.
     """
 
     photo: Photo
@@ -93,7 +93,7 @@ class OwnPiece:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSize:
-    """A size as measured on `pieces` pieces, mm, with the ± of 95 %."""
+    """A size in mm, measured on `pieces` pieces, with its 95 % uncertainties."""
 
     name: str
     base_mm: float
@@ -103,7 +103,7 @@ class MeasuredSize:
     pieces: int
 
     def size(self, wall_mm: float) -> PieceSize:
-        """The size, rounded to a hundredth, as it is written."""
+        """The size, rounded to a hundredth of a mm, as it is stored."""
         return PieceSize(
             self.name,
             round(self.base_mm, 2),
@@ -116,7 +116,7 @@ class MeasuredSize:
 
 @dataclass(frozen=True, slots=True)
 class NamedPiece:
-    """A piece that is known by size and colour."""
+    """A piece of known size and colour."""
 
     piece: OwnPiece
     size: str
@@ -125,7 +125,7 @@ class NamedPiece:
 
 @dataclass(frozen=True, slots=True)
 class CheckedPiece:
-    """A piece of a photograph, and what is read there now; None where nothing is read."""
+    """A piece of a photograph, and its reading now; None if there is none."""
 
     named: NamedPiece
     read: tuple[str, str, str] | None
@@ -133,7 +133,7 @@ class CheckedPiece:
 
     @property
     def right(self) -> bool:
-        """Whether it is read as it is."""
+        """True if the reading is right."""
         named = self.named
         return self.read == (named.colour, named.size, named.piece.pose.pose)
 
@@ -167,7 +167,7 @@ def read_own_pieces(image: Image, setup: Setup, shown: Shown) -> list[OwnPiece]:
 
 
 def with_size_ladder(setup: Setup) -> Setup:
-    """The table with many sizes about its own, all of the proportions of its smallest."""
+    """The table with a range of sizes about its own, all with the proportions of its smallest."""
     smallest, largest = min(setup.sizes, key=_base_mm), max(setup.sizes, key=_base_mm)
     ratio = smallest.height_mm / smallest.base_mm
     low, high = LADDER_FROM * smallest.base_mm, LADDER_TO * largest.base_mm
@@ -198,9 +198,9 @@ def _keypoints(detections: Detections, setup: Setup) -> list[KeypointEstimate]:
 
 
 def _best_at_each_place(estimates: Sequence[PieceEstimate]) -> list[PieceEstimate]:
-    """The estimate of each place that fits best, if it fits.
+    """The best fitting estimate of each place, if it fits.
 
-    Pieces are apart, by more than their bases.
+    Places are separate if their distance exceeds the bases of both pieces.
     """
     kept: list[PieceEstimate] = []
     for one in sorted(estimates, key=_fit_log_odds, reverse=True):
@@ -214,12 +214,12 @@ def _best_at_each_place(estimates: Sequence[PieceEstimate]) -> list[PieceEstimat
 
 
 def _fit_log_odds(estimate: PieceEstimate) -> float:
-    """Log odds of the verification of its best reading."""
+    """Weighted log odds of the verification of its best reading."""
     return estimate.hypotheses[0].fit or 0.0
 
 
 def _first_mm(keypoints: KeypointEstimate, pose: Hypothesis) -> Array:
-    """Base and height (2,): the slant of a lying piece is as long as it looks from above."""
+    """Base and height (2,) mm; the height of a lying piece is from its slant as seen from above."""
     base = math.exp(keypoints.log_base)
     height = base * pose.size.height_mm / pose.size.base_mm
     if pose.pose == "lying":
@@ -232,9 +232,9 @@ def _first_mm(keypoints: KeypointEstimate, pose: Hypothesis) -> Array:
 def named_pieces(
     pieces: Sequence[OwnPiece], setup: Setup, sizes: Sequence[str]
 ) -> list[NamedPiece]:
-    """Say which piece of one photograph is which: of each colour there is one of each size.
+    """Identify the pieces of one photograph, which shows one of each size and colour.
 
-    `sizes` are names, the smallest first.  Raises InputError if the count or a colour is wrong.
+    `sizes` are names, the smallest first. Raises InputError if the count or a colour is wrong.
     """
     colours = setup.colours
     wanted = len(colours) * len(sizes)
@@ -261,7 +261,7 @@ def named_pieces(
 
 
 def _colours_of(pieces: Sequence[OwnPiece], setup: Setup, each: int) -> list[int]:
-    """The colour of each piece, as an index: `each` of every colour."""
+    """The colour of each piece, as an index; `each` pieces have the same colour."""
     score = colour_scores([one.looks for one in pieces], bodies_of(setup))
     places = np.repeat(np.arange(len(setup.colours)), each)
     given = [int(places[k]) for k in least_cost_pairs(-score[:, places])[1]]
@@ -283,10 +283,10 @@ def _colours_of(pieces: Sequence[OwnPiece], setup: Setup, each: int) -> list[int
 
 
 def measure_size(name: str, pieces: Sequence[OwnPiece]) -> MeasuredSize:
-    """Base and height of pieces of one size: the most probable by the edges of all of them.
+    """Base and height of pieces of one size, by maximum likelihood of all their edges.
 
-    The errors are those of the curvature at the maximum or, where that is more, of the scatter
-    between pieces (Huber 1967, "sandwich").
+    The errors are the larger ones of two estimates: by the curvature at the maximum, and by the
+    scatter between pieces (Huber 1967, "sandwich").
     """
     edges = [_Edges(piece) for piece in pieces]
 
@@ -318,19 +318,19 @@ def measure_size(name: str, pieces: Sequence[OwnPiece]) -> MeasuredSize:
 
 
 def _clearest_pieces(pieces: Sequence[OwnPiece]) -> Sequence[OwnPiece]:
-    """Those that lie, if there are any: a standing piece hardly shows its height from above."""
+    """The lying pieces, if there are any: from above a standing piece hardly shows its height."""
     return [piece for piece in pieces if piece.pose.pose == "lying"] or pieces
 
 
 class _Edges:
-    """The edges of a piece in its photograph, for sizes that it may have."""
+    """The edges of a piece in its photograph, for candidate sizes."""
 
     def __init__(self, piece: OwnPiece) -> None:
         self._piece = piece
         self._area: Area | None = area(piece.pose.solid, piece.photo, [])
 
     def evidence(self, size: PieceSize) -> float:
-        """Log evidence of the size, wherever exactly the piece is."""
+        """Log evidence of the size, with the pose marginalized."""
         placed = align_to_edges(
             replace(self._piece.pose, size=size),
             np.diag(POSE_SIGMA**2),
@@ -360,7 +360,7 @@ def _log_sigma(evidence: Callable[[Array], Array], best: Array) -> Array:
 
 
 def with_own_pieces(setup: Setup, named: Sequence[NamedPiece], pieces: PieceSet) -> Setup:
-    """The table with measured sizes, and the colours of the pieces on which they were measured."""
+    """The table with measured sizes, and the colours of the measured pieces."""
     return learned_setup(
         msgspec.structs.replace(setup, pieces=pieces),
         [
@@ -373,9 +373,9 @@ def with_own_pieces(setup: Setup, named: Sequence[NamedPiece], pieces: PieceSet)
 def check_reading(
     named: Sequence[NamedPiece], setup: Setup, images: Sequence[Image]
 ) -> Iterator[CheckedPiece]:
-    """Read photographs with the table as it is now, and compare each of their pieces.
+    """Read photographs with the present table, and compare each of their pieces.
 
-    `named` are the pieces of all of `images`.  Raises InputError if a photograph cannot be read.
+    `named` are the pieces of all of `images`. Raises InputError if a photograph cannot be read.
     """
     for image in images:
         seen = observe(Frame(0, 0, image), setup)

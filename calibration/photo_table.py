@@ -1,7 +1,7 @@
 """The table of a single photograph: a printed mat, and a lens that is estimated from it.
 
-No table.json and no calibrated lens are needed.  What the photograph does not show of the lens
-stays uncertain, and widens every ±.
+No table.json and no calibrated lens are needed. Lens parameters that the photograph does not
+determine stay uncertain, and widen every ±.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ from vision.pipeline import TableReader
 from vision.resolution import scale_to_detail
 
 RARE_COLOURS = ("clear", "pink", "grey")
-"""Colours that are expected only where they are named: white and black ones look like them."""
+"""Colours that are in play only if they are named, because white and black pieces look similar."""
 JOINED_MM, JOINED_RAD = 0.4, 0.003
-"""How far a fiducial of a mat that is joined from pages lies beside its place, and how far it is
-turned, 1 sigma.
-"""
+"""Errors of a fiducial's place and heading on a mat that is joined from pages, 1 sigma."""
 IN_PLAY = 0.5
-"""A colour is in play if a piece has it with at least this probability."""
+"""Least probability of a colour, on a piece, that puts it in play."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +46,7 @@ class PhotoTable:
 
 @dataclass(frozen=True, slots=True)
 class InPlay:
-    """What people say lies there; what they leave out is read off the photograph."""
+    """Contents of the table as stated by the user; unstated ones are read off the photograph."""
 
     colours: tuple[str, ...] = ()
     target: str | None = None
@@ -56,10 +54,10 @@ class InPlay:
 
 
 def printed_mat(scale: float = 1.0) -> Setup:
-    """The mat of `rinkside print`, printed `scale` times as large as it should be.
+    """The mat of `rinkside print`, printed `scale` times as large as intended.
 
-    All sizes of its game's pieces are in play, and all colours but rare ones.  The lens means
-    nothing yet.  Raises InputError if no installed game measures on a mat.
+    All sizes of its game's pieces are in play, and all colours but rare ones. Its lens is a
+    placeholder. Raises InputError if no installed game measures on a mat.
     """
     _, name, usual = _mat()
     game = Game(
@@ -80,7 +78,7 @@ def mat_sheet() -> str:
 
 
 def _mat() -> tuple[str, str, DefaultTable]:
-    """The first printed board of a game that measures: the names of sheet and game, the table."""
+    """The first printed board of a game that measures: names of sheet and game, and the table."""
     for sheet, (game, usual) in printed_tables().items():
         if table_facts(game).measuring is not None:
             return sheet, game, usual
@@ -90,8 +88,8 @@ def _mat() -> tuple[str, str, DefaultTable]:
 def photo_table(photograph: Photograph, draft: Setup) -> PhotoTable:
     """The table of a draft as a photograph shows it; the draft's lens is not used.
 
-    A fiducial whose edges do not show is left out if there are enough others.  Raises InputError
-    where the photograph shows too little.
+    A fiducial whose edges are not visible is left out if there are enough others. Raises InputError
+    if the photograph shows too little.
     """
     shown = scale_to_detail(photograph.image, draft.fiducials)
     focal_px = photograph.focal_px and photograph.focal_px / shown.shrink
@@ -125,11 +123,11 @@ def _without(draft: Setup, marker: int) -> Setup:
 
 
 def read_photo(table: PhotoTable, named: InPlay, ruler: Measuring) -> tuple[Setup, Observation]:
-    """The setup with what lies on the table, and what was read of it.
+    """The setup with the pieces in play, and the observation.
 
-    Sizes, colours and target that nobody named are those that a first reading finds: then it is
-    read again with nothing else in play, which is surer.  Raises InputError where it cannot be
-    read, or it is not clear which piece is the target.
+    Sizes, colours and target that are not `named` are taken from a first reading. The photograph is
+    then read again with nothing else in play, which is more reliable. Raises InputError if it
+    cannot be read, or the target is not clear.
     """
     setup = _with_game(table.setup, named)
     seen = observed(table.image, setup, every_colour=bool(named.colours))
@@ -162,7 +160,7 @@ def _with_game(setup: Setup, named: InPlay) -> Setup:
 
 
 def observed(image: Image, setup: Setup, *, every_colour: bool = True) -> Observation:
-    """What lies on the table in a photograph; raises InputError if that cannot be seen.
+    """Observation of the table in a photograph; raises InputError if it is unusable.
 
     `every_colour` as for `TableReader`.
     """

@@ -1,4 +1,4 @@
-"""Photographs of a folder, decoded on access, so that any number takes the memory of one."""
+"""Photographs of a folder, decoded on access, so that only one is in memory at a time."""
 
 from __future__ import annotations
 

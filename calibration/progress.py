@@ -1,4 +1,4 @@
-"""State of a running calibration, for web pages, and people's input to it.
+"""State of a running calibration for web pages, and the user's input to it.
 
 The calibration itself waits in another thread.
 """
@@ -25,7 +25,7 @@ from vision.cameras.image_files import encode_jpeg
 
 PICTURE_QUALITY = 80
 MOST_WIDE_PX = 1280
-"""Largest width of live images; wider ones are scaled down."""
+"""Width to which larger live images are scaled down."""
 REFUSALS_SHOWN = 5
 
 Stage = Literal["waiting", "at work", "calculating", "done", "failed"]
@@ -49,7 +49,7 @@ class Guide:
         self._close("failed", (message,))
 
     def wait_until_seen(self, timeout_s: float) -> None:
-        """Wait, at most `timeout_s`, until a page has shown the outcome; not if no page looks."""
+        """Wait up to `timeout_s` until a page has shown the outcome; not if no page polls."""
         with self._changed:
             if self._polled:
                 self._changed.wait_for(lambda: self._seen, timeout_s)
@@ -59,7 +59,7 @@ class Guide:
             self._stage, self._outcome = stage, tuple(message)
 
     def _poll(self) -> tuple[Stage, tuple[str, ...]]:
-        """Stage and outcome, for a page that shows them now."""
+        """Stage and outcome for a page that polls now."""
         self._polled = True
         if self._stage in ("done", "failed"):
             self._seen = True
@@ -71,9 +71,9 @@ class Guide:
 class LensNow:
     """State of a lens's calibration.
 
-    `message` is about the last frame, `where` is where to hold the target next, `lacking` what is
-    still needed; `refused` are the last refusals, newest first, each with its reason. `coverage` is
-    the share of the image's cells that contain corners.
+    `message` is about the last frame, `where` is the next place for the target, `lacking` are the
+    remaining requirements. `refused` are the last refusals, newest first, each with its reason.
+    `coverage` is the share of the image's cells that contain corners.
     """
 
     stage: Stage
@@ -104,11 +104,11 @@ class LensGuide(Guide):
 
     @property
     def ended(self) -> bool:
-        """True if people want no more views."""
+        """True if the user wants no more views."""
         return self._ended
 
     def end(self) -> None:
-        """Take no more views: the lens is calculated from those taken."""
+        """End the capture: the lens is calculated from the views taken."""
         with self._changed:
             self._ended = True
             self._stage = "calculating" if self._stage in ("waiting", "at work") else self._stage
@@ -140,7 +140,7 @@ class LensGuide(Guide):
             )
 
     def look(self) -> LensNow:
-        """State for a page that shows it now."""
+        """State for a page that polls now."""
         with self._changed:
             stage, outcome = self._poll()
             return replace(self._now, stage=stage, outcome=outcome)
@@ -148,7 +148,7 @@ class LensGuide(Guide):
     def jpeg(self) -> bytes | None:
         """The newest frame with guidance drawn in; None before the first.
 
-        It is encoded once per frame, however many ask.
+        It is encoded once per frame, for any number of requests.
         """
         with self._changed:
             if self._shown is None:
@@ -166,7 +166,7 @@ class LensGuide(Guide):
 class CornersNow:
     """State of a table's calibration: corners (x, y) px, clockwise from the far left.
 
-    `refusal` is what was wrong with the corners before.
+    `refusal` is the reason why earlier corners were rejected.
     """
 
     stage: Stage
@@ -178,7 +178,7 @@ class CornersNow:
 
 
 class CornersGuide(Guide):
-    """A photograph on which people place the corners of the board; thread-safe."""
+    """A photograph on which the user places the corners of the board; thread-safe."""
 
     def __init__(self, image: Image, cards_px: Array) -> None:
         """Start with the cards' inner corners.
@@ -197,22 +197,22 @@ class CornersGuide(Guide):
         self._corners_px: Array | None = None
 
     def corners(self) -> Array:
-        """Wait until people confirm the corners; returns (4, 2) px, clockwise from the far left."""
+        """Wait until the corners are confirmed; returns (4, 2) px, clockwise from the far left."""
         with self._changed:
             while self._corners_px is None:
-                # A wait without an end is deaf to Ctrl-C on some systems.
+                # On some systems a wait without a timeout ignores Ctrl-C.
                 self._changed.wait(1.0)
             corners_px, self._corners_px = self._corners_px, None
             return corners_px
 
     def refuse(self, message: str) -> None:
-        """Reject the corners with a reason; people place them again."""
+        """Reject the corners with a reason; the user places them again."""
         with self._changed:
             self._stage = "at work"
             self._now = replace(self._now, refusal=message)
 
     def put(self, corners_px: Sequence[tuple[float, float]]) -> bool:
-        """Confirm these corners; False if nothing waits for them, or one is off the photograph."""
+        """Confirm these corners; False if no call waits for them, or one is off the photograph."""
         inside = all(
             -0.5 <= x <= self._now.width - 0.5 and -0.5 <= y <= self._now.height - 0.5
             for x, y in corners_px
@@ -228,7 +228,7 @@ class CornersGuide(Guide):
             return True
 
     def look(self) -> CornersNow:
-        """State for a page that shows it now."""
+        """State for a page that polls now."""
         with self._changed:
             stage, outcome = self._poll()
             return replace(self._now, stage=stage, outcome=outcome)

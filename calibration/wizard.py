@@ -38,9 +38,9 @@ from vision.cameras.reconnect import CannotGoOn, frames
 logger = logging.getLogger(__name__)
 
 LOOK_S = 0.1
-"""Pause between images of a camera that delivers as fast as it is asked."""
+"""Pause between images of a camera that delivers at the rate of the requests."""
 CHECK_MS = 2000
-"""Interval, on the camera's clock, of the check whether cards and board lie where they should."""
+"""Interval of the check of cards and board, on the camera's clock."""
 LENS_NAME = "lens.json"
 SQUARE_MM = 20.0
 """Nominal square of the printed target; a lens does not depend on it."""
@@ -53,9 +53,8 @@ JOBS: tuple[Job, ...] = get_args(Job)
 class Step:
     """State of one part of the preparation.
 
-    `good` is None as long as that is not known; `message` are sentences, `when` an ISO 8601 time or
-    empty.  `doing` is set while work is in progress; `refusal` is why the last request could not be
-    done.
+    `good` is None while it is unknown; `message` are sentences, `when` an ISO 8601 time or empty.
+    `doing` is set while work is in progress; `refusal` is why the last request failed.
     """
 
     good: bool | None
@@ -66,7 +65,7 @@ class Step:
 
 
 class TableWizard:
-    """Watches the camera of a table on which no game is played yet, and runs jobs on request.
+    """Watches the camera of a table before a game, and runs jobs on request.
 
     Call `run` in a thread of its own; everything else is thread-safe.
     """
@@ -77,9 +76,9 @@ class TableWizard:
         open_camera: Callable[[Setup], CameraPort],
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """The table of a file, beside which its lens is kept.
+        """The table of a file, with its lens beside it.
 
-        `pause(seconds)` waits between attempts to reach a lost camera.  Raises InputError where the
+        `pause(seconds)` waits between attempts to reach a lost camera. Raises InputError if the
         camera cannot be opened.
         """
         self._file = file
@@ -103,12 +102,12 @@ class TableWizard:
 
     @property
     def setup(self) -> Setup:
-        """The table as it is known now."""
+        """The table as measured so far."""
         return self._file.setup
 
     @property
     def busy(self) -> bool:
-        """True while a job runs that a game would have to wait for."""
+        """True while a job runs that a game has to wait for."""
         with self._changed:
             return self._job is not None
 
@@ -130,7 +129,7 @@ class TableWizard:
     def request_job(self, job: Job) -> None:
         """Request a job: calibrate the lens, measure cards and board anew, or learn colours.
 
-        Raises InputError while another job is at work.
+        Raises InputError while another job runs.
         """
         with self._changed:
             if self._job is not None:
@@ -151,8 +150,8 @@ class TableWizard:
     def run(self) -> None:
         """Watch, and do requested jobs, until `stop`; then close the camera.
 
-        Jobs after the last image use that one.  Failures are reported as the camera's problem, or
-        as the refusal of the job; the page goes on.
+        Jobs after the last image use that one. Failures are reported as the camera's error, or as
+        the refusal of the job; the page stays available.
         """
         with closing(self._camera):
             no_more = msg("There are no more pictures.")
@@ -204,7 +203,7 @@ class TableWizard:
     def _check(self, frame: Frame) -> None:
         """Check the table against this frame.
 
-        Once the camera is located, the accuracy of gaps is predicted from there.
+        Once the camera is located, the accuracy of gaps is predicted for its pose.
         """
         checked = recheck(frame.image, self._file.setup)
         measures = (
@@ -247,7 +246,7 @@ class TableWizard:
             self._end("")
 
     def _end(self, refusal: str) -> None:
-        """Finish the job, if any; `refusal` is why it could not be done, or empty."""
+        """Finish the job, if any; `refusal` is why it failed, or empty."""
         with self._changed:
             job, self._job = self._job, None
             if job and refusal:
@@ -411,7 +410,7 @@ def _modified_at(path: Path) -> str:
 
 
 def _lens_sentence(lens: Lens) -> str:
-    """A sentence on what is known of a lens."""
+    """A sentence on the accuracy of a lens."""
     if lens.first_estimate:
         return msg("First estimate only: lengths are rough until the lens is calibrated.")
     if lens.covariance:

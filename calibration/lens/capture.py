@@ -29,15 +29,15 @@ from vision.cameras.frame import Frame, Image
 from vision.geometry.camera_model import FOCUS_STEP_DPT
 
 TRIES, RETRY_S = 10, 1.0
-"""How many times, and how many seconds apart, a camera without frames is asked again."""
+"""Number of attempts to reach a camera without frames, and pause between them in seconds."""
 
 
 class Screen(Protocol):
-    """Interface of what shows the guidance to people."""
+    """Interface of a display for the guidance."""
 
     @property
     def ended(self) -> bool:
-        """True if people want no more views."""
+        """True if the user wants no more views."""
 
     def show(self, frame: Frame, seen: DetectedCorners | NotFound, guidance: Guidance) -> None:
         """Show a frame, what was detected in it, and the guidance after it."""
@@ -99,7 +99,7 @@ def take_views(
     keep: Path | None = None,
     pause: Callable[[float], object] = time.sleep,
 ) -> Views:
-    """Take views until there are enough, the camera ends, or people stop it.
+    """Take views until there are enough, the camera ends, or the user stops.
 
     `first_lens` gives an estimate for a size of frames, `keep` is a folder for the images taken.
     Raises InputError if the views are too few for a lens, the camera does not come back, or its
@@ -130,7 +130,7 @@ def take_views(
 
 
 def next_place_message(guidance: Guidance) -> Message:
-    """Where to hold the target next, or that there is enough."""
+    """Next place for the target, or a message that there are enough views."""
     if guidance.enough:
         return msg("That is enough.")
     return msg(
@@ -140,7 +140,7 @@ def next_place_message(guidance: Guidance) -> Message:
 
 
 def request_message(guidance: Guidance) -> Message:
-    """What is wanted, and where to hold the target next; or that there is enough."""
+    """The target that is wanted, and its next place; or a message that there are enough views."""
     if guidance.enough:
         return next_place_message(guidance)
     return msg(

@@ -20,7 +20,7 @@ FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Positive = Annotated[float, msgspec.Meta(ge=0)]
 POOR_FIT_PX = 0.5
-"""RMS distance of corners from where the lens puts them, above which people are warned."""
+"""RMS residual of corners above which a warning is given."""
 
 
 class ViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,7 +101,7 @@ def lens_file(calibrated: LensCalibration, given: Views, target: str, square_mm:
 
 
 def advice(calibrated: LensCalibration, covered: NDArray[np.bool_]) -> tuple[str, ...]:
-    """What would make the next calibration better, one sentence each."""
+    """Advice for a better calibration, one sentence each."""
     message = []
     if calibrated.rms_px > POOR_FIT_PX:
         message.append(

@@ -1,8 +1,8 @@
-"""Fit a lens to views of a target: OpenCV minimizes; what to trust is decided here.
+"""Fit a lens to views of a target: OpenCV minimizes; views, corners and models are selected here.
 
 Views that do not fit the others, and corners that do not fit their view, are left out with the
-reason.  The model is the one that predicts unseen views best.  Uncertainties come from the whole
-adjustment, with the pose of every view unknown too.
+reason. The model is the one with the best prediction of unseen views. Uncertainties come from the
+whole adjustment, in which the pose of every view is unknown too.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from vision.geometry.camera_model import Pose
 
 USUAL = "k1 k2 p1 p2"
 FISHEYE_RATIO = 1.2
-"""If the usual model leaves this many times the residuals of the fisheye model, the lens is treated
-as a fisheye from the start.
+"""Ratio of the usual model's residuals to the fisheye model's from which the lens is treated as a
+fisheye from the start.
 """
 FOLDS = 4
 OUTLIER_VIEW = 2.5
-"""A view is an outlier if its smooth residual exceeds the median of the others by this factor."""
+"""Ratio of a view's smooth residual to the median of the others above which it is an outlier."""
 SURFACE_TERMS = 10
 """Terms of a cubic polynomial in two variables."""
 OUTLIER_CORNER = 4.5
-"""A corner with a residual of more than this many sigmas is left out."""
+"""Residual of a corner, in sigmas, above which it is left out."""
 MEDIAN_SQUARE = 2 * math.log(2)
 """Median of the squared distance of a point whose two coordinates have a variance of 1."""
 WORST_FOCAL_SHARE = 0.01
@@ -68,8 +68,8 @@ class LensCalibration:
     """A lens and its accuracy.
 
     `sigma` (1 sigma) and `covariance` are of the model's free parameters, in pixels where they are
-    lengths. Residuals are root mean square distances in the image over all corners; `held_out_px`
-    are those of views that the lens had not seen, by model.
+    lengths. Residuals are root mean square distances in the image over all corners. `held_out_px`
+    are the cross-validation residuals, by model.
     """
 
     lens: Lens
@@ -93,7 +93,7 @@ class LensCalibration:
 
 
 def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> LensCalibration:
-    """Calibrate the lens that took these views.
+    """Calibrate a lens from views.
 
     Raises InputError if too few views agree, or they do not determine the focal length.
     """
@@ -140,7 +140,7 @@ def _reject_outliers(
 ) -> tuple[tuple[View, ...], tuple[RejectedView, ...]]:
     """Leave out views that do not fit the others, and corners that do not fit their view.
 
-    The worst view goes first, and all are fitted anew.
+    The worst view is removed first, and all others are fitted anew.
     """
     solved = fit_first_model(views, size_px, (USUAL, "fisheye", "rational"))
     model, left_out = solved.model, []
@@ -203,7 +203,7 @@ def fit_first_model(
 ) -> LensSolution:
     """Fit the first of these models, or a later one if it fits much better.
 
-    A lens that bends more than a model can follow must not cost good views.
+    With too simple a model, good views would be rejected.
     """
     best, *others = (solve(views, size_px, model) for model in models)
     for other in others:
@@ -233,12 +233,12 @@ def _cross_validate(
 
 
 def _choose(held_out: dict[str, tuple[Array, ...]]) -> str:
-    """Choose the model that predicts best; in doubt the usual one.
+    """Choose the model with the best prediction; in doubt the usual one.
 
-    Real lenses are a little decentred, and leaving that out distorts the other parameters.  Another
-    model must gain by more than chance: Wilcoxon's signed-rank statistic of the gain per view must
-    lie one standard error above 0 if the model is simpler, two if it is richer.  Ranks are used
-    because one view that a model cannot follow would dominate the rest.
+    Real lenses are slightly decentred, and leaving that out distorts the other parameters. Another
+    model must gain significantly: Wilcoxon's signed-rank statistic of the gain per view must lie
+    one standard error above 0 if the model is simpler, two if it is richer. Ranks are used because
+    one view that a model cannot fit would dominate the rest.
     """
     squares = {
         model: np.array([np.sum(residual**2) for residual in residuals])
@@ -264,9 +264,9 @@ def _view_fit(view: View, pose: Pose, residual: Array) -> ViewFit:
 def _smooth_residual(view: View, residual: Array) -> float:
     """Root mean square of the smooth part of a view's residuals, in px.
 
-    The smooth part is a cubic surface fitted over the target.  Independent corner noise hardly
-    shows in it; a bent or moving target shows in full.  It is scaled so that noise alone gives its
-    own size.
+    The smooth part is a cubic surface fitted over the target. Independent corner noise has little
+    effect on it; a bent or moving target has its full effect. For noise alone, the result is scaled
+    to the size of the noise.
     """
     x, y = ((view.target_mm - view.target_mm.mean(axis=0)) / np.ptp(view.target_mm, axis=0).max()).T
     surface, _ = np.linalg.qr(

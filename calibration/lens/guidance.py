@@ -1,6 +1,6 @@
-"""Guide the target before a camera: views taken, refusals, the next place, and when it is enough.
+"""Guide the target before a camera: views taken, refusals, the next place, and completion.
 
-A `Guidance` is an immutable value: given the detection in a frame it returns the next one.  It
+A `Guidance` is an immutable value: given the detection in a frame it returns the next one. It
 depends on no camera, clock or screen.
 """
 
@@ -41,11 +41,11 @@ from table.solids import Array
 from table.table_config import Lens
 
 HOLD_MS = 600
-"""A target is taken once it has been held still for this long."""
+"""Time for which a target must be held still before a view is taken."""
 STILL_SHARE = 0.002
 """Largest motion of corners, as a share of the image width, that counts as still."""
 SAME_SHARE = 0.03
-"""Views whose corners differ by less than this share of the image width count as the same."""
+"""Mean difference of corners, as a share of the image width, below which two views are the same."""
 ELSEWHERE_SHARE = 0.12
 """Least mean distance between the target's corners at the next place and at any earlier one, as a
 share of the image width.
@@ -55,23 +55,23 @@ MOST_STRAIGHT = 4
 WANTED_VIEWS = LEAST_VIEWS + 2
 """Least number of views that guidance asks for."""
 GOOD_SHARE = 0.0015
-"""Accuracy that is enough: 95 % intervals of focal length and principal point, as a share of the
-focal length.
-"""
+"""Sufficient 95 % intervals of focal length and principal point, as a share of the focal length."""
 Z_95 = 1.96
 FIRST_SOLVED = 4
-"""Number of views from which the lens is estimated anew with each."""
+"""Number of views from which the lens is estimated after each view."""
 SANE_FOCAL = (0.2, 5.0)
-"""Plausible focal lengths in image widths; estimates outside come from uninformative views."""
+"""Range of plausible focal lengths, in image widths. Estimates outside come from uninformative
+views.
+"""
 USUAL_NOISE_PX, LEAST_NOISE_PX = 0.1, 0.05
-"""Standard deviation of a corner coordinate: assumed before residuals are known, and the lower
-bound after.
+"""Standard deviation of a corner coordinate before residuals are known, and its lower bound
+afterwards.
 """
 GUESS_FOCAL = 0.85
-"""Focal length before there is an estimate, in widths of the picture."""
+"""Initial focal length, in widths of the picture."""
 PRIOR_SHARE = 0.3
-"""Standard deviation of the prior: of focal lengths and principal point as a share of the focal
-length, of distortion coefficients as it is.
+"""Prior standard deviation: of focal lengths and principal point as a share of the focal length, of
+distortion coefficients as an absolute value.
 """
 
 LENGTHS = ("fx", "fy", "cx", "cy")
@@ -83,9 +83,9 @@ Doing = Literal["looking", "refused", "holding", "taken"]
 class Guidance:
     """State of a lens calibration.
 
-    `doing` and `message` are about the last frame; `taken` are the views so far, `next_place` is
-    where to hold the target (None: anywhere else). `lens` is the present estimate, by `model`, and
-    `sigma` (1 sigma) the uncertainty of its parameters.
+    `doing` and `message` are about the last frame. `taken` are the views so far, `next_place` is
+    the next place for the target (None: anywhere else). `lens` is the present estimate, by `model`,
+    and `sigma` (1 sigma) the uncertainty of its parameters.
     """
 
     target: Target
@@ -97,7 +97,7 @@ class Guidance:
     doing: Doing = "looking"
     message: str = ""
     held: tuple[int, View] | None = None
-    """Since when (camera's clock, ms) the target has been still, and the view of it."""
+    """Time (camera's clock, ms) since which the target has been still, and the view of it."""
 
     def after(self, seen: DetectedCorners | NotFound, at_ms: int) -> Guidance:
         """The guidance after a frame, given its detection and its time on the camera's clock."""
@@ -137,7 +137,7 @@ class Guidance:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """What is still needed, in a few words each; empty if there is enough."""
+        """Remaining requirements, in a few words each; empty if there are none."""
         lacks = []
         if (more := WANTED_VIEWS - len(self.taken)) > 0:
             lacks.append(phrase("{n} more views", n=more) if more > 1 else phrase("one more view"))
@@ -235,7 +235,7 @@ def begin(target: Target, size_px: tuple[int, int], lens: Lens | None = None) ->
 def _judge(
     target: Target, taken: tuple[View, ...], lens: Lens, model: str
 ) -> tuple[str, Lens, dict[str, float], Place | None]:
-    """The model, lens and uncertainties from the views taken, and the place that would add most.
+    """The model, lens and uncertainties from the views taken, and the most informative next place.
 
     `lens` is the estimate before.
     """

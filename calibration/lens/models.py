@@ -45,7 +45,7 @@ MODELS = {
 """Lens models by name, simplest first."""
 STEPS, POSE_STEPS = 60, 6
 SMALLEST_GAIN = 1e-10
-"""Least relative decrease of the squared residuals for another step."""
+"""Relative decrease of the squared residuals below which the iteration stops."""
 FISHEYE_FOCALS = (0.4, 0.55, 0.75, 1.0)
 """Initial focal lengths, in image widths, of a fisheye fit."""
 

@@ -1,4 +1,4 @@
-"""Candidate next poses of the target: how each looks, and how much it would tell about the lens."""
+"""Candidate next poses of the target: appearance of each, and its information about the lens."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from table.table_config import Lens
 from vision.geometry.camera_model import Pose, project_posed, undistort
 
 CELLS = (6, 4)
-"""Columns and rows in which coverage of the picture is counted."""
+"""Columns and rows of the grid on which coverage of the picture is counted."""
 WELL_COVERED = 0.75
-"""Share of covered cells that is enough."""
+"""Sufficient share of covered cells."""
 PARTS = (
     (phrase("top left"), phrase("top centre"), phrase("top right")),
     (phrase("centre left"), phrase("centre"), phrase("centre right")),
@@ -34,9 +34,9 @@ AT_PARTS = (
     (phrase("at the bottom left"), phrase("at the bottom centre"), phrase("at the bottom right")),
 )
 CENTRES = (0.2, 0.35, 0.5, 0.65, 0.8)
-"""Shares of the picture's width and height at which the target's middle may be."""
+"""Candidate places of the target's middle, as shares of the picture's width and height."""
 TILT_DEG = 35.0
-"""Tilt of the target that is asked for."""
+"""Tilt of the target in tilted views."""
 SIDES: dict[str, tuple[float, float]] = {
     "": (0.0, 0.0),
     "left": (0.0, 1.0),
@@ -59,19 +59,19 @@ DISTANCE_SHARES = {"near": 0.8, "far": 0.5}
 MARGIN = 0.01
 """Margin that the target's outline keeps from the image's edges, as a share of its size."""
 GRID = (5, 7)
-"""Corners across and down that stand for all of the target's when places are compared."""
+"""Numbers of corners across and down that represent the target when places are compared."""
 CELL_WORTH = 0.25
-"""Worth of a newly covered cell, in units of the log-determinant of the information."""
+"""Gain for a newly covered cell, in units of the log-determinant of the information."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A way to hold the target.
 
-    `outline_px` (4, 2) are its corners in the image, from the target's own top left clockwise;
-    `description` is its description.  `information` (p, p) is what it tells of the lens (see
-    `calibration.lens.models.information`), and `cells` the cells of the image that its corners are
-    in.
+    `outline_px` (4, 2) are its corners in the image, clockwise from the target's own top left.
+    `description` is text for the user. `information` (p, p) is its information about the lens (see
+    `calibration.lens.models.information`). `cells` are the cells of the image that contain its
+    corners.
     """
 
     outline_px: Array
@@ -82,7 +82,7 @@ class Place:
 
 
 def best_place(ways: Iterable[Place], known: Array, covered: NDArray[np.bool_]) -> Place | None:
-    """The place that adds most information to `known` (p, p), newly covered cells counting too.
+    """The place with the largest gain: information beyond `known` (p, p), and newly covered cells.
 
     None if there is no place.
     """
@@ -101,7 +101,7 @@ def best_place(ways: Iterable[Place], known: Array, covered: NDArray[np.bool_]) 
 def places(target: Target, lens: Lens, free: int) -> list[Place]:
     """All ways to hold the target: wholly in the image, near or far, straight or tilted to a side.
 
-    `free` is how many of the lens's parameters, from the first, are to be estimated.
+    `free` is the number of lens parameters, from the first, that are estimated.
     """
     outline, corners = target.outline_mm, target.corners_mm
     across, down = (np.linspace(corners[:, k].min(), corners[:, k].max(), GRID[k]) for k in (0, 1))
@@ -155,7 +155,7 @@ def _pose(
 ) -> Pose:
     """Pose with the target's middle on the ray of a spot of the image.
 
-    The distance makes it fill a share of the image height.
+    At its distance the target fills a share of the image height.
     """
     axis = math.radians(TILT_DEG) * np.array([*SIDES[side], 0.0])
     turn = np.array([0.0, 0.0, math.pi / 2 if turned else 0.0])

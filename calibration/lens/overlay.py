@@ -1,6 +1,6 @@
 """Draw guidance on a frame, and the coverage of a calibration as an image.
 
-Works for any screen: the frame itself carries no words.
+The frame itself contains no text, so that it suits any screen.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from vision.annotate.text import letter_mask
 from vision.cameras.frame import Image
 
 COVERED, NEXT, SEEN, TAKEN = (70, 200, 110), (255, 190, 60), (255, 255, 255), (150, 220, 175)
-"""R-G-B of covered cells, of the next place, of the target as it is seen, and as it was taken."""
+"""R-G-B of covered cells, of the next place, of the detected target, and of the target in the taken
+view.
+"""
 CASING, GROUND = (16, 18, 24), (34, 37, 44)
 STRAY = (255, 110, 80)
 """R-G-B of corners whose residual exceeds STRAY_TIMES the root mean square."""
@@ -61,9 +63,9 @@ def draw_guidance(image: Image, guidance: Guidance, seen: DetectedCorners | None
 
 
 def coverage_picture(calibrated: LensCalibration, language: Language = "en") -> Image:
-    """All corners of all views on a plain ground of the image size, badly fitting ones in red.
+    """All corners of all views on a plain ground of the image size, with large residuals in red.
 
-    A line of text is in the language.
+    The line of text is in `language`.
     """
     lens = calibrated.lens
     pixels = np.concatenate([judged.view.pixels for judged in calibrated.views])
@@ -136,6 +138,6 @@ def _dot(drawn: Image, at: Array, radius: int, rgb: tuple[int, int, int]) -> Non
 
 
 def _fixed_point(at: Array) -> tuple[int, int]:
-    """Pixels in OpenCV's fixed point, kept inside what it can hold."""
+    """Pixels in OpenCV's fixed-point format, limited to its range."""
     x, y = np.clip(np.rint(np.asarray(at) * (1 << SUBPIXEL_BITS)), -(1 << 20), 1 << 20).astype(int)
     return int(x), int(y)

@@ -1,6 +1,6 @@
 """First estimates of common cameras' lenses, from their makers' data sheets (lenses.toml).
 
-Good enough to start with; messages say that they are only estimates.
+They suffice as a start; messages say that they are only estimates.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SQUARE_SHARE = 0.001
 
 
 class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A camera as it is sold.
+    """A camera model.
 
     `modes` maps image sizes to the number of sensor pixels, across and down, per image pixel.
     """
@@ -49,7 +49,7 @@ class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """The lens for images of (width, height); None if their part of the sensor is unknown.
 
         It is known for the camera's modes, and for sizes in the sensor's own proportions, which are
-        taken to be the whole sensor scaled down.
+        assumed to be the whole sensor scaled down.
         """
         width, height = size_px
         whole = width * self.size_px[1] == height * self.size_px[0] and width <= self.size_px[0]
@@ -122,7 +122,7 @@ def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
 
 
 def lens_for(lens: str, size: str | None) -> Lens:
-    """The lens that a person names: a `lens.json`, or a camera and a size such as `2304x1296`.
+    """The lens of a user's input: a `lens.json`, or a camera and a size such as `2304x1296`.
 
     Raises InputError.
     """

@@ -38,7 +38,7 @@ def random_lens(rng: np.random.Generator) -> Lens:
 
 
 def wide_lens(rng: np.random.Generator) -> Lens:
-    """A camera that sees about 120 degrees from corner to corner, as a fisheye lens."""
+    """A fisheye camera with a field of view of about 120 degrees from corner to corner."""
     width, height = 2304, 1296
     focal = float(rng.uniform(0.44, 0.52)) * width
     matrix = (
@@ -56,7 +56,7 @@ def wide_lens(rng: np.random.Generator) -> Lens:
 
 
 def random_pose(lens: Lens, rng: np.random.Generator, most_tilt_deg: float = 45.0) -> Pose:
-    """A pose (rotation vector, translation mm) as a player holds the target.
+    """A pose (rotation vector, translation mm) like those of a hand-held target.
 
     Wholly in the image, near, tilted to any side.
     """

@@ -20,10 +20,10 @@ from vision.localization.markers import one_thread
 LEAST_CORNERS = 24
 """Least number of ChArUco corners in a useful view."""
 ANOTHER_LAYOUT = 0.6
-"""Least share of markers that lie where the target has them; below it, it is another target."""
+"""Least share of markers at the target's places; below it, another target is shown."""
 PROFILE_STEPS = 9
 MOST_BLUR_PX = 2.5
-"""Largest edge blur (1 sigma) at which corners are trusted."""
+"""Largest edge blur (1 sigma) of usable corners."""
 LEAST_CONTRAST = 40
 """Least difference, in grey levels, between light and dark parts of a usable image."""
 
@@ -32,7 +32,7 @@ LEAST_CONTRAST = 40
 class DetectedCorners:
     """Corners on the target (n, 2) mm and in the photograph (n, 2) px.
 
-    `blur_px` is the width of its edges, 1 sigma.
+    `blur_px` is the blur of its edges, 1 sigma.
     """
 
     target_mm: Array
@@ -42,7 +42,7 @@ class DetectedCorners:
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """A falsy result: the reason in a few words, and what is particular to this photograph."""
+    """A falsy result: the reason in a few words, and details of this photograph."""
 
     reason: str
     detail: str = ""
@@ -81,7 +81,7 @@ class Charuco:
 
     @property
     def outline_mm(self) -> Array:
-        """Outer corners of the squares, (4, 2), clockwise as it is seen: y runs down."""
+        """Outer corners of the squares, (4, 2), clockwise in the image: y runs down."""
         return _rectangle(
             (0.0, 0.0), (self.square_mm * TARGET_COLUMNS, self.square_mm * TARGET_ROWS)
         )
@@ -110,7 +110,7 @@ class Charuco:
             if _is_blurred(grey):
                 return BLURRED
             if count == 0 and len(ids) >= LEAST_CORNERS / 2:
-                # markers lie as they should, but between them the squares are the other way round
+                # the markers match, but the squares between them have opposite colours
                 return ANOTHER
             return NotFound(
                 phrase("too few corners in view"),
@@ -148,7 +148,7 @@ class ChessTarget:
 
     @property
     def outline_mm(self) -> Array:
-        """Outer corners of the squares, (4, 2), clockwise as it is seen: y runs down."""
+        """Outer corners of the squares, (4, 2), clockwise in the image: y runs down."""
         return _rectangle(
             (-self.square_mm, -self.square_mm),
             (self.square_mm * self.columns, self.square_mm * self.rows),
@@ -195,7 +195,7 @@ def _is_blurred(grey: Image) -> bool:
 
 
 def _fitting_share(quads: Sequence[Any], ids: Any) -> float:
-    """Share of the detected markers that one homography puts where the target has them."""
+    """Share of the detected markers that fit the target's layout by one homography."""
     board = _detector().getBoard()
     places = {
         int(i): np.asarray(c, float)[:, :2]
@@ -222,8 +222,9 @@ def _fitting_share(quads: Sequence[Any], ids: Any) -> float:
 def blur_px(grey: Image, target: Array, pixels: Array) -> float:
     """Median blur of edges between neighbouring corners, 1 sigma in pixels.
 
-    `target` (n, 2) in squares and `pixels` (n, 2) are the corners.  A step of contrast c blurred by
-    sigma has a slope of c / (sqrt(2 pi) sigma) at its middle; pixel integration alone gives 0.3.
+    `target` (n, 2) in squares and `pixels` (n, 2) are the corners. A step of contrast c blurred by
+    sigma has a slope of c / (sqrt(2 pi) sigma) at its middle. Pixel integration alone gives a blur
+    of 0.3.
     """
     at = {
         (round(x), round(y)): pixel for (x, y), pixel in zip(target.tolist(), pixels, strict=True)

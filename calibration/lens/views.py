@@ -1,4 +1,4 @@
-"""Turn photographs of the target into calibration views; the others are left out with a reason."""
+"""Turn photographs of the target into calibration views, and reject unusable ones with a reason."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from vision.cameras.image_files import image_size, read_image
 LEAST_VIEWS = 12
 """Least number of views for a lens."""
 SAME_SHARE = 0.01
-"""Views whose corners differ by less than this share of the picture's width show the same."""
+"""Mean difference of corners, as a share of the picture's width, below which views are the same."""
 TILTED = 1.08
-"""A target counts as tilted if its near squares look this many times larger than its far ones."""
+"""Ratio of the nearest squares' apparent size to the farthest's from which a target is tilted."""
 LEAST_TILTED = 4
-"""Least number of views in which the target is tilted."""
+"""Least number of views with a tilted target."""
 SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
@@ -39,7 +39,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class RejectedView:
-    """A photograph that is not used: the reason in a few words, and what is particular to it."""
+    """An unusable photograph: the reason in a few words, and details of this photograph."""
 
     name: str
     reason: str
@@ -169,7 +169,7 @@ def usable_view(
 ) -> View | RejectedView:
     """A detected target as a view, unless it is blurred or repeats another view.
 
-    It repeats one if its corners are less than `same_px` from that view's in the mean.
+    It repeats a view if the mean distance of their corners is less than `same_px`.
     """
     if found.blur_px > MOST_BLUR_PX:
         detail = phrase(
@@ -192,7 +192,7 @@ def usable_view(
 
 
 def corner_distance_px(one: View, other: View) -> float:
-    """Mean distance between corners that two views share; infinite if they share too few."""
+    """Mean distance of the corners common to two views; infinite if these are too few."""
     places = {
         tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)
     }

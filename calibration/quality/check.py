@@ -1,7 +1,7 @@
 """Measure the accuracy of a calibrated table.
 
-By fiducials located from the others, a distance between two cards, pieces at known places, and
-repeated images of the same still table.
+Its measures are fiducials located from the others, a distance between two cards, pieces at known
+places, and repeated images of the still table.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ CORNER_PX = 0.07
 CORNER_REACH = 0.08
 """Half the search window of a corner, as a share of the fiducial's side."""
 BY_HAND_MM = 0.25
-"""Standard deviation of measuring with a ruler, or placing a piece, by hand."""
+"""Standard deviation of a length measured with a ruler, or of a piece placed by hand."""
 NEAR_MM = 15.0
-"""Largest distance between a piece and the place that it is said to be at."""
+"""Largest distance between a piece and its stated place."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class StillImage:
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """Error of something whose place or length is known, and its predicted standard deviation.
+    """Error of a known place or length, and its predicted standard deviation.
 
     `off_mm` is the error, `sigma_mm` its predicted standard deviation in each of `freedom`
     directions.
@@ -66,9 +66,9 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """A distance between the middles of two cards: given by hand, and seen.
+    """A distance between the middles of two cards: measured by hand, and seen.
 
-    `sigma_mm` is the standard deviation of what is seen.
+    `sigma_mm` is the standard deviation of the seen distance.
     """
 
     cards: tuple[int, int]
@@ -88,7 +88,7 @@ class Distance:
 class Repeatability:
     """Repeatability: standard deviation of a coordinate between images of a still table.
 
-    `pieces` and `pictures` are how many it was measured over.
+    `pieces` and `pictures` are the numbers of pieces and images.
     """
 
     sigma_mm: float
@@ -97,7 +97,7 @@ class Repeatability:
 
 
 def read_still(name: str, image: Image, setup: Setup) -> StillImage:
-    """Read an image; raises InputError if it is not good enough for a check."""
+    """Read an image; raises InputError if it is not usable for a check."""
     seen = observe(Frame(0, 0, image), setup)
     if not isinstance(seen, Observation):
         raise InputError(msg("{name}: {text}", name=name, text=seen.reason))
@@ -117,9 +117,9 @@ def read_still(name: str, image: Image, setup: Setup) -> StillImage:
 
 
 def fiducial_residuals(stills: Sequence[StillImage], errors: Errors) -> dict[int, Residual]:
-    """Error of each fiducial, by its number, when the camera is located by the others.
+    """Error of each fiducial, by its number, with the camera located by the others.
 
-    Mean over all images.  The truth is table.json.  Empty if there are fewer than three fiducials.
+    Mean over all images; the truth is table.json. Empty if there are fewer than three fiducials.
     """
     setup = errors.setup
     markers = setup.fiducials.markers
@@ -282,7 +282,7 @@ def repeatability(stills: Sequence[StillImage], setup: Setup) -> Repeatability |
 def _places_in_all(
     piece: SeenPiece, stills: Sequence[StillImage], setup: Setup
 ) -> list[Array] | None:
-    """The piece's places in all images; None if one lacks it."""
+    """The piece's places in all images; None if it is missing in one."""
     places = []
     for still in stills:
         same = [
@@ -303,6 +303,6 @@ def _places_in_all(
 
 
 def birge_ratio(residuals: Collection[Residual]) -> float | None:
-    """Birge ratio: factor by which errors exceed the prediction; None if nothing was measured."""
+    """Birge ratio: ratio of errors to their prediction; None if there are no measurements."""
     freedom = sum(one.freedom for one in residuals)
     return float(np.sqrt(sum(one.squared for one in residuals) / freedom)) if freedom else None

@@ -1,8 +1,8 @@
 """Predict position errors of pieces over the whole table.
 
-The inputs are the camera's pose, the lens and the accuracy of edges.  Every error that all pieces
-share is a column of shifts, one for each independent cause, 1 sigma: how far points of the table
-would be displaced.  The error of a place, and that of a distance, follow from the same columns.
+The inputs are the camera's pose, the lens and the accuracy of edges. Each independent cause of a
+shared error is a column of 1-sigma shifts of the points of the table. The error of a place, and
+that of a distance, follow from the same columns.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from vision.pose.edge_alignment import POOL, samples
 EDGE_PX = 0.75
 """Standard deviation of one edge profile of a piece, if no pieces were measured."""
 LEAST_PIECES = 3
-"""Least number of pieces to measure the accuracy of edges on this table."""
+"""Least number of pieces from which the accuracy of edges on this table is measured."""
 GRID = 11
 """Number of places along the longer side of the table."""
 HEADINGS_DEG = tuple(11.0 + 45 * k for k in range(8))
-"""Headings at which a lying piece is tried at each place."""
+"""Headings of a lying piece that are evaluated at each place."""
 _DRAWS = np.random.default_rng(1).standard_normal((1000, 2))
 
 
@@ -37,7 +37,7 @@ _DRAWS = np.random.default_rng(1).standard_normal((1000, 2))
 class Errors:
     """Error model of one table: camera, setup and accuracy of edges.
 
-    `larger` is the factor, 1 or more, by which the errors that pieces share exceed the prediction.
+    `larger` is the ratio, 1 or more, of the actual shared errors to their prediction.
     """
 
     camera: Camera
@@ -75,7 +75,7 @@ class Errors:
 
 
 def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | None:
-    """Median accuracy, in pixels, of these pieces' edges; None if too few pieces lie there."""
+    """Median accuracy, in pixels, of these pieces' edges; None if there are too few pieces."""
     found = [
         _edge_sigma_px(piece, Photo(image, one.camera, setup))
         for one, image in seen
@@ -109,8 +109,8 @@ def radius_95(covariance: Array) -> float:
 class ErrorMap:
     """95 % radii in mm of lying and of standing pieces: (rows, columns) each, the far row first.
 
-    `pixel_mm` is the length of table that a pixel shows there; `x_mm` and `y_mm` are the middles of
-    columns and rows.
+    `pixel_mm` is the length on the table per pixel. `x_mm` and `y_mm` are the middles of columns
+    and rows.
     """
 
     x_mm: Array
@@ -121,7 +121,7 @@ class ErrorMap:
 
 
 def error_map(errors: Errors) -> ErrorMap:
-    """The errors of the smallest pieces in play, over the smallest rectangle around the board."""
+    """The errors of the smallest pieces in play, over the bounding rectangle of the board."""
     setup = errors.setup
     low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
     step = float((high - low).max()) / GRID

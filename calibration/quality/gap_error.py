@@ -17,9 +17,7 @@ from vision.geometry.piece_pose import Hypothesis
 Z_ONE_SIDED_95 = 1.645
 """One-sided 95 % quantile of the standard normal distribution."""
 THROWS, TRIES = 60, 3000
-"""Number of throws that figures are taken from, and of attempts: on small boards most do
-not fit.
-"""
+"""Number of simulated throws, and largest number of attempts: on small boards most do not fit."""
 GAPS_MM = (10.0, 90.0)
 
 
@@ -27,8 +25,9 @@ GAPS_MM = (10.0, 90.0)
 class GapAccuracy:
     """Predicted accuracy of gaps over simulated throws, in mm.
 
-    `sigma_mm` is the median sigma of a gap.  `apart_mm` and `apart_95_mm` are the differences that
-    two gaps need, in the median and in 95 of 100 throws, to be distinguished in 95 of 100 images.
+    `sigma_mm` is the median sigma of a gap. With a difference of `apart_mm`, two gaps are
+    distinguished in 95 of 100 images, in the median throw. With `apart_95_mm` they are in 95 of 100
+    throws.
     """
 
     sigma_mm: float
@@ -39,8 +38,8 @@ class GapAccuracy:
 def gap_accuracy(errors: Errors) -> GapAccuracy | None:
     """Predict gaps between the smallest pieces, a target and two others, all over the board.
 
-    None if the board has no room for them.  Two gaps whose difference has a standard deviation s
-    are distinguished if they differ by 1.96 s as seen; if they differ by 1.96 s + 1.645 s in truth,
+    None if the board has no room for them. Two gaps whose difference has a standard deviation s are
+    distinguished if their measured difference is 1.96 s. With a true difference of 1.96 s + 1.645 s
     that holds in 95 of 100 images.
     """
     _, ruler = measuring()
@@ -82,7 +81,7 @@ def _is_clear_on_board(pieces: list[Hypothesis], outline_mm: Array) -> bool:
 
 
 def _random_thrown_piece(target: Hypothesis, rng: np.random.Generator) -> Hypothesis:
-    """A random thrown piece about the target; three of four lie."""
+    """A random thrown piece near the target; three of four lie."""
     away, way = (
         float(rng.uniform(*GAPS_MM)) + 1.5 * target.size.base_mm,
         float(rng.uniform(0, 2 * np.pi)),

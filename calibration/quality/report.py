@@ -1,4 +1,4 @@
-"""Report of a table check: sentences and figures, an image, and a page that needs no network."""
+"""Report of a table check: sentences and figures, an image, and a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Range = tuple[float, float]
 """Least and greatest error of the colour scale, mm."""
 
 WIDE_PX, HIGH_PX = 1100, 800
-"""Largest size of the board itself; margins are added to it."""
+"""Largest size of the board in the image, without margins."""
 MARGIN_PX, TOP_PX, BAR_PX = 110, 140, 200
 LETTER_PX = 17.0
 INK, FAINT, PAPER = (28, 32, 40), (110, 116, 126), (255, 255, 255)
@@ -47,7 +47,7 @@ MEASURED = msg("Measured: seen on this table.")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure: name, value with unit, measured or predicted, and what it is based on."""
+    """One figure: name, value with unit, measured or predicted, and its basis."""
 
     what: Message
     figure: Message
@@ -67,10 +67,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """A picture, R-G-B, that is written on in a language.
+    """A picture, R-G-B, with text in a language.
 
-    Table points (n, 2), mm, are drawn `scale` times as large, with `corner_mm` at the left top of
-    what is drawn.
+    Table points (n, 2), mm, are drawn at `scale` px per mm. `corner_mm` is at the top left of the
+    drawing.
     """
 
     canvas: Image
@@ -105,7 +105,7 @@ class _Drawing:
         part[:] = np.rint(part * (1 - mask) + np.array(ink) * mask)
 
     def write_line(self, text: Message, row: float, letter_px: float, ink: Ink) -> None:
-        """Write a line from the left margin on, smaller where it would not fit."""
+        """Write a line from the left margin on, smaller if it would not fit."""
         words = translation(text, self.language)
         most_px = self.canvas.shape[1] - 1.5 * MARGIN_PX
         share = most_px / letter_mask(words, letter_px).shape[1]
@@ -162,14 +162,14 @@ def _range(values: Array) -> Range:
 
 
 def _colour_map(values: Array, ends: Range) -> Image:
-    """Colour-code errors: light for small ones, dark for large ones."""
+    """Colour-code errors from light for small ones to dark for large ones."""
     least, most = ends
     share = np.clip((values - least) / (most - least), 0, 1)
     return swapped(cv2.applyColorMap(np.rint(255 * (1 - share)).astype(np.uint8), COLOURS))
 
 
 def _draw_errors(drawing: _Drawing, errors_mm: Array, outline: Array, ends: Range) -> None:
-    """Colour the board by its errors (h, w), and write some of them on it as figures."""
+    """Colour the board by its errors (h, w), and write some of the values on it."""
     low, high = outline.min(axis=0), outline.max(axis=0)
     canvas, border = drawing.canvas, drawing.at(outline)
     (left, top), (right, bottom) = (
@@ -248,7 +248,7 @@ th { font-size: .85rem; color: var(--faint); font-weight: 600 } td.figure { whit
 
 
 def page(report: Report, picture_png: bytes, language: Language = "en") -> str:
-    """The report as one HTML file in a language, picture and style inside."""
+    """The report as one HTML file in a language, with embedded picture and style."""
 
     def say(text: Message) -> str:
         return html.escape(translation(text, language))

@@ -1,4 +1,4 @@
-"""What a reading of a photograph got right and wrong, where people say what truly lies there."""
+"""Score the reading of a photograph against a stated truth."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from table.observation_document import ObservationDocument, Piece, PointMm
 from table.solids import Array
 
 MATCH_MM = 15.0
-"""A reading that is farther than this from every piece is of none of them."""
+"""Largest distance between a piece and its reading."""
 BESIDE_MM = 30.0
-"""Something unread this near to a mistake says that the reading is in doubt there."""
+"""Distance of an unread object within which a mistake counts as doubted by the reading."""
 
 Description = tuple[str, str, str]
 """Colour, size and pose."""
 
 
 class Mistake(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A piece that was missed, invented, or read as another one."""
+    """A piece that was missed, invented, or misread."""
 
     what: Literal["missed", "invented", "misread"]
     at_mm: PointMm
     true: Description | None = None
     said: Description | None = None
     confident: bool = False
-    """Nothing in the reading expresses doubt about it."""
+    """The reading expresses no doubt about it."""
 
 
 class PieceMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece that was found: what was read rightly, and how far off it was placed.
+    """A piece that was found: correct properties, and the error of its place.
 
-    `base_mm` is None where nobody measured the place, or the pose is another one.
+    `base_mm` is None if the place was not measured, or the poses differ.
     """
 
     colour: bool
@@ -48,7 +48,7 @@ class PieceMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read of one photograph; counts are of pieces."""
+    """Score of one photograph; counts are of pieces."""
 
     true: int
     read: int
@@ -57,9 +57,9 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Total(msgspec.Struct, frozen=True, kw_only=True):
-    """Photographs together; counts are of pieces but for `pictures` and `all_right`.
+    """Sum over photographs; counts are of pieces but for `pictures` and `all_right`.
 
-    `base_mm` is the median and the 95th percentile of how far off places are.
+    `base_mm` is the median and the 95th percentile of the places' errors.
     """
 
     pictures: int
@@ -131,11 +131,11 @@ def is_confident(
     sure: Iterable[tuple[PointMm, float]],
     missed: bool = False,
 ) -> bool:
-    """True for a mistake there about which a reading expresses no doubt.
+    """True for a mistake about which the reading expresses no doubt.
 
-    A missed piece is one if nothing `unread_mm` is beside it; another mistake if besides the
-    nearest of the pieces that were read is sure. `sure` are places of those, each with the least
-    of its probabilities.
+    An object in `unread_mm` beside it is a doubt. A missed piece without that is a confident
+    mistake. Any other mistake is one if the nearest piece that was read is certain. `sure` are the
+    places of the read pieces, each with its least probability.
     """
     if any(math.dist(at_mm, other) <= BESIDE_MM for other in unread_mm):
         return False
@@ -145,7 +145,7 @@ def is_confident(
 
 
 def total(scores: Sequence[Score]) -> Total:
-    """Photographs taken together."""
+    """Sum of the scores of photographs."""
     found = [one for score in scores for one in score.matched]
     errors_mm = [one.base_mm for one in found if one.base_mm is not None]
     pieces = sum(score.true for score in scores)
@@ -167,7 +167,7 @@ def total(scores: Sequence[Score]) -> Total:
 
 
 def _matches(true: Sequence[TruePiece], read: Sequence[Piece]) -> list[tuple[int, int]]:
-    """Indexes of pieces and of their readings, each once, together as near as possible."""
+    """Pairs of indices of pieces and readings, one-to-one, with the least total distance."""
     if not true or not read:
         return []
     away_mm = np.array([[_away_mm(one, other) for other in read] for one in true])
@@ -183,7 +183,7 @@ def _closest_pairs(cost: Array, far_mm: float) -> Iterator[tuple[int, int]]:
 
 
 def _away_mm(one: TruePiece, other: Piece) -> float:
-    """How far apart: by the middles of what they stand on, or by their bases."""
+    """Distance between the middles of the footprints, or between the bases if one has none."""
     if one.footprint_mm and other.footprint_mm:
         middles = (np.mean(one.footprint_mm, axis=0), np.mean(other.footprint_mm, axis=0))
         return float(np.hypot(*(middles[0] - middles[1])))

@@ -1,4 +1,4 @@
-"""`truth.json` (`rinkside-truth/1`): what truly lies on a photographed table, as people say it."""
+"""`truth.json` (`rinkside-truth/1`): the stated truth about a photographed table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from table.pieces import COLOURS
 from table.table_config import Setup
 
 Place = Literal["measured", "read"]
-"""Who says where a piece lies: people, or the camera whose reading they put right otherwise."""
+"""Source of a piece's place: measured by hand, or from a reading whose other properties were
+corrected by hand.
+"""
 
 
 class TruePiece(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A piece as it lies; `base_mm`, `tip_mm` and `heading_deg` as in an observation.
+    """A true piece; `base_mm`, `tip_mm` and `heading_deg` as in an observation.
 
-    `footprint_mm` is what it stands on; without it pieces are compared by `base_mm`.
+    `footprint_mm` is its area of contact; without it pieces are compared by `base_mm`.
     """
 
     colour: Annotated[str, msgspec.Meta(max_length=40)]
@@ -36,7 +38,7 @@ class TruePiece(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Truth(msgspec.Struct, frozen=True, kw_only=True):
     """All pieces on the play area; `kind` is the game's name, or another word.
 
-    Other fields, such as how a picture was drawn, are passed over.
+    Other fields, such as those on how a picture was drawn, are ignored.
     """
 
     format: Literal["rinkside-truth/1"] = "rinkside-truth/1"
@@ -45,9 +47,9 @@ class Truth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_truth(raw: object, where: str, setup: Setup) -> Truth:
-    """Check a truth that was read already; raises InputError with the place of a mistake.
+    """Validate a parsed truth; raises InputError with the place of a mistake.
 
-    Every piece has a colour that Rinkside knows and a size of this table.
+    Every piece must have a colour that Rinkside knows and a size of this table.
     """
     truth = convert(raw, Truth, where)
     for index, piece in enumerate(truth.pieces):

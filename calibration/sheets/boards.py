@@ -1,7 +1,7 @@
-"""Printable boards, each with its four fiducials and with lines where `table.boards` has them.
+"""Printable boards, each with its four fiducials and with lines at the places in `table.boards`.
 
-The text on them comes from the games that are played on them; a template with `{mm}` in it is
-looked up in the catalogues as any other sentence.
+The text on them comes from their games. A template with `{mm}` in it is looked up in the catalogues
+like any other sentence.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from table.printed_boards import DICTIONARY, MARKER_MM, corner_markers, sheet_co
 DARK: Rgb = (0.27, 0.31, 0.36)
 ICE: Rgb = (0.93, 0.96, 0.98)
 DISC_MM = 14.0
-"""Radius of the disc that a figure and a word are printed on."""
+"""Radius of the disc behind a figure and a word."""
 TINTS: dict[str, tuple[Rgb, Rgb]] = {
     "yellow": ((0.99, 0.94, 0.72), (0.72, 0.55, 0.02)),
     "red": ((0.98, 0.84, 0.82), (0.72, 0.13, 0.12)),
@@ -35,7 +35,7 @@ STEPS = {"N": (0.0, 1.0), "E": (1.0, 0.0), "S": (0.0, -1.0), "W": (-1.0, 0.0)}
 
 
 def board_sheet(printed: BoardPrint, board: Board) -> Sheet:
-    """The sheet of a board as a game wants it printed."""
+    """The sheet of a board for a game."""
     sizes = Message(Template(printed.sizes, {"mm": Number(f"{cell_side_mm(board):g}")}))
     markers = phrase("markers 0 to 3 of {mm} mm ({raw})", mm=f"{MARKER_MM:g}", raw=DICTIONARY)
     low, high = sheet_corners(board)
@@ -98,7 +98,7 @@ def _hexagons(pen: Pen, board: Hex) -> None:
 
 
 def _coasters(pen: Pen, printed: BoardPrint, board: Coasters) -> None:
-    """Draw four coasters in one; the arrows' positions are facts, their looks are our own."""
+    """Draw four coasters in one. The arrows' positions are facts; their design is our own."""
     cell, side = board.cell_mm, board.coaster_mm
     for row, names in enumerate(board.layout):
         for column, colour in enumerate(names):

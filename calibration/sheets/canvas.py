@@ -37,7 +37,7 @@ class Pen:
     language: Language = "en"
 
     def translate(self, words: str) -> str:
-        """A message in the language of the sheet; other text, such as a cell's name, as it is."""
+        """A message in the language of the sheet; other text, such as a cell's name, unchanged."""
         if isinstance(words, Message):
             return translation(words, self.language)
         return words
@@ -47,7 +47,7 @@ class Pen:
         self.fill_all([points], rgb)
 
     def fill_all(self, polygons: Sequence[Points], rgb: Rgb) -> None:
-        """Fill polygons as one path: no viewer shows a seam where two of them meet."""
+        """Fill polygons as one path, so that viewers show no seams between them."""
         path = self.canvas.beginPath()
         for points in polygons:
             _trace(path, points)
@@ -139,7 +139,7 @@ def words_mm(words: str, height_mm: float, bold: bool = False) -> float:
 
 
 def two_lines(words: str) -> tuple[str, str]:
-    """Words broken where the longer line is shortest; the second is empty for a single word."""
+    """Text broken so that the longer line is shortest; the second is empty for a single word."""
     parts = words.split(" ")
     ways = [(" ".join(parts[:k]), " ".join(parts[k:])) for k in range(1, len(parts) + 1)]
     return min(ways, key=lambda lines: max(words_mm(line, 1.0) for line in lines))

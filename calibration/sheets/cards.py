@@ -1,4 +1,4 @@
-"""Sheets that go with any table: the ChArUco target, corner cards and the colour card."""
+"""Sheets for any table: the ChArUco target, corner cards and the colour card."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from vision.assignment.colour import PALETTE
 
 TARGET_COLUMNS, TARGET_ROWS = 9, 13
 TARGET_DICTIONARY = "DICT_5X5_100"
-"""Different from the table's, so that a target over the table is never taken for its fiducials."""
+"""Differs from the table's, so that markers of the target are not taken for fiducials."""
 TARGET_MARKER_SHARE = 0.75
 """Side of the target's markers, in squares."""
 CARD_MARKER_MM = 60.0
@@ -183,7 +183,7 @@ def _card(pen: Pen, number: int, low: Point) -> None:
 
 
 def colours(paper: Paper) -> Sheet:  # noqa: ARG001 - the same on every paper
-    """A patch of every colour that pieces are sold in, between four markers that locate them."""
+    """A patch of every colour in which pieces are sold, between four markers that locate them."""
     columns, rows, step = 4, 3, PATCH_MM + PATCH_GAP_MM
     width, depth = columns * step - PATCH_GAP_MM, rows * (step + 4.0) - PATCH_GAP_MM
     band = CARD_CORNER_MM + 10.0

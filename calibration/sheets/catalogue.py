@@ -23,7 +23,7 @@ FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {
 
 
 def _boards() -> dict[str, DefaultTable]:
-    """Tables of games that have a sheet, by the sheet's name; the first of several with one."""
+    """Tables of games with a sheet, by the sheet's name; the first of several with the same one."""
     tables = [facts.default for facts in all_table_facts().values() if facts.default]
     return {one.sheet.name: one for one in reversed(tables) if one.sheet}
 
@@ -54,9 +54,9 @@ def sheet_pdf(name: str, paper_name: str, language: Language) -> bytes:
 
 
 def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
-    """The sheet of a name.
+    """The sheet with a name.
 
-    Raises InputError for an unknown name, and for a cell size that it cannot have.
+    Raises InputError for an unknown name, and for an impossible cell size.
     """
     if name not in SHEETS:
         raise InputError(

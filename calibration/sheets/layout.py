@@ -11,9 +11,11 @@ from table.errors import InputError
 from table.messages import Message, any_of, msg, phrase
 
 MARGIN_MM, HEAD_MM, FOOT_MM = 6.4, 14.0, 10.0
-"""Margin that printers cannot reach, and the strips for text above and for the check bar below."""
+"""Unprintable margin of printers, and heights of the strips for text above and for the check bar
+below.
+"""
 BLEED_MM = 4.0
-"""How far a joined page is printed beyond the seam."""
+"""Width of a joined page's print beyond the seam."""
 MOST_PAGES = 12
 
 
@@ -38,9 +40,9 @@ PAPERS = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: the part of the sheet that ends up on it, from `low_mm` to `high_mm`, and where.
+    """One page: its part of the sheet, from `low_mm` to `high_mm`, and the place of that part.
 
-    `origin_mm` is the place of the sheet's (0, 0) on the paper, from its lower left corner.  Rows
+    `origin_mm` is the place of the sheet's (0, 0) on the paper, from its lower left corner. Rows
     count from the far side.
     """
 
@@ -78,15 +80,15 @@ class Layout:
 
 
 def area_mm(paper: Paper, across: bool = False) -> Point:
-    """Width and depth that can be drawn on, upright or across."""
+    """Printable width and depth, upright or across."""
     width, depth = (paper.depth_mm, paper.width_mm) if across else (paper.width_mm, paper.depth_mm)
     return width - 2 * MARGIN_MM, depth - 2 * MARGIN_MM - HEAD_MM - FOOT_MM
 
 
 def lay_out(sheet: Sheet, paper: Paper) -> Layout:
-    """Lay out a sheet on the fewest pages that hold it.
+    """Lay out a sheet on the smallest number of pages.
 
-    Raises InputError, naming a paper that would do, if there would be more than MOST_PAGES.
+    Raises InputError, naming a suitable paper, if there would be more than MOST_PAGES.
     """
     across, columns, rows = _fewest(sheet, paper)
     if columns * rows > MOST_PAGES:
@@ -127,7 +129,7 @@ def lay_out(sheet: Sheet, paper: Paper) -> Layout:
 
 
 def _fewest(sheet: Sheet, paper: Paper) -> tuple[bool, int, int]:
-    """Whether the paper is laid across, and how many columns and rows of pages that makes."""
+    """Whether the paper is laid across, and the columns and rows of pages."""
     ways = []
     for across in (False, True):
         columns, rows = (

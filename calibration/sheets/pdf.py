@@ -23,15 +23,13 @@ BAR_MM = 100.0
 BAR_LOW_MM = MARGIN_MM + 4.6
 """Height of the check bar on the paper."""
 CROP_MM, CROP_INSIDE_MM = 1.4, 2.0
-"""Length of the crop marks beyond the drawing, and into the white around it where no page
-follows.
+"""Length of the crop marks beyond the drawing, and into the white around it at sides without a
+further page.
 """
 UPRIGHT_SHARES, LEVEL_SHARES = (0.36, 0.72), (0.31, 0.69)
-"""Positions of registration marks along a seam: beside the lines and text of every board, not on
-them.
-"""
+"""Positions of registration marks along a seam, beside the lines and text of every board."""
 NOTE_MM, NOTES_APART_MM = 2.4, 6.0
-"""Size of the letters of the two notes at the foot, and the least distance between these."""
+"""Font size of the two notes at the foot, and least distance between them."""
 PREVIEW_DPI, PREVIEW_GAP_PX = 100.0, 24
 
 
@@ -59,7 +57,7 @@ def write_pdf(sheet: Sheet, layout: Layout, language: Language = "en") -> bytes:
 
 def read_pages(pdf: bytes, dpi: float) -> list[Image]:
     """The pages of a PDF as pictures (h, w, 3)."""
-    from pypdfium2 import PdfDocument  # loads a library of 7 MB, which printing does not need
+    from pypdfium2 import PdfDocument  # loads a library of 7 MB that printing does not need
 
     document = PdfDocument(pdf)
     pages = [
@@ -73,7 +71,7 @@ def read_pages(pdf: bytes, dpi: float) -> list[Image]:
 
 
 def preview(pdf: bytes, layout: Layout) -> Image:
-    """All pages in one picture, as they are joined."""
+    """All pages in one picture, joined."""
     pages = read_pages(pdf, PREVIEW_DPI)
     height, width = (max(page.shape[axis] for page in pages) + PREVIEW_GAP_PX for axis in (0, 1))
     picture = np.full(
@@ -130,7 +128,7 @@ def _part(pen: Pen, sheet: Sheet, layout: Layout, page: Page) -> None:
 
 
 def _joined_sides(layout: Layout, page: Page) -> dict[str, bool]:
-    """On which sides another page follows."""
+    """Sides on which another page follows."""
     return {
         "left": page.column > 0,
         "right": page.column < layout.columns - 1,

@@ -17,11 +17,11 @@ from table.table_config import Fiducials, Marker
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A printable sheet, perhaps over several pages.
+    """A printable sheet, on one or several pages.
 
-    `low_mm` and `high_mm` are the corners of the drawing.  With a `board` the frame is the table's:
-    markers and lines then lie as in `table.json`; else x right and y up from the sheet's lower left
-    corner.
+    `low_mm` and `high_mm` are the corners of the drawing. With a `board` the frame is the table's:
+    markers and lines then have the coordinates of `table.json`. Otherwise x is right and y up from
+    the sheet's lower left corner.
     """
 
     name: str
@@ -34,8 +34,8 @@ class Sheet:
     markers: tuple[Marker, ...] = ()
     board: Board | None = None
     z_mm: float = 0.0
-    """Height of the printed paper above the surface that pieces stand on; negative if tiles are
-    laid on it.
+    """Height of the printed paper above the surface under the pieces; negative if tiles are laid on
+    it.
     """
     dictionary: str = DICTIONARY
 
@@ -46,5 +46,5 @@ class Sheet:
 
     @property
     def fiducials(self) -> Fiducials:
-        """The markers in the form of `table.json`; only for sheets that have some."""
+        """The markers in the form of `table.json`; only for sheets with markers."""
         return Fiducials(markers=self.markers, dictionary=self.dictionary, z_mm=self.z_mm)

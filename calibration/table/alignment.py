@@ -1,6 +1,6 @@
 """Align the cards' earlier places with their present ones.
 
-Finds which cards still lie as they did relative to each other, and where the table's frame is.
+The result are the cards whose relative places are unchanged, and the place of the table's frame.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from calibration.table.bundle_adjustment import CARDS, place_points
 from table.solids import Array
 
 MOVED_MM = 0.7
-"""Largest distance of any corner from its earlier place at which a card counts as unmoved."""
+"""Distance of any corner from its earlier place up to which a card is unmoved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableAlignment:
     """Pose of the table's frame, and the cards that agree on it.
 
-    `place` is [x, y, heading in rad] by the `cards` that lie as they did; by all cards if no two
-    agree.
+    `place` is [x, y, heading in rad] by the unmoved `cards`, or by all cards if no two agree.
     """
 
     place: Array

@@ -1,4 +1,4 @@
-"""Printed lines of a board in mm, and the measurement of their edges in a photograph."""
+"""Printed lines of a board in mm, and their measured edges in a photograph."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ SHARES = np.linspace(0.14, 0.86, 7)
 SHARE_STEP = 0.14
 """Spacing of SHARES."""
 REACH_PX = 5.0
-"""Range in which a step is searched for; for a line, half of it."""
+"""Search range of a step, in either direction; half of it for a line."""
 STEP_PX = 0.25
 BESIDE_PX = 3.0
-"""Distance from an edge at which the light to both sides is compared."""
+"""Distance from an edge at which the light on both sides is compared."""
 RIM_POINTS = 60
 HALF_PX = 5.0
 """Length of the profile on either side of a line."""
 UNLIKE = 0.25
-"""Largest difference between the two halves, as a share of the profile's variance, at which it is a
-line.
-"""
+"""Largest difference between the two halves of a line's profile, as a share of its variance."""
 FAINT = 0.004
 """Least variance of linear light across a line, relative to the squared mean."""
 
@@ -38,8 +36,8 @@ FAINT = 0.004
 class BoardEdges:
     """Points (n, 2) mm on the edges of a board, and unit normals (n, 2).
 
-    Neighbours on an edge are `spacing_mm` apart. `look`: "step" from dark to light along the
-    normal; "line", the same from both sides; "rim", a step either way, the same all around.
+    Neighbours on an edge are `spacing_mm` apart. `look` is "step" from dark to light along the
+    normal, "line" with equal sides, or "rim", a step of the same unknown sign all around.
     """
 
     points_mm: Array
@@ -48,7 +46,7 @@ class BoardEdges:
     spacing_mm: float
 
     def share(self, seen: NDArray[np.intp] | NDArray[np.bool_]) -> float:
-        """Share of edges that are seen (index or mask), in the worst-determined direction.
+        """Share of visible edges (index or mask), in the direction with the weakest constraint.
 
         Parallel lines alone do not determine a place.
         """
@@ -93,7 +91,7 @@ def _step_offsets(
 def printed_edges(board: Board) -> BoardEdges | None:
     """Edges of boards printed in one piece: between squares of a chessboard, or hex cells.
 
-    None for open ground, and for coasters and tiles, which people lay down one by one.
+    None for open ground, and for coasters and tiles, which are laid down one by one.
     """
     match board:
         case Chessboard():
@@ -105,7 +103,7 @@ def printed_edges(board: Board) -> BoardEdges | None:
 
 
 def board_edges(board: Board) -> BoardEdges | None:
-    """Edges by which a board is found: `printed_edges`, or the rim of all coasters or tiles.
+    """Edges that locate a board: `printed_edges`, or the rim of all coasters or tiles.
 
     None for open ground.
     """
@@ -146,8 +144,8 @@ def _chessboard(board: Chessboard) -> BoardEdges:
     ):
         for line in range(1, across):
             for cell in range(along):
-                # The square beyond the line; a1 (0, 0) is dark, and so are all whose numbers make
-                # an even sum.
+                # The square beyond the line. Squares with an even sum of their numbers are dark,
+                # such as a1 (0, 0).
                 sign = 1.0 if (line + cell) % 2 else -1.0
                 places = np.column_stack([np.full(len(SHARES), float(line)), cell + SHARES])
                 points.append(places if axis == 0 else places[:, ::-1])
@@ -181,7 +179,7 @@ def _hex(board: Hex) -> BoardEdges:
 def _line_offsets(
     image: Image, edges_px: Array, normals_px: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Offset of each line (n, 2) along its normal: where its profile is most symmetric.
+    """Offset of each line (n, 2) along its normal, at the most symmetric place of its profile.
 
     Searched within half of REACH_PX.
     """

@@ -1,4 +1,4 @@
-"""Coarse search for a board of known kind: its lines matched with the top view of the table."""
+"""Coarse search for a board of known kind: its lines are matched with the table's top view."""
 
 from __future__ import annotations
 
@@ -18,30 +18,28 @@ from table.solids import Array
 from vision.cameras.frame import Image
 
 LEAST_LIKE = 0.25
-"""Least correlation between a board's lines and the edges in the image for the board to be
-found.
-"""
+"""Least correlation between the lines of a found board and the edges in the image."""
 STAGES = ((2.0, 1.5, None), (1.0, 0.25, 1.5))
-"""Coarse to fine: mm per pixel, degrees per step, and search range in degrees either way; None: all
-headings that look different.
+"""Stages from coarse to fine: mm per pixel, degrees per step, and search range of the heading in
+degrees to either side. None: all headings that look different.
 """
 NEAR_CELLS, NEAR_DEG = 0.45, 6.0
-"""Range, about its earlier place, in which a board is searched for."""
+"""Search range about a board's earlier place."""
 BLUR_MM, MARGIN_MM, BEYOND_MM = 2.0, 12.0, 60.0
-"""Width of a line, 1 sigma; the margin around a board that has to be free of lines; how far beyond
-the cards the board may reach.
+"""Width of a line, 1 sigma; margin around a board without lines; largest distance of the board
+beyond the cards.
 """
 BRIGHTEST = 99.5
 """Percentile at which edge strength is clipped."""
 CARD_TIMES = 1.9
-"""Size of a card's paper relative to its fiducial."""
+"""Side of a card's paper relative to its fiducial."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Face:
     """The plane of a board's face in a photograph.
 
-    `to_px` maps its points (n, 2) mm to pixels; `cards_mm` (4, 4, 2) are the cards.
+    `to_px` maps its points (n, 2) mm to pixels; `cards_mm` (4, 4, 2) are the cards' corners.
     """
 
     image: Image
@@ -52,10 +50,10 @@ class Face:
 def find_board(face: Face, board: Board, lines: BoardEdges, near: Array | None = None) -> Array:
     """Find the board's place [x, y, heading in rad].
 
-    Of all headings at which it looks the same, the one nearest to that of the cards 3 and 2.  If
-    `near` is given, the search is limited to less than half a cell and a few degrees around that
-    place: pieces can make a board match itself a cell away.  Raises InputError if the board is not
-    found.
+    Of all headings with the same appearance, it is the one nearest to the direction from card 3 to
+    card 2. With `near`, the search is limited to less than half a cell and a few degrees around
+    that place. Pieces can make a board match itself a cell away. Raises InputError if the board is
+    not found.
     """
     along = face.cards_mm[2].mean(axis=0) - face.cards_mm[3].mean(axis=0)
     like, place = (
@@ -113,7 +111,7 @@ def _from_above(face: Face, step_mm: float) -> tuple[NDArray[np.float32], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SearchArea:
-    """A place, and the allowed distance, mm, of the lines' middle from there."""
+    """A place, and the largest distance, mm, of the lines' middle from it."""
 
     place: Array
     reach_mm: float
@@ -137,7 +135,7 @@ class _SearchArea:
 
 
 def _cell_mm(board: Board) -> float:
-    """Period at which a board looks much like itself."""
+    """Period of a board's pattern."""
     match board:
         case Chessboard():
             return board.square_mm
@@ -172,7 +170,7 @@ def _match(
     if (np.array(drawn.shape) > view.shape).any():
         return -1.0, low
     asked = np.ones_like(drawn)
-    if lines.look == "rim":  # what is printed inside is not known
+    if lines.look == "rim":  # the print inside is unknown
         inside = cv2.convexHull(np.rint((points - corner) / step_mm).astype(np.int32))
         cv2.fillConvexPoly(asked, inside, 0.0)
         asked = cv2.dilate(asked, np.ones((3, 3), np.uint8), iterations=round(MARGIN_MM / step_mm))

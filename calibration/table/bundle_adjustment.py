@@ -1,8 +1,8 @@
-"""Bundle adjustment of still cards, and perhaps a board, over several photographs.
+"""Bundle adjustment of still cards, and optionally a board, over several photographs.
 
-The state is [x, y, heading] of cards 1 to 3 relative to card 0; then, for each photograph, the pose
-(rotation vector, translation) and the spread of light; then, if there is a board, its [x, y,
-heading] and how much farther out its rim is than its sizes say.
+The state is [x, y, heading] of cards 1 to 3 relative to card 0. Then, for each photograph, come the
+pose (rotation vector, translation) and the spread of light. With a board, its [x, y, heading] and
+the outward offset of its rim from its sizes follow.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ PLACES, FRAME = 9, 7
 SPREAD = 6
 BOARD = slice(-4, -1)
 RIM_SIGMA_MM = 0.5
-"""Standard deviation of the rim of tiles that are laid down one by one."""
+"""Prior standard deviation of the rim of tiles that are laid down one by one."""
 SPREAD_SIGMA_PX = 0.5
-"""Standard deviation of the prior on the spread of light in a photograph."""
+"""Prior standard deviation of the spread of light in a photograph."""
 ROBUST_PX = 0.1
-"""Scale of residuals beyond which they count less."""
+"""Scale of the robust loss: larger residuals have less weight."""
 MODULES = 6
 ASIDE_MM = 0.5
 SIDE_EDGES = 7
-"""Number of neighbouring edges of a board whose errors are correlated; the board's weight is
-reduced accordingly.
+"""Number of neighbouring edges of a board with correlated errors; the divisor of the board's
+weight.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriorKnowledge:
-    """What is known beforehand: the lens, the cards' edges and the board's printed lines.
+    """Known data: the lens, the cards' edges and the board's printed lines.
 
-    `samples` are points and normals by card, in sides of a card.  `height_mm` is the height of the
+    `samples` are points and normals by card, in sides of a card. `height_mm` is the height of the
     board's face above the cards.
     """
 

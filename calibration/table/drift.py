@@ -1,4 +1,4 @@
-"""Check from one image whether everything is still where `table.json` says.
+"""Check from one image whether everything is at its place in `table.json`.
 
 Each difference is reported in one sentence.
 """
@@ -33,20 +33,18 @@ CORNERS_PX = 0.3
 NORMAL_MM = 0.5
 ROUNDS = 6
 LEAST_LINES = 0.3
-"""Share of a board's lines that must be seen near its place; below it, the board is
-searched for.
-"""
+"""Least share of a board's lines near its place; below it, the board is searched for."""
 LINE_MM = 0.1
-"""Offset from which an edge is down-weighted."""
+"""Scale of the robust loss: edges with larger offsets have less weight."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriftCheck:
-    """What has moved: shifts in mm of each card (by id), of the board, and of the camera's view.
+    """Shifts in mm of each moved card (by id), of the board, and of the camera's view.
 
-    `cards_mm` is empty and the shifts are None if all agrees.  `camera_mm` is how far the board
-    appears from its earlier place in the view.  `camera` is the camera located by the cards that
-    agree; None if it is not found, and `reason` says why.
+    `cards_mm` is empty and the shifts are None if everything agrees. `camera_mm` is the apparent
+    shift of the board in the view. `camera` is the camera located by the cards that agree; None if
+    it is not found, and `reason` says why.
     """
 
     cards_mm: dict[int, float] = field(default_factory=dict)
@@ -57,7 +55,7 @@ class DriftCheck:
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
-        """What has moved on the table, so that lengths may be wrong by as much.
+        """Moved objects on the table, by which lengths may be wrong.
 
         Such as `card 2 lies 4.1 mm from where it was`.
         """
@@ -104,7 +102,7 @@ def recheck(image: Image, setup: Setup, before: Camera | None = None) -> DriftCh
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _DriftView:
-    """An image of a table, and the fiducials that were detected in it."""
+    """An image of a table, and its detected fiducials."""
 
     image: Image
     setup: Setup
@@ -127,10 +125,10 @@ class _DriftView:
         )
 
     def moved(self, seen: Collection[int]) -> dict[int, float]:
-        """Cards that have moved, and by how many mm.
+        """Moved cards, and their shifts in mm.
 
-        The smallest set of cards without which the others agree.  Of two cards, which one has moved
-        cannot be decided; nor of four, which two together.
+        They are the smallest set of cards without which the others agree. Of two cards, the moved
+        one cannot be determined; of four, neither can two moved ones.
         """
         if not self._disagree(seen):
             return {}
@@ -157,7 +155,7 @@ class _DriftView:
             camera = self._located(set(ids) - {card})
             if isinstance(camera, NoPose):
                 if camera.unsure:
-                    continue  # two that say too little about where the third is
+                    continue  # the two others do not determine the place of this one
                 return True
             by_mm, sigma_mm = self._shift(camera, card)
             if by_mm > max(LEAST_MM, SIGMAS * sigma_mm):
@@ -184,7 +182,7 @@ class _DriftView:
     def board_shift_mm(self, camera: Camera) -> float | None:
         """Distance of the board's middle from its place.
 
-        None if it has not moved, or too little of it is seen.
+        None if it has not moved, or too little of it is visible.
         """
         lines = board_edges(self.setup.board)
         if lines is None or isinstance(self.setup.board, Tiles):  # tiles slide and sink in play
@@ -220,7 +218,7 @@ class _DriftView:
             (flat - flat.mean(axis=0))[good],
             normals[good],
         )
-        # Shift, turn, and how much farther out a rim is than it should be.
+        # Unknowns: shift (2), rotation, and the outward offset of a rim.
         turn = normals[:, 1] * around[:, 0] - normals[:, 0] * around[:, 1]
         design = np.column_stack([normals, turn, np.full(len(around), lines.look == "rim")])
         weight, found = np.ones(len(off_mm)), np.zeros(4)

@@ -1,4 +1,4 @@
-"""Say which pieces will be hard to see, because the board has their colour."""
+"""Warn of pieces that will be hard to see, because the board has their colour."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vision.cameras.frame import Image
 
 
 def colour_warnings(image: Image, camera: Camera, setup: Setup) -> tuple[str, ...]:
-    """Sentences on colours in play that the board has too; nothing if there are none."""
+    """Sentences on colours in play that the board has too; empty if there are none."""
     return tuple(
         sentences(
             msg(

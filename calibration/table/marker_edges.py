@@ -1,8 +1,9 @@
 """Edges of a printed fiducial, and their measurement in a photograph.
 
-Light spreads over edges between black and white, so that a black border looks smaller and white
-cells inside it larger. Edges of both kinds are measured, each with the direction to its white side:
-the spread shifts all of them that way by the same amount, so it is separable from the card's size.
+Light spreads over edges between black and white. So a black border looks smaller, and white cells
+inside it larger. Edges of both kinds are measured, each with the direction to its white side. The
+spread shifts all of them in that direction by the same amount, so it is separable from the card's
+size.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from vision.cameras.frame import Image
 from vision.localization.markers import detect_markers
 
 ALONG = np.array([0.2, 0.4, 0.6, 0.8])
-"""Positions at which an edge between two cells is measured."""
+"""Positions along an edge between two cells at which it is measured."""
 
 
 def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:

@@ -1,8 +1,8 @@
 """Place four corner cards and the board between them from photographs, in one adjustment.
 
-Known are the lens, the side of the cards, that they lie in one plane, and of a board its kind,
-sizes and the height of its face.  Each card and the board has a place and a heading, each
-photograph a pose and a spread of light (`calibration.table.bundle_adjustment`).
+The lens, the side of the cards and their common plane are known; of a board also its kind, sizes
+and the height of its face. Unknown are a place and a heading for each card and the board, and a
+pose and a spread of light for each photograph (`calibration.table.bundle_adjustment`).
 """
 
 from __future__ import annotations
@@ -56,25 +56,24 @@ from vision.localization.markers import detect_markers
 NAMES = ("far left", "far right", "near right", "near left")
 ROUNDS = 3
 FLOOR_PX = 0.005
-"""Systematic error of edges from lens and print, common to a whole card in a photograph."""
+"""Systematic error of edges by lens and print, common to a whole card in a photograph."""
 SHIFTED_PX = 0.12
-"""Largest residual shift of a card in one photograph at which it still fits."""
+"""Largest residual shift of a fitting card in one photograph."""
 STEP = 1e-5
 """Step of the difference quotient, in mm and rad."""
 LEAST_LINES, BOARD_OFF_PX = 0.4, 0.6
-"""Least share of a board's lines that has to be seen, and the largest median offset of its
-edges.
-"""
+"""Least visible share of a board's lines, and largest median offset of its edges."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CardPlacement:
     """Cards and board in the frame of the table.
 
-    `corners_mm` (4, 4, 2), card by card, clockwise from each one's own top left; `covariance` (12,
-    12) of their places (x and y of the middle in mm, heading in rad, card by card); `apart_mm` and
-    `sigma_mm` are the distances between the middles of two cards; `rms_px` how far edges are off,
-    by card.  `height_mm`: of the board's face above the cards.
+    `corners_mm` (4, 4, 2) are those of each card, clockwise from its own top left. `covariance`
+    (12, 12) is of the cards' places: x and y of the middle in mm, heading in rad. `apart_mm` and
+    `sigma_mm` are the distances between the middles of two cards and their standard deviations.
+    `rms_px` are the residuals of edges, by card. `height_mm` is that of the board's face above the
+    cards.
     """
 
     corners_mm: Array
@@ -100,9 +99,9 @@ class CardPlacement:
 
 
 def read_frames(folder: Path, lens: Lens) -> Photographs:
-    """All photographs (JPEG or PNG) of a folder by name, decoded when they are looked at.
+    """All photographs (JPEG or PNG) of a folder by name, decoded on access.
 
-    Raises InputError, also for one of another size than the lens is for.
+    Raises InputError, also for one whose size is not the lens's.
     """
     if not folder.is_dir():
         raise InputError(msg("--from: expected a folder of photos, got {folder}", folder=folder))
@@ -124,7 +123,7 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
 
 
 def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
-    """Raise InputError for an image of another size, (width, height), than the lens is for."""
+    """Raise InputError for an image whose size, (width, height), is not the lens's."""
     if size_px != (lens.width, lens.height):
         raise InputError(
             msg(
@@ -151,11 +150,11 @@ def place_cards(
     """Place cards 0 to 3, and a board of known kind whose face is `height_mm` above them.
 
     `corners_px` (4, 2) are the board's corners in the first photograph, clockwise from the far
-    left, if it is not to be searched for; without a board they are those of open ground.  With
-    neither, the ground lies between the cards' inner corners.  The board's origin and axes are the
-    table's; of open ground, the near left corner, and the direction to the near right one.  With
-    `before_mm` (4, 4, 2), the cards' earlier corners, the ground's frame stays where most cards
-    have it, and the board is searched for near its earlier place.  Raises InputError if no
+    left; with them it is not searched for. Without a board they are those of open ground. With
+    neither, the ground lies between the cards' inner corners. The board's origin and axes are the
+    table's. Those of open ground are its near left corner, and the direction to the near right one.
+    `before_mm` (4, 4, 2) are the cards' earlier corners: the ground's frame stays where most cards
+    have it, and the board is searched for near its earlier place. Raises InputError if no
     photograph shows all four cards, something does not fit, or the board is not seen.
     """
     seen = detect_cards(frames)
@@ -203,10 +202,10 @@ def _board_place(
     corners: Array | None,
     near: Array | None,
 ) -> Array:
-    """Where a board roughly is on the plane of the cards: [x, y, heading].
+    """Rough place of a board on the plane of the cards: [x, y, heading].
 
-    It is `near` if its lines are seen there, between its `corners` (4, 2) on that plane if those
-    are given, and searched for otherwise.
+    It is `near` if its lines are seen there, or between its `corners` (4, 2) on that plane if those
+    are given. Otherwise it is searched for.
     """
     assert known.lines is not None, "the board has lines"
     if near is not None and _shows_board(image, np.concatenate([state, near, [0.0]]), known):
@@ -224,7 +223,7 @@ def _board_place(
 def _fit(
     state: Array, images: Sequence[Image], known: PriorKnowledge
 ) -> tuple[Array, list[MeasuredPhotograph], Any]:
-    """The state that fits the edges best; they are measured anew in each round."""
+    """The state with the best fit to the edges, which are measured anew in each round."""
     for _ in range(ROUNDS):
         measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]
         fit = least_squares(
@@ -241,7 +240,7 @@ def _fit(
 
 
 def _shows_board(image: Image, state: Array, known: PriorKnowledge) -> bool:
-    """True if the board's lines are seen in the first photograph at their predicted place."""
+    """True if the first photograph shows the board's lines at their predicted place."""
     board = measure(image, state, 0, known).board
     return (
         known.lines is not None
@@ -251,7 +250,7 @@ def _shows_board(image: Image, state: Array, known: PriorKnowledge) -> bool:
 
 
 def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowledge) -> None:
-    """Raise InputError if blur led a card's edges astray: the detected corners are elsewhere."""
+    """Raise InputError if a card's edges contradict its detected corners, because of blur."""
     corners = card_corners(state, known.side_mm).reshape(-1, 2)
     for frame, (name, quads) in enumerate(seen):
         wrong = wrong_edges_mask(
@@ -272,8 +271,8 @@ def _check_edges(state: Array, seen: list[tuple[str, Array]], known: PriorKnowle
 def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge) -> None:
     """Raise InputError if a card does not fit in some photograph.
 
-    It names the card without which the others fit best, or the lens if the others do not fit
-    without any of them.
+    It names the card without which the others fit best. If they do not fit without any one card, it
+    names the lens.
     """
     if (off_px := _worst_shift_px(state, measured, known)) <= SHIFTED_PX:
         return
@@ -308,7 +307,7 @@ def _check_fit(state: Array, measured: list[MeasuredPhotograph], known: PriorKno
 def _worst_shift_px(
     state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge
 ) -> float:
-    """How far the card that fits worst is shifted in some photograph."""
+    """Largest shift of any card in any photograph."""
     owner, off = known.owner, residuals(state, measured, known)
     shifts, start = [0.0], 0
     for one in (photo.cards for photo in measured):
@@ -323,9 +322,9 @@ def _worst_shift_px(
 
 
 def _check_board(state: Array, measured: list[MeasuredPhotograph], known: PriorKnowledge) -> float:
-    """The share of the board's lines that is seen.
+    """The visible share of the board's lines.
 
-    Raises InputError if they are not where they should be.
+    Raises InputError if they are not at their predicted places.
     """
     assert known.lines is not None
     start, boards = (
@@ -404,10 +403,9 @@ def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
 def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
     """Initial state from detected corners.
 
-    [x, y, heading] of cards 1 to 3 relative to card 0, then pose and spread of each photograph.
-    One small card hardly determines the plane that it lies in, and two solutions are nearly as
-    good.  So the solutions of all cards are tried, and the one that fits the corners of all
-    photographs best is taken.
+    [x, y, heading] of cards 1 to 3 relative to card 0, then pose and spread of each photograph. One
+    small card hardly determines its plane, and two solutions are nearly equal. So the solutions of
+    all cards are tried, and the one with the best fit to the corners of all photographs is used.
     """
     guesses = [
         _refine_state(_state_with_poses(places, quads, lens, side_mm), quads, lens, side_mm)
@@ -417,14 +415,14 @@ def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
         guesses,
         key=lambda guess: float(np.sum(_corner_residuals(guess, quads, lens, side_mm) ** 2)),
     )
-    best[PLACES + SPREAD :: FRAME] = 0.0  # corners say nothing about the spread
+    best[PLACES + SPREAD :: FRAME] = 0.0  # corners do not determine the spread
     return best
 
 
 def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
     """Candidate places (9,) of cards 1 to 3 relative to card 0.
 
-    One for each plane that a card's corners (4, 4, 2) px allow for.
+    One for each plane that is consistent with a card's corners (4, 4, 2) px.
     """
     local = np.column_stack([square(side_mm), np.zeros(4)])
     rays = undistort(quad.reshape(-1, 2), lens).reshape(-1, 1, 2)
@@ -450,7 +448,7 @@ def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
 
 
 def _state_with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
-    """A state with the pose of each photograph by its corners, given these places (9,)."""
+    """A state with the given places (9,), and the pose of each photograph from its corners."""
     points = np.column_stack([card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
     state = [places]
     for quad in quads:

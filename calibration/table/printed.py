@@ -1,4 +1,4 @@
-"""A printed board as its printer made it: all of it a little longer or shorter than drawn."""
+"""Scale a printed board: printers make all of it slightly longer or shorter than drawn."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from table.messages import msg
 from table.table_config import Lens, Setup
 
 LEAST_BAR_MM, MOST_BAR_MM = 0.95 * BAR_MM, 1.05 * BAR_MM
-"""What the check bar of a sheet may measure: a printer that is farther off was told to fit pages.
-"""
+"""Range of a check bar's length. Outside it the printer was set to fit pages."""
 
 
 def scale_printed(setup: Setup, scale: float) -> Setup:
     """The table with printed places and lengths multiplied by `scale`.
 
-    Tiles and thicknesses are not printed, and stay.
+    Tiles and thicknesses are not printed, and stay unchanged.
     """
     markers = tuple(
         msgspec.structs.replace(
@@ -38,7 +37,7 @@ def scale_printed(setup: Setup, scale: float) -> Setup:
 
 
 def unknown_lens(width: int, height: int) -> Lens:
-    """A lens that only says how large its pictures are."""
+    """A placeholder lens that only gives the size of its pictures."""
     matrix = (
         (float(width), 0.0, (width - 1) / 2),
         (0.0, float(width), (height - 1) / 2),
@@ -48,7 +47,7 @@ def unknown_lens(width: int, height: int) -> Lens:
 
 
 def printed_scale(bar_mm: float) -> float:
-    """How much too large a sheet is printed whose check bar measures this; raises InputError."""
+    """Scale of a sheet with a check bar of this length; raises InputError."""
     if LEAST_BAR_MM <= bar_mm <= MOST_BAR_MM:
         return bar_mm / BAR_MM
     raise InputError(

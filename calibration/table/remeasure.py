@@ -1,4 +1,4 @@
-"""Measure a table anew in the middle of a game, from one image with pieces on the table."""
+"""Measure a table anew during a game, from one image with pieces on the table."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ALIKE_SIDES = 0.01
 
 
 def remeasure_cards(image: Image, setup: Setup) -> tuple[Setup, DriftCheck]:
-    """The table with its cards as an image (h, w, 3) shows them, and what had moved before.
+    """The table with its cards at their places in an image (h, w, 3), and the earlier drift.
 
-    The table's frame stays: it is the board's, or, on open ground and around tiles, which slide and
-    sink, that of the cards which still lie as they did relative to each other.  Raises InputError
-    if a card is covered, something does not fit, or these are no corner cards.
+    The table's frame stays: it is the board's. On open ground and around tiles, which slide and
+    sink, it is that of the cards whose relative places are unchanged. Raises InputError if a card
+    is covered, something does not fit, or these are no corner cards.
     """
     before_mm, side_mm = _corner_cards(setup.fiducials)
     board = None if isinstance(setup.board, Open | Tiles) else setup.board
@@ -66,7 +66,7 @@ def remeasure_cards(image: Image, setup: Setup) -> tuple[Setup, DriftCheck]:
 def _corner_cards(fiducials: Fiducials) -> tuple[Array, float]:
     """Earlier corners (4, 4, 2) of cards 0 to 3, and their side.
 
-    Raises InputError if the fiducials are others.
+    Raises InputError for other fiducials.
     """
     corners = {marker.id: np.array(marker.corners_mm) for marker in fiducials.markers}
     sides = np.array(

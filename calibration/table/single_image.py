@@ -1,9 +1,9 @@
-"""Estimate a lens from one photograph of the table: a first estimate, with its full uncertainty.
+"""Estimate a lens from one photograph of the table: a first estimate, with its full covariance.
 
-Known are the corners of the fiducials, and the lines of boards that are printed in one piece.
-Lens, pose and the spread of light are fitted to their edges in one adjustment.  A plane seen from
-one place hardly determines some parameters (from straight above, nothing of the focal length).  So
-a prior of usual cameras is part of the fit, and the covariance says what the image added to it.
+The corners of the fiducials, and the lines of boards printed in one piece, are known. Lens, pose
+and the spread of light are fitted to their edges in one adjustment. A plane seen from one place
+hardly determines some parameters; from straight above, nothing of the focal length. So a prior of
+usual cameras is part of the fit, and the covariance shows the information of the image beyond it.
 """
 
 from __future__ import annotations
@@ -48,26 +48,25 @@ image widths), k1, k2, p1, p2.
 """
 FIRST_FOCALS = (0.5, 0.78, 1.1)
 LEAST_FIDUCIALS, LEAST_EDGES = 3, 60
-"""With fewer fiducials in the picture, or fewer edges on them, there is no estimate."""
+"""Least number of visible fiducials, and of their edges, for an estimate."""
 CORNER_PX = 0.5
 """Standard deviation of a detected corner, for the first estimate."""
 ALONE_ROUNDS, ROUNDS = 3, 7
-"""Rounds with the fiducials alone, and rounds in all; the board's lines are used in the
-later ones.
-"""
+"""Rounds with the fiducials alone, and all rounds. The later ones use the board's lines too."""
 OUTLIER_SIGMAS = 2.5
-"""An edge with a residual of this many sigmas has half its weight."""
+"""Residual of an edge, in sigmas, at which its weight is one half."""
 CORRELATED_EDGES = 7
-"""Number of neighbouring edges whose errors are correlated."""
+"""Number of neighbouring edges with correlated errors."""
 BOARD_BLOOM_PX = 0.3
 """Prior of the bloom of the board's print, 1 sigma."""
 EXIF_SIGMA, EXIF_AGREES = 0.05, 0.25
-"""Standard deviation of the logarithm of a focal length that the picture file states, and by how
-much at most the picture alone may contradict it; else the picture was cropped, and it is ignored.
+"""Standard deviation of the logarithm of a focal length stated in the picture file, and its largest
+difference from the picture's own. Beyond that the picture was cropped, and the stated one is
+ignored.
 """
 LENS, POSE, PRINT = slice(0, 8), slice(8, 14), slice(14, 20)
 BLOOMS_FROM = PRINT.stop
-"""Behind these come the blooms, and the shifts of the fiducials if their places are uncertain."""
+"""First index of the blooms. The shifts of the fiducials follow if their places are uncertain."""
 PRINT_SIGMA = np.array([0.3, 0.3, 0.001, 0.001, 0.001, 0.001])
 """Standard deviations of a board's print relative to the fiducials: place (mm, x and y) and shape
 (shares, of x by x, x by y, y by x, y by y).
@@ -76,18 +75,17 @@ NORMAL_MM = 0.5
 LEAST_NOISE_PX = 0.02
 """Least noise of edges."""
 MOST_PRIOR_SIGMAS = 4.0
-"""A lens further than this many sigmas from the prior is rejected."""
+"""Distance from the prior, in sigmas, above which a lens is rejected."""
 OFF_PX, LEAST_SHARE = 0.5, 0.3
-"""A fiducial does not fit if the median offset of its edges is larger than this, or a smaller share
-of its edges is found where they should be.
+"""Largest median offset of a fiducial's edges, and least share of them near their predicted places.
 """
 HIGH_MM = 30.0
-"""Height at which the uncertainty of standing pieces is reported: that of most pyramids."""
+"""Height, that of most pyramids, at which the uncertainty of standing pieces is reported."""
 CHECK = phrase("check its position and size")
 
 
 class UnfitMarkerError(InputError):
-    """Most edges of fiducial `marker` are not where they should be: moved, shaded or soiled."""
+    """Most edges of fiducial `marker` are not at their places: it is moved, shaded or soiled."""
 
     def __init__(self, marker: int) -> None:
         super().__init__(
@@ -105,9 +103,9 @@ class UnfitMarkerError(InputError):
 class FirstLens:
     """A lens estimated from one photograph.
 
-    `lens` is marked as a first estimate and has its covariance; `sigma` by name of `PINHOLE`, 1
-    sigma.  `edges` is the number measured on fiducials and on the board, with a residual of
-    `rms_px`.  `tilt_deg` is the angle between the viewing direction and the table's normal.
+    `lens` is marked as a first estimate and has its covariance; `sigma` is by name of `PINHOLE`, 1
+    sigma. `edges` is the number measured on fiducials and on the board, with a residual of
+    `rms_px`. `tilt_deg` is the angle between the viewing direction and the table's normal.
     """
 
     lens: Lens
@@ -116,15 +114,14 @@ class FirstLens:
     rms_px: float
     tilt_deg: float
     fiducials: Fiducials
-    """Those that are seen, where they are by this photograph; `covariance` is what is left."""
+    """Visible fiducials at their places by this photograph, with their remaining `covariance`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Prior:
-    """What is expected of the lens: mean and standard deviation (8,).
+    """Prior of the lens: mean and standard deviation (8,).
 
-    `root` (3 m, 3 m) makes the shifts (3 m,) of the fiducials independent, with a standard
-    deviation of 1; m is 0 if their places are exact.
+    `root` (3 m, 3 m) whitens the shifts (3 m,) of the fiducials. m is 0 if their places are exact.
     """
 
     mean: Array
@@ -136,9 +133,9 @@ class _Prior:
 class _Edges:
     """Edges of known place: points and unit normals (n, 3), and their shift per bloom (n, b).
 
-    Blooms (spread of light) are one common to all fiducials, one of each fiducial, and one of the
-    board.  `printed` (n,): on the board.  `shifts` (n, 3, 3 m) mm are the motions of the points per
-    shift and turn (mm and rad) of each fiducial, m is 0 if their places are exact.
+    There is one bloom (spread of light) common to all fiducials, one of each fiducial, and one of
+    the board. `printed` (n,) is true on the board. `shifts` (n, 3, 3 m) mm are the motions of the
+    points per shift and turn (mm and rad) of each fiducial. m is 0 if their places are exact.
     """
 
     points_mm: Array
@@ -150,7 +147,7 @@ class _Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MeasuredEdges:
-    """Edges that can be trusted, their measured places (n, 2) px, and the normals there."""
+    """Valid edges, their measured places (n, 2) px, and the normals there."""
 
     edges: _Edges
     places_px: Array
@@ -162,9 +159,9 @@ def first_lens(
 ) -> FirstLens:
     """Estimate the lens that took an image (h, w, 3).
 
-    `focal_px` is the focal length that the picture file states; it is not used if the picture
-    contradicts it.  Fiducials with a covariance may lie beside their places by as much.  Raises
-    InputError if the image shows too few fiducials, or they do not lie where they should.
+    `focal_px` is the focal length stated in the picture file, which is ignored if the picture
+    contradicts it. Fiducials with a covariance may be displaced accordingly. Raises InputError if
+    the image shows too few fiducials, or they are not at their places.
     """
     size = np.array(image.shape[1::-1])
     corners, seen = _corners(image, fiducials)
@@ -204,7 +201,7 @@ def first_lens(
 
 
 def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
-    """Corners (4 m, 2) px of the fiducials that are seen, and those fiducials."""
+    """Corners (4 m, 2) px of the visible fiducials, and those fiducials."""
     detected = detect_markers(image, fiducials)
     if detected.repeated_ids:
         raise InputError(
@@ -268,7 +265,7 @@ def _at_height(points: Array, z_mm: float) -> Array:
 
 
 def _prior(fiducials: Fiducials, size: NDArray[np.intp], focal_px: float | None) -> _Prior:
-    """What is expected: usual cameras, held upright or on their side, or what the file states."""
+    """The prior: usual cameras, upright or on their side, or the stated focal length."""
     mean, sigma = PRIOR_MEAN.copy(), PRIOR_SIGMA.copy()
     mean[0] += np.log(max(1.0, size[1] / size[0]))
     if focal_px is not None:
@@ -285,7 +282,8 @@ def _initial_state(
 ) -> tuple[Array, _Prior]:
     """Initial lens and pose (14,), and the prior.
 
-    A stated focal length is used unless the corners, with a usual camera, say something else.
+    A stated focal length is used unless that by the corners, with the prior of usual cameras,
+    differs by more than EXIF_AGREES.
     """
     usual = _prior(fiducials, size, None)
     if focal_px is None:
@@ -374,7 +372,7 @@ def _predict_edges(state: Array, edges: _Edges, size: NDArray[np.intp]) -> tuple
 
 
 def _places(state: Array, edges: _Edges) -> Array:
-    """Places (n, 3) of edges on the table; those of the board as its print has them."""
+    """Places (n, 3) of edges on the table; those of the board as its print is fitted."""
     moved = edges.points_mm.copy()
     flat = moved[edges.printed, :2]
     moved[edges.printed, :2] = flat + state[PRINT][:2] + flat @ state[PRINT][2:].reshape(2, 2).T
@@ -406,7 +404,7 @@ def _measure_marks(
 
 
 def _measure_lines(image: Image, state: Array, lines: BoardEdges, marks: _Edges) -> _MeasuredEdges:
-    """Edges of what is printed on the board, beside those of the fiducials."""
+    """Edges of the board's print outside the fiducials."""
     blooms = np.zeros((len(lines.points_mm), marks.blooms.shape[1]))
     blooms[:, -1] = lines.look == "step"
     edges = _Edges(
@@ -508,8 +506,8 @@ def _check(
 ) -> None:
     """Raise InputError if the fit is not plausible.
 
-    Either a fiducial is not where it should be, or not where its detected corners (4 m, 2) are, or
-    the lens is unlike any camera's.
+    Reasons are a fiducial that is not at its place, or not at its detected corners (4 m, 2), and a
+    lens unlike any camera's.
     """
     wrong = wrong_edges_mask(
         _project(state, corner_points(_found_markers(fiducials, state), fiducials.z_mm), size),
@@ -579,7 +577,7 @@ def _estimated_lens(state: Array, covariance: Array, size: NDArray[np.intp]) -> 
 
 
 def _shift_fiducials(fiducials: Fiducials, state: Array, covariance: Array) -> Fiducials:
-    """The fiducials where they were found, with what is left of their covariance."""
+    """The fiducials at their estimated places, with their remaining covariance."""
     if fiducials.covariance is msgspec.UNSET:
         return fiducials
     markers = _found_markers(fiducials, state)
@@ -607,9 +605,9 @@ def _found_markers(fiducials: Fiducials, state: Array) -> list[Marker]:
 
 
 def _motion_free_projection(markers: list[Marker]) -> Array:
-    """Projection (3 m, 3 m) of the fiducials' shifts that takes their common motion away.
+    """Projection (3 m, 3 m) that removes the common motion from the fiducials' shifts.
 
-    The table's frame is where they are: if all are moved and turned alike, nothing has changed.
+    The fiducials define the table's frame, so a common shift and turn of all of them has no effect.
     """
     middles = np.array([np.mean(marker.corners_mm, axis=0) for marker in markers])
     x, y = (middles - middles.mean(axis=0)).T
