@@ -1,4 +1,4 @@
-"""A simulated camera: pictures of a made-up table, behind the same interface as a real one.
+"""A simulated camera: pictures of a simulated table, behind the same interface as a real one.
 
 `simulation.render.scene` describes the tables.
 """
@@ -24,18 +24,18 @@ from vision.cameras.frame import Frame
 PERIOD_MS = 250
 
 Pace = Callable[[int], int]
-"""Waits until the given time, on the camera's clock in ms, and returns the time it then is."""
+"""Waits until the given time, on the camera's clock in ms, and returns the actual time."""
 
 
 def no_wait(due_ms: int) -> int:
-    """A clock that always shows the due time of the next frame: no waiting."""
+    """A clock without waiting: it always shows the due time of the next frame."""
     return due_ms
 
 
 def real_time(start_ms: int = 0) -> Pace:
     """A clock that shows `start_ms` now and runs in real time.
 
-    A frame that comes too late gets the later time, so that the frames in between are left out.
+    A late frame gets the later time, so that the frames in between are skipped.
     """
     began = time.monotonic() - start_ms / 1000
 
@@ -48,16 +48,16 @@ def real_time(start_ms: int = 0) -> Pace:
 
 @runtime_checkable
 class SeatsPlayers(Protocol):
-    """A camera over a table at which simulated players can sit down."""
+    """A camera over a table for simulated players."""
 
     def seat(self, session: Any, started: SessionStarted) -> None:
-        """Let them play this session, in its game and its colours."""
+        """Seat simulated players for this session, in its game and its colours."""
 
 
 class SimulatedCamera:
-    """A camera whose pictures show the scene that `scene_at(at_ms)` gives.
+    """A camera whose pictures show the scene `scene_at(at_ms)`.
 
-    The noise follows from `seed`.
+    The noise is determined by `seed`.
     """
 
     simulated = True
@@ -75,10 +75,8 @@ class SimulatedCamera:
     ) -> None:
         """Set the times of the frames and the source of the pictures.
 
-        The first frame is taken at `start_ms`, the others `period_ms` apart; `before` makes what
-        draws the pictures.
-
-        Raises InputError for a period below 1 ms.
+        The first frame is taken at `start_ms`, the others `period_ms` apart. `before` makes the
+        renderer. Raises InputError for a period below 1 ms.
         """
         if period_ms < 1:
             raise InputError(
@@ -105,16 +103,16 @@ class SimulatedCamera:
         return frame
 
     def close(self) -> None:
-        """No more reading."""
+        """End reading."""
         self._closed = True
 
 
 def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
     """Open `simulated:SEED` or `simulated:SHEET:SEED`; frames come in real time.
 
-    A number is a random position of the game of `setup`, which never changes. A sheet, as `rinkside
-    print` names it, is a table with that board, empty until players are seated; it needs no setup.
-    Raises InputError for other words, and for a number without a table.
+    A number is a random, fixed position of the game of `setup`. A sheet, as `rinkside print` names
+    it, is a table with that board, empty until players are seated; it needs no setup. Raises
+    InputError for other words, and for a number without a table.
     """
     sheet, _, number = argument.partition(":")
     if sheet and not sheet.isdigit() and (not number or _is_number(number)):

@@ -1,4 +1,4 @@
-"""Photographs of a mat as a phone takes them by hand, with exact gaps: a sample, and test data."""
+"""Hand-held phone photographs of a mat, with exact gaps: a sample, and test data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PHONE = Lens(
     matrix=((1520.0, 0.0, 1012.0), (0.0, 1520.0, 751.0), (0.0, 0.0, 1.0)),
     distortion=(0.035, -0.02, 0.0003, -0.0002, 0.0),
 )
-"""A phone's main camera after its own correction, as wide as 26 mm on film."""
+"""A phone's main camera after its own distortion correction, with the view of a 26 mm lens on film.
+"""
 PHONE_FILM_MM = 26
 WOOD, PAPER = Surface("wood", (0.30, 0.18, 0.10)), Surface("paper", (0.62, 0.62, 0.60), 0.04)
 EDGE_PX = 25.0
@@ -33,7 +34,7 @@ EDGE_PX = 25.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnPhotograph:
-    """A photograph (h, w, 3) and its truth, as `truth.json` of a made-up case has it."""
+    """A photograph (h, w, 3) and its truth, in the form of a random case's `truth.json`."""
 
     image: Image
     setup: Setup
@@ -43,7 +44,7 @@ class DrawnPhotograph:
 def draw_photograph(
     mat: Setup, seed: int, tilt_deg: float = 28.0, pieces: bool = True
 ) -> DrawnPhotograph:
-    """A photograph of thrown pieces on a mat; `mat` says what is in play, its lens is replaced.
+    """A photograph of thrown pieces on a mat; `mat` gives the pieces in play, its lens is replaced.
 
     Without `pieces` the mat is empty.
     """
@@ -65,7 +66,7 @@ def draw_photograph(
 
 
 def _by_hand(setup: Setup, tilt_deg: float, rng: np.random.Generator) -> Camera:
-    """A camera on the players' side that sees all fiducials, as near as that allows."""
+    """A camera on the players' side that sees all fiducials from the least distance."""
     corners = np.array([marker.corners_mm for marker in setup.fiducials.markers]).reshape(-1, 2)
     places = np.column_stack([corners, np.zeros(len(corners))])
     target = np.array([*corners.mean(axis=0), 0.0])

@@ -1,7 +1,7 @@
 """A simulated table with a printed board, before a game and during it.
 
-`simulated:mat` is a camera for the whole way of a newcomer: it shows the empty table to the set-up,
-which knows nothing of it, and simulated players once a game has begun.
+`simulated:mat` is a camera for a newcomer's whole way. The set-up, which does not know the table,
+sees it empty; once a game has begun, simulated players play on it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ LENS = Lens(
     matrix=((1052.0, 0.0, 641.5), (0.0, 1052.4, 478.0), (0.0, 0.0, 1.0)),
     distortion=(-0.045, 0.012, 0.0003, -0.0002, 0.0),
 )
-"""The true lens, which no set-up is told."""
+"""The true lens, which is unknown to the set-up."""
 TILT_DEG, ROLL_DEG = 24.0, 1.5
 STEP_MM, MARGIN_PX = 10.0, 25.0
 
 
 class PrintedTable:
-    """What lies on the table: nothing before a game, then what its players do."""
+    """The contents of the table: empty before a game, then those of its players."""
 
     def __init__(self, sheet: str, known: Setup | None, seed: int) -> None:
-        """`known` is the table as it was set up: its game counts, its lens does not.
+        """`known` is the table as it was set up; its game is used, its lens is not.
 
         Raises InputError for an unknown sheet.
         """
@@ -56,11 +56,11 @@ class PrintedTable:
         self._players: SeatedPlayers | None = None
 
     def scene_at(self, at_ms: int) -> Scene:
-        """What lies there at a time; times must not go back."""
+        """The scene at a time; times must not go back."""
         return self._players.scene_at(at_ms) if self._players else Scene(self.stage)
 
     def seat(self, session: Any, started: SessionStarted) -> None:
-        """Simulated players play a session, in its game and its colours."""
+        """Seat simulated players for a session, in its game and its colours."""
         game = msgspec.structs.replace(
             self.setup.game, name=started.game, colours=tuple(started.players)
         )
@@ -90,7 +90,7 @@ class PrintedTableCamera(SimulatedCamera):
 
 
 def _place(setup: Setup) -> Camera:
-    """Over the near edge, as near as all fiducials allow."""
+    """Pose over the near edge, as close as all fiducials allow."""
     corners = np.array([marker.corners_mm for marker in setup.fiducials.markers]).reshape(-1, 2)
     middle = np.array([*corners.mean(axis=0), 0.0])
     points = np.column_stack([corners, np.zeros(len(corners))])

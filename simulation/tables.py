@@ -1,6 +1,6 @@
 """Tables for the simulated players of every game on a board, and a camera over each.
 
-Every seed lays another one.
+Every seed gives a different table.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 WIDTH_PX = 1640
-"""Width of the camera's pictures unless another is asked for."""
+"""Default width of the camera's pictures."""
 
 CARD_MARGIN_MM = 7.0
-"""White margin of a fiducial card, with a little room."""
+"""White margin of a fiducial card, with some clearance."""
 
 PLAYERS_GROUP = "rinkside.players"
 
@@ -44,14 +44,14 @@ PLAYERS_GROUP = "rinkside.players"
 def installed_players() -> Mapping[str, BoardPlayers | Callable[[int], DemoTable]]:
     """Simulated players by the name of their game, this project's own first.
 
-    For games on a board: how they are played; for others: a function from a seed to its table.
-    Those that cannot be loaded are logged and left out.
+    For games on a board they are a `BoardPlayers`, for others a function from a seed to its table.
+    Those that fail to load are logged and left out.
     """
     return find_players().logged("the players of").parts
 
 
 def find_players() -> Found[BoardPlayers | Callable[[int], DemoTable]]:
-    """Load the players of every game; those that cannot be loaded stop no others."""
+    """Load the players of every game; a failure does not stop the others."""
     return find(PLAYERS_GROUP, _own_players, _checked)
 
 
@@ -79,7 +79,7 @@ def board_players() -> dict[str, BoardPlayers]:
 def demo_table(game: str, seed: int) -> DemoTable:
     """The table of a game and seed, and its players.
 
-    Raises InputError for a game that nobody plays here.
+    Raises InputError for a game without simulated players.
     """
     players = installed_players().get(game)
     if players is None or isinstance(players, BoardPlayers):
@@ -95,9 +95,9 @@ def lessons_table(game: str) -> DemoTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameTable:
-    """A table before a game, and what a camera over it sees.
+    """A table before a game, and its camera.
 
-    `empty` is a picture before play, None where tiles are the board.
+    `empty` is a picture before play, None if tiles are the board.
     """
 
     game: str
@@ -109,7 +109,7 @@ class GameTable:
 
     @property
     def rulings(self) -> dict[str, str]:
-        """Options that the game is played with, where they are not the usual ones."""
+        """Options of the game that differ from the usual ones."""
         return board_players()[self.game].rulings(self.setup)
 
     def seated(self, session: ObservedSession, setup: Setup) -> Players:
@@ -122,8 +122,8 @@ def game_table(
 ) -> GameTable:
     """The table of a game and seed, before a camera of `width_px` pixels' width.
 
-    `before` takes the picture of the empty table. Raises InputError for a game that nobody plays
-    here.
+    `before` makes the renderer of the empty table. Raises InputError for a game without simulated
+    players.
     """
     known = board_players()
     if game not in known:
@@ -147,7 +147,7 @@ def game_table(
 def _move_cards_close(setup: Setup) -> Setup:
     """Cards laid straight and close to the board, so that it fills the picture.
 
-    A chessboard is left as it is: beside it there is room for its frame and wasted throws.
+    A chessboard is left unchanged, because its frame and wasted throws need the room.
     """
     if isinstance(setup.board, Chessboard):
         return setup
@@ -169,7 +169,7 @@ def _move_cards_close(setup: Setup) -> Setup:
 
 
 def well_exposed_stage(stage: Stage) -> Stage:
-    """The stage before a camera in focus, with an exposure that suits the light."""
+    """The stage before a focused camera with a suitable exposure."""
     light = stage.ambient + sum(lamp.power for lamp in stage.lamps)
     return replace(
         stage, sensor=Sensor(exposure=(0.9 / light, 0.9 / light, 0.9 / light), vignetting=0.12)
@@ -177,7 +177,7 @@ def well_exposed_stage(stage: Stage) -> Stage:
 
 
 def seat(session: ObservedSession, table: GameTable, mistakes: float = MISTAKES) -> Players:
-    """Players at a table."""
+    """Seat players at a table."""
     rng = np.random.default_rng([table.seed, 6])
     play = board_players()[table.game].play(table.setup, rng)
     return Players(session, table.setup, table.stage, play, rng, mistakes)
@@ -190,7 +190,7 @@ def camera_over(
     start_ms: int = 0,
     pace: Pace = no_wait,
 ) -> SimulatedCamera:
-    """A camera that watches them."""
+    """A camera over the players' table."""
     return SimulatedCamera(
         table.setup, table.place, players.scene_at, table.seed, period_ms, start_ms, pace
     )

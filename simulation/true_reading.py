@@ -1,4 +1,4 @@
-"""What a perfect camera would read of a simulated table; no picture is drawn."""
+"""The reading of a simulated table by a perfect camera, without a picture."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 PERIOD_MS = 500
-"""Between two pictures: as long as a table has to be at rest."""
+"""Interval of two pictures: the time that a table has to be at rest."""
 SIGMAS = (0.4, 0.4, 1.0)
-"""Of place in mm, and of heading in degrees, where a piece is read well."""
+"""Standard deviations of a good reading: place in mm (x, y), and heading in degrees."""
 FLAT_MM = 0.01
 
 
@@ -34,14 +34,14 @@ class TrueEyes:
         place: Camera,
         frames: int | None = None,
     ) -> None:
-        """`frames` is how many pictures there are, None for no limit."""
+        """`frames` is the number of pictures, None for no limit."""
         self.setup = setup
         self._scene_at, self._place, self._left, self._seq = scene_at, place, frames, 0
         self._lies: tuple[object, ...] = ()
         self._seen = Observation(0, 0, place)
 
     def read(self) -> Frame | None:
-        """The next picture; None when enough were taken."""
+        """The next picture; None after the last."""
         if self._seq == self._left:
             return None
         self._seq += 1
@@ -54,19 +54,19 @@ class TrueEyes:
         return Frame(self._seq, PERIOD_MS * self._seq, np.zeros((8, 8, 3), np.uint8))
 
     def __call__(self, frame: Frame, *_: object) -> Observation:
-        """What is read of a picture."""
+        """The true observation for a picture."""
         return replace(self._seen, frame_seq=frame.seq, at_ms=frame.at_ms)
 
     def look(self, scene: Scene) -> Observation:
-        """What is read of a table, once for each."""
+        """The true observation of a scene, cached."""
         return true_observation(scene, self.setup, self._place)
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing; there is no device."""
 
 
 def true_observation(scene: Scene, setup: Setup, camera: Camera) -> Observation:
-    """All that lies there, as it lies."""
+    """The exact observation of a scene."""
     there = [(piece, _observed_piece(piece, setup)) for piece in scene.pieces]
     inside = [
         (piece, seen)
@@ -103,7 +103,7 @@ def true_observation(scene: Scene, setup: Setup, camera: Camera) -> Observation:
 
 
 def _piece_below(piece: ScenePiece, pieces: Sequence[ScenePiece]) -> int | None:
-    """Which piece one stands on: the highest of those that it is over."""
+    """Index of the piece under a piece: the highest of those that it is over."""
     lower = [k for k, one in enumerate(pieces) if one is not piece and stands_on(piece, one)]
     return max(lower, key=lambda k: float(pieces[k].vertices_mm[:, 2].min()), default=None)
 

@@ -1,7 +1,6 @@
-"""A tutor at a virtual table: gives a game's lessons one by one, and sees when a task is done.
+"""A tutor at a virtual table: gives a game's lessons in order, and detects when a task is done.
 
-Its pupil sits in every seat.  What was done is what the referee put on record; the tutor rules on
-nothing itself.
+Its pupil plays all seats. Acts are taken from the referee's record; the tutor makes no rulings.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from table.messages import Message, msg
 from table.table_config import Setup
 
 TUTOR = "the tutor"
-"""Who decided what the tutor declares."""
+"""`decided_by` of the tutor's declarations."""
 LessonState = Literal["laying", "open", "other", "done"]
 
 
 class TaughtSession(Protocol):
-    """What a tutor needs of a session."""
+    """The tutor's view of a session."""
 
     @property
     def ledger(self) -> SessionState:
@@ -40,16 +39,16 @@ class TaughtSession(Protocol):
         """Records with seq > `after`."""
 
     def command(self, command: Command) -> Any:
-        """Say something to the referee."""
+        """Send a command to the referee."""
 
 
 @dataclass(frozen=True, slots=True)
 class LessonNow:
-    """A lesson as a page shows it.
+    """State of a lesson for a page.
 
-    `number` counts from 1, up to `count`. `state` is `laying` as long as the table is being set up
-    for it, `done` once the task is, and `other` as long as the newest ruling was on something else.
-    `marks` draw the example on the board. `follows`: another lesson can be begun after this one.
+    `number` counts from 1, up to `count`. `state` is `laying` while the table is being set up, and
+    `done` once the task is. It is `other` while the newest ruling is on something else. `marks`
+    draw the example on the board. `follows` is true if another lesson can begin after this one.
     """
 
     number: int
@@ -68,12 +67,12 @@ def lessons_of(game: str, setup: Setup) -> tuple[Lesson, ...]:
 
 
 class Tutor:
-    """Gives the lessons of the session's game.  Safe to use from many threads."""
+    """Gives the lessons of the session's game; thread-safe."""
 
     def __init__(
         self, lessons: Sequence[Lesson], session: TaughtSession, virtual: VirtualTable
     ) -> None:
-        """Begin with the first lesson; raises InputError where there is none."""
+        """Begin with the first lesson; raises InputError if there is none."""
         if not lessons:
             raise InputError(msg("lessons: expected a game that has some, this one has none"))
         self._lessons, self._session, self._virtual = lessons, session, virtual
@@ -84,9 +83,9 @@ class Tutor:
         self.begin(1)
 
     def begin(self, number: int) -> None:
-        """Begin a lesson, also one that was begun before; raises InputError for none of them.
+        """Begin a lesson, also for a second time; raises InputError for an unknown number.
 
-        One that goes on from another begins where that one did.
+        A lesson that continues another begins at that one's beginning.
         """
         if not 1 <= number <= len(self._lessons):
             raise InputError(
@@ -105,7 +104,7 @@ class Tutor:
             self._number, self._since = number, self._session.ledger.seq
 
     def look(self) -> LessonNow:
-        """The lesson as it is now."""
+        """The present state of the lesson."""
         with self._lock:
             return self._look()
 
@@ -128,9 +127,9 @@ class Tutor:
         )
 
     def _lay(self, position: tuple[str, ...]) -> None:
-        """Begin a game anew, from a position; the table is laid so.
+        """Begin a new game from a position, and lay the table accordingly.
 
-        Nobody acts in between: the players would set the table up from the beginning.
+        No player acts in between: the players would set the table up from the beginning.
         """
         with self._virtual.paused():
             if self._session.ledger.standing or position:
@@ -140,7 +139,7 @@ class Tutor:
 
 
 def _state(lesson: Lesson, since: Sequence[Record]) -> LessonState:
-    """How far a lesson is by the records since it began."""
+    """Progress of a lesson by the records since its beginning."""
     counted = 0
     state: LessonState = "open"
     for record in since:
@@ -155,7 +154,7 @@ def _state(lesson: Lesson, since: Sequence[Record]) -> LessonState:
 
 
 def _marks(lesson: Lesson, ledger: SessionState) -> tuple[Mark, ...]:
-    """The example on the board as it is; nothing where it makes no sense there."""
+    """The example on the present board; empty if it is impossible there."""
     engine: Rules = ledger.engine
     try:
         return engine.trace(ledger.state, engine.parse_move(lesson.example))

@@ -1,7 +1,7 @@
-"""A table on which people drag, turn, throw, stack and take pieces; a camera films it.
+"""A table on which people drag, turn, throw, stack and take pieces, filmed by a camera.
 
-Simulated players keep the seats that nobody takes.  `VirtualTable.scene_at` is what the camera
-sees; pages look at the same bodies and act on them.
+Simulated players play the seats that no person takes. `VirtualTable.scene_at` is the camera's view;
+pages show the same bodies and act on them.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ from table.solids import Array
 from table.table_config import Setup
 
 Pace = Literal["play", "slow", "pause", "step"]
-"""How simulated players act: as usual, slowly, not any more, or once and then no more."""
+"""Pace of simulated players: usual, slow, paused, or one act and then paused."""
 SLOW_RATE = 0.35
-"""How fast their clock runs when they play slowly."""
+"""Rate of their clock at the slow pace."""
 LINGER_MS = 700
-"""Time that a hand stays over what it let go."""
+"""Time for which a hand stays over a released body."""
 SETTLES_MS = 1800
-"""Simulated players wait so long after a hand has gone."""
+"""Time for which simulated players wait after a hand has gone."""
 HOLDS_MS = 5000
-"""A body that is held by a page which does not answer any more is let go after so long."""
+"""Time after which a held body is released if its page no longer responds."""
 BESIDE_MM = 75.0
-"""How far beside the board, the cards and the dice corner pieces may be put."""
+"""Largest distance of pieces beside the board, the cards and the dice corner."""
 SHAKE_MS = 1000
 """Time for which a die is shaken before it is rolled."""
 LIFT_MM, HAND_MM = 25.0, 50.0
 """Heights of a body in the hand, and of the hand, above where the body lay."""
 THROWS = 60
-"""Tries to find a free place for a thrown piece, each scattered anew."""
+"""Number of tries to find a free place for a thrown piece, each with new scatter."""
 
 
 class WatchedRecords(Protocol):
@@ -70,9 +70,9 @@ class WatchedRecords(Protocol):
 class LyingBody:
     """A body as a page draws it.
 
-    `vertices_mm` are the five of a pyramid, else the outline; `label` says what it is, `text` is
-    printed on it. `rgb` is the light that comes back from it, linear, 0..1. `colour` is empty for
-    what has none of a player. `may` lists what may be done with it.
+    `vertices_mm` are the five of a pyramid, else the outline. `label` describes it, `text` is
+    printed on it. `rgb` is its reflectance, linear, 0..1. `colour` is empty if no player has it.
+    `may` lists the possible acts on it.
     """
 
     name: str
@@ -89,8 +89,8 @@ class LyingBody:
 class VirtualNow:
     """The table at a moment.
 
-    `reserve` are bodies that are not on the table, `people` the colours that people play, `busy`
-    is true while a simulated player acts.
+    `reserve` are bodies that are not on the table, `people` the colours that people play. `busy` is
+    true while a simulated player acts.
     """
 
     bodies: tuple[LyingBody, ...]
@@ -102,7 +102,7 @@ class VirtualNow:
 
 
 class VirtualTable:
-    """A table with simulated players that people may join.  Safe to use from many threads."""
+    """A table with simulated players that people may join; thread-safe."""
 
     def __init__(
         self,
@@ -121,13 +121,13 @@ class VirtualTable:
         self._was_ready = False
         self._pace: Pace = "play"
         self._acted = False
-        """Whether a simulated player acts for the one `step` that was asked for."""
+        """True once a simulated player acts for a requested `step`."""
         self._at_ms = self._players_ms = 0
         self._hand: tuple[Array, int] | None = None
-        """Where a hand is, (3,), and until when; a held body keeps it there."""
+        """Place of a hand, (3,), and until when; a held body keeps it there."""
         self._held: tuple[str, Body] | None = None
         self._shaken: tuple[str, int] = "", 0
-        """The die in somebody's hand, and until when."""
+        """The die in a person's hand, and until when."""
         outline = np.vstack([setup.outline_mm(), *(m.corners_mm for m in setup.fiducials.markers)])
         self.low_mm, self.high_mm = outline.min(axis=0), outline.max(axis=0)
         if setup.dice_corner is not None:
@@ -146,7 +146,7 @@ class VirtualTable:
         }
 
     def scene_at(self, at_ms: int) -> Scene:
-        """What lies there at a time; times must not go back."""
+        """The scene at a time; times must not go back."""
         with self._lock:
             passed_ms, self._at_ms = max(0, at_ms - (self._at_ms or at_ms)), at_ms
             self._let_players_act(passed_ms)
@@ -158,7 +158,7 @@ class VirtualTable:
             return self._with_hand(scene)
 
     def look(self) -> VirtualNow:
-        """The table as it is now."""
+        """The present table."""
         with self._lock:
             bodies, players = self._players.bodies, self._players
             upwards = sorted(bodies, key=lambda name: float(bodies[name].vertices_mm[:, 2].max()))
@@ -184,8 +184,8 @@ class VirtualTable:
     ) -> None:
         """Do something with a piece.
 
-        `hold` and `drop` bring its middle to (x, y) and turn it; `turn` turns it where it is.
-        Raises InputError for what is not there, cannot be done, or is not people's to do now.
+        `hold` and `drop` bring its middle to (x, y) and turn it; `turn` turns it at its place.
+        Raises InputError for a missing piece, an impossible act, or one that people may not do now.
         """
         with self._lock:
             if what not in self._acts:
@@ -232,17 +232,17 @@ class VirtualTable:
 
     @property
     def set_up_after(self) -> int | None:
-        """The newest record when the table was set up for the game on record; None before that."""
+        """The newest record when the table was set up for the game on record; None before."""
         return self._set_up_after if self._players.ready else None
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Nobody does anything meanwhile, and no picture is taken."""
+        """Suspend all acts and pictures meanwhile."""
         with self._lock:
             yield
 
     def _let_players_act(self, passed_ms: int) -> None:
-        """Let the players' clock run; none of them begins an act while a hand is at the table."""
+        """Run the players' clock; none of them begins an act while a hand is at the table."""
         since = self._session.records(self._read)
         for record in since:
             if isinstance(record.event, SeatTaken):
@@ -265,9 +265,9 @@ class VirtualTable:
         self._players.people = self._here | self._phones
 
     def _follow(self) -> None:
-        """Take what players have put on the table out of the reserve, and put there what they took.
+        """Move bodies out of the reserve that players put on the table, and taken ones into it.
 
-        So nothing is lost.
+        So no body is lost.
         """
         before, now = self._known, self._players.bodies
         if before is now:
@@ -286,7 +286,7 @@ class VirtualTable:
         self._reserve, self._known = {**reserve, **gone}, now
 
     def _with_hand(self, scene: Scene) -> Scene:
-        """The scene with the hand of whoever plays by the page, and what it holds."""
+        """The scene with the hand of the person at the page, and the body in it."""
         if self._hand is None or (self._held is None and self._at_ms > self._hand[1]):
             return scene
         who = next(iter(sorted(self._players.people)), self._setup.game.colours[0])
@@ -366,7 +366,7 @@ class VirtualTable:
         self._reach(place_mm)
 
     def _drop(self, name: str, place_mm: Array, turn_deg: float) -> None:
-        """Let a body go at a place, turned; from the hand of a player it is thrown there."""
+        """Release a body at a place, turned; a player's piece is thrown there from the hand."""
         self._check(place_mm)
         bodies, body = self._players.bodies, self._find_body(name)
         group = names_of_stack(bodies, name) if name in bodies else [name]
@@ -406,7 +406,7 @@ class VirtualTable:
         self._lay(place_bodies(bodies, wanted, self._setup, stacks=False), middle_mm(body))
 
     def _stack(self, name: str, _place: Array, _turn: float) -> None:
-        """Put a piece on the nearest that stands."""
+        """Put a piece on the nearest standing one."""
         bodies, body = self._players.bodies, self._find_body(name)
         below = [
             other
@@ -444,7 +444,7 @@ class VirtualTable:
         )
 
     def _put_back(self, _name: str, _place: Array, _turn: float) -> None:
-        """Lay everything as it lay when the referee last agreed."""
+        """Restore the bodies as they lay when the referee last agreed."""
         recorded = self._players.recorded()
         if recorded is None:
             raise InputError(msg("The referee has not agreed to a table yet."))
@@ -455,7 +455,7 @@ class VirtualTable:
         self._lay({}, (self.low_mm + self.high_mm) / 2)
 
     def _lay(self, bodies: Bodies | None, place_mm: Array) -> None:
-        """The table is so from now on, and the hand that did it is still over the place."""
+        """Set the bodies, and keep the hand over the place."""
         self._held = None
         if bodies is None:
             raise InputError(msg("There is no room for it there."))
@@ -467,7 +467,7 @@ class VirtualTable:
 
 
 def _counters_under(bodies: Bodies, place_mm: Array) -> list[str]:
-    """Names of the counters at a place, which whoever puts a piece there takes away."""
+    """Names of the counters at a place, which are taken away when a piece is put there."""
     return [
         name
         for name, body in bodies.items()
@@ -476,7 +476,7 @@ def _counters_under(bodies: Bodies, place_mm: Array) -> list[str]:
 
 
 def _pips(die: SceneDie) -> int:
-    """The face of a die that is up."""
+    """The upper face of a die."""
     axis = int(np.abs(die.rotation[2]).argmax())
     pips = (2, 3, 1)[axis]
     return pips if die.rotation[2, axis] > 0 else 7 - pips

@@ -1,1 +1,1 @@
-"""Made-up tables: what lies where."""
+"""Random tables and positions."""

@@ -1,7 +1,7 @@
-"""Made-up cases with exact truth, as files: image.jpg, empty.jpg, table.json, truth.json.
+"""Random cases with exact truth, as files: image.jpg, empty.jpg, table.json, truth.json.
 
-That is the layout that observers are scored on. Tables, lamps, lenses, camera places, plastics and
-throws all vary with the seed. See `simulation.render.scene` for what is drawn.
+Observers are scored on files of this layout. Tables, lamps, lenses, camera places, plastics and
+throws all vary with the seed. `simulation.render.scene` describes the drawn scenes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from vision.cameras.frame import Image, swapped
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """A whole case: what is known of the table, the camera's place, what is there."""
+    """A whole case: setup, camera's place and layout."""
 
     setup: Setup
     camera: Camera
@@ -57,10 +57,10 @@ class Case:
 def write_case(
     folder: Path, kind: Kind, seed: int, width_px: int | None = None, before: PicturesOf = Renderer
 ) -> None:
-    """Make the case of a kind and seed and write its files into `folder`, which is made if need be.
+    """Make the case of a kind and seed and write its files into `folder`, created if needed.
 
-    `width_px` is the width of its pictures if not the lens's own, `before` what takes them; a tiled
-    board has no picture before play. Raises InputError.
+    `width_px` is the width of its pictures, by default the lens's; `before` makes the renderer. A
+    tiled board has no picture before play. Raises InputError.
     """
     case, rng = random_case(kind, seed), np.random.default_rng([seed, 99])
     setup = case.setup if width_px is None else resized(case.setup, width_px)
@@ -78,7 +78,7 @@ def write_case(
 
 
 def random_case(kind: Kind, seed: int) -> Case:
-    """The case of a kind and seed, not drawn yet."""
+    """The case of a kind and seed, not yet drawn."""
     if kind not in KINDS:
         raise InputError(
             msg(
@@ -110,7 +110,7 @@ def random_view(setup: Setup, seed: int) -> tuple[Camera, Scene]:
 
 
 def resized(setup: Setup, width_px: int) -> Setup:
-    """The same table before a sensor with the same view and fewer or more pixels."""
+    """The same table and view with another number of pixels."""
     lens = setup.camera
     scale = width_px / lens.width
     (fx, _, cx), (_, fy, cy), last = lens.matrix
@@ -126,7 +126,7 @@ def resized(setup: Setup, width_px: int) -> Setup:
 
 
 def truth_document(case: Case) -> JsonObject:
-    """The answer as plain data: pieces on and off the board, with gaps to the target.
+    """The truth as plain data: pieces on and off the board, with gaps to the target.
 
     A gap of -1 means that the piece stands on the target.
     """
@@ -191,7 +191,7 @@ def _write_jpeg(path: Path, image: Image, quality: int) -> None:
 def _random_arm(
     setup: Setup, camera: Camera, layout: Layout, rng: np.random.Generator
 ) -> tuple[Limb, ...]:
-    """Sometimes an arm that reaches in over a fiducial card and hides nothing that lies there."""
+    """Sometimes an arm that reaches in over a fiducial card and covers no piece."""
     if rng.random() > 0.35:
         return ()
     counters = [slab.vertices_mm for slab in layout.slabs if not isinstance(setup.board, Tiles)]
@@ -215,7 +215,7 @@ def _random_arm(
 
 
 def _covered_marker_ids(setup: Setup, camera: Camera, limbs: tuple[Limb, ...]) -> tuple[int, ...]:
-    """Ids of the markers of which anything is hidden."""
+    """Ids of the markers that are covered at least in part."""
     shares = np.array([(a, b) for a in np.linspace(0, 1, 9) for b in np.linspace(0, 1, 9)])
     ids = []
     for marker in setup.fiducials.markers:

@@ -25,14 +25,14 @@ from table.solids import Array, lying, upright
 from table.table_config import Setup
 
 FREE_MM = 0.3
-"""Least gap in mm between things that do not touch."""
+"""Least gap between objects that do not touch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """What lies on a table: pieces, counters and tiles.
+    """Pieces, counters and tiles on a table.
 
-    `truth` holds what else the truth of such a board says.
+    `truth` holds further truth of the board.
     """
 
     placed: tuple[Placed, ...]
@@ -43,7 +43,7 @@ class Layout:
 def random_layout(setup: Setup, rng: np.random.Generator) -> Layout:
     """A random position of the game of `setup`.
 
-    Raises InputError for a game that is not known or does not fit the board.
+    Raises InputError for an unknown game, or one that does not fit the board.
     """
     board = setup.board
     match setup.game.name:
@@ -71,7 +71,7 @@ def random_layout(setup: Setup, rng: np.random.Generator) -> Layout:
 
 
 def lay_nests(setup: Setup, board: Coasters, rng: np.random.Generator) -> Layout:
-    """One lying nest for each player, of which the outermost piece shows.
+    """One lying nest for each player, with only its outermost piece visible.
 
     Layers that were shot off lie beside the board.
     """
@@ -168,7 +168,7 @@ class Ice:
         self.slabs: list[Slab] = []
 
     def lay(self, middle: Array, cell_mm: float, placed: list[Placed]) -> bool:
-        """Lay a counter near the middle of a cell; False where there is no room for it."""
+        """Lay a counter near the middle of a cell; False if there is no room."""
         slack = 0.5 * (cell_mm - self.kind.diameter_mm)
         for _ in range(12):
             spot = middle + jitter(self.rng, slack)
@@ -229,7 +229,7 @@ class Ice:
 
 
 def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
-    """A floe with some tiles gone, some slid elsewhere and some askew, with pyramids on it."""
+    """A floe with tiles missing, displaced and askew, and pyramids on it."""
     tiles = {floe.place: floe.tile for floe in starting_board(4).floes}
     places = {
         (column, row): tiles.get(f"{FILES[column]}{row + 1}", "")
@@ -287,7 +287,7 @@ def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
 def _pushed_place(
     board: Tiles, place: tuple[int, int], held: set[tuple[int, int]], rng: np.random.Generator
 ) -> tuple[Array, float]:
-    """Where a tile really lies: middle (2,) in mm, and turn in degrees.
+    """Actual place of a tile: middle (2,) in mm, and rotation in degrees.
 
     It is nearly in its place, or pushed towards an empty place beside it.
     """
@@ -305,7 +305,7 @@ def _pushed_place(
 
 
 def _stand_pyramids(thrower: Thrower, board: Tiles, slabs: list[Slab]) -> None:
-    """Some of every player's pyramids on tiles; they may reach a little beyond the edge."""
+    """Some of every player's pyramids on tiles; they may extend slightly beyond the edge."""
     rng, share = thrower.rng, float(thrower.rng.uniform(0.5, 1.0))
     for colour in thrower.setup.game.colours:
         for size in thrower.setup.sizes:
@@ -325,7 +325,7 @@ def _stand_pyramids(thrower: Thrower, board: Tiles, slabs: list[Slab]) -> None:
 
 
 def jitter(rng: np.random.Generator, slack_mm: float) -> Array:
-    """A random offset (2,) from the middle: most are small, some as large as the slack."""
+    """A random offset (2,) from the middle, mostly small, at most as large as the slack."""
     turn, share = float(rng.uniform(0, 2 * math.pi)), float(rng.beta(1.2, 3.0))
     return share * slack_mm * np.array([math.cos(turn), math.sin(turn)])
 

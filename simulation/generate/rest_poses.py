@@ -1,4 +1,4 @@
-"""Where thrown pieces come to rest: free of each other, touching, on top, or leaning."""
+"""Rest poses of thrown pieces: free of each other, touching, on top, or leaning."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from table.pieces import PieceSize
 from table.solids import Array, Solid, lying, tipped, upright
 
 CONTACT_MM = 0.02
-"""Gap left between solids that are made to touch, so that they never overlap."""
+"""Gap between touching solids, so that they never overlap."""
 LEAN_DEG = (3.0, 42.0)
-"""A piece tipped up by less lies; one tipped up by more falls back on its base."""
+"""Range of a leaning piece's tilt. Below it the piece lies; above it, it falls back on its base."""
 
 UPRIGHT = 0.15
-"""Share of thrown pieces that come to stand."""
+"""Share of thrown pieces that end standing."""
 
 
 def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
@@ -23,9 +23,9 @@ def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
 
 
 def slide_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None:
-    """`solid` slid towards `other`, by `share` of the way to contact.
+    """`solid` moved towards `other`, by `share` of the way to contact.
 
-    None where it would pass by, or already touches.
+    None if it would pass by, or already touches.
     """
     ahead = other.vertices_mm[:4].mean(axis=0)[:2] - solid.vertices_mm[:4].mean(axis=0)[:2]
     distance = float(np.linalg.norm(ahead))
@@ -68,7 +68,7 @@ def lean_against(
     """A piece that leans on `support`: fallen along its heading about a base edge on the table.
 
     The edge is at `edge_mm` (2,). The piece turns about it until it meets the support, and rests
-    there if its weight keeps it leaning; None if it cannot.
+    there if its weight keeps it leaning; otherwise None.
     """
     flat = lying(size, float(edge_mm[0]), float(edge_mm[1]), heading_deg, z_mm)
 

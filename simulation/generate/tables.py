@@ -51,7 +51,7 @@ SCREENS = ((1640, 1232), (1920, 1080), (2304, 1296))
 
 
 def random_board(kind: Kind, rng: np.random.Generator) -> Board:
-    """A board of the game of a kind, in one of the sizes that people make them in."""
+    """A board for a kind of game, in one of its usual sizes."""
     match kind:
         case "boule":
             width, depth = float(rng.uniform(420, 700)), float(rng.uniform(380, 600))
@@ -83,7 +83,7 @@ THICKNESSES_MM: dict[Kind, tuple[float, ...]] = {
 
 
 def random_setup(kind: Kind, rng: np.random.Generator) -> Setup:
-    """A table with four cards around a board, some of them laid down carelessly."""
+    """A table with four cards around a board, some of them laid carelessly."""
     board = random_board(kind, rng)
     thickness = float(rng.choice(THICKNESSES_MM[kind]))
     return Setup(
@@ -225,7 +225,7 @@ def square_marker(
 
 
 def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
-    """A camera tilted by 0 to 35 degrees, nearly as near as all cards and its stand allow."""
+    """A camera tilted by 0 to 35 degrees, nearly as close as all cards and its stand allow."""
     cards = np.array([marker.corners_mm for marker in setup.fiducials.markers]).reshape(-1, 2)
     middle = cards.mean(axis=0)
     cards = np.column_stack(
@@ -253,7 +253,7 @@ def nearest_view_mm(
 ) -> float:
     """The first distance at which a camera that looks at the target sees all points (n, 3).
 
-    It stands in the direction `back` (3,) from the target; `margin_px` is left at the edges. Raises
+    Its direction from the target is `back` (3,); `margin_px` is left at the edges. Raises
     InputError if no distance is enough.
     """
     most_px = np.array([lens.width, lens.height]) - margin_px
@@ -320,7 +320,7 @@ def _random_lamps(setup: Setup, rng: np.random.Generator) -> tuple[Lamp, ...]:
 
 
 def _random_sensor(light: float, rng: np.random.Generator) -> Sensor:
-    """A sensor that is exposed for so much light; one of eight is over-exposed."""
+    """A sensor exposed for this amount of light; one of eight is over-exposed."""
     over_exposed = rng.random() < 0.12
     exposure = float(rng.uniform(1.4, 2.2) if over_exposed else rng.uniform(0.75, 1.25)) / light
     return Sensor(
@@ -339,7 +339,7 @@ def _random_sensor(light: float, rng: np.random.Generator) -> Sensor:
 
 
 def _random_mat(rng: np.random.Generator) -> Surface | None:
-    """A mat on the table, on three tables of four."""
+    """A mat on the table, for three tables of four."""
     if rng.random() >= 0.75:
         return None
     mat = _redye(MATS[int(rng.integers(len(MATS)))], rng)
@@ -347,7 +347,7 @@ def _random_mat(rng: np.random.Generator) -> Surface | None:
 
 
 def _random_extent(setup: Setup, rng: np.random.Generator) -> tuple[float, float, float, float]:
-    """Where the table ends, beyond all fiducials: least x and y, largest x and y, in mm."""
+    """Extent of the table, beyond all fiducials: least x and y, largest x and y, in mm."""
     corners = np.array([marker.corners_mm for marker in setup.fiducials.markers], np.float32)
     x, y, width, depth = (float(value) for value in cv2.boundingRect(corners.reshape(-1, 1, 2)))
     left, near, right, far = (float(edge) for edge in rng.uniform(200, 800, 4))
@@ -355,7 +355,7 @@ def _random_extent(setup: Setup, rng: np.random.Generator) -> tuple[float, float
 
 
 def _redye(surface: Surface, rng: np.random.Generator) -> Surface:
-    """The same material in another shade, sometimes in another colour altogether."""
+    """The same material in another shade, sometimes in a different colour."""
     rgb = np.array(surface.rgb)
     if surface.kind != "wood" and rng.random() < 0.35:
         rgb = rng.permutation(rgb)
@@ -367,7 +367,7 @@ def _redye(surface: Surface, rng: np.random.Generator) -> Surface:
 
 
 def _random_squares(rng: np.random.Generator) -> tuple[Rgb, Rgb]:
-    """Dark and light squares: those of well-known boards, lighter, darker or paler."""
+    """Dark and light squares like those of well-known boards, lighter, darker or paler."""
     dark, light = SQUARES[int(rng.integers(len(SQUARES)))]
     if rng.random() < 0.3:
         return dark, light

@@ -1,4 +1,4 @@
-"""Throws of made-up games: where the pieces of a whole end or attack lie on a table."""
+"""Random throws: places of the pieces of a whole end or attack on a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AT_REST: tuple[Role, ...] = ("reserve", "stray")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A piece and what it is in the game; `lies_on` says what it rests on besides the table."""
+    """A piece and its role in the game; `lies_on` is what it rests on besides the table."""
 
     piece: ScenePiece
     size: str
@@ -36,13 +36,13 @@ class Placed:
 
 
 class Thrower:
-    """Lays pieces on a table so that no two overlap.
+    """Lays pieces on a table without overlap.
 
-    Each colour is see-through or solid; the colours of a set may be a mixture of both.
+    Each colour is see-through or opaque; the colours of a set may be a mixture of both.
     """
 
     def __init__(self, setup: Setup, rng: np.random.Generator, opaque_share: float = 0.35) -> None:
-        """`opaque_share` is how often a colour is not see-through; most sets are of one kind."""
+        """`opaque_share` is the probability that a colour is opaque; most sets are of one kind."""
         self.setup, self.rng = setup, rng
         self.size: PieceSize = setup.sizes[0]
         mixed = rng.random() < 0.2
@@ -110,7 +110,7 @@ class Thrower:
         *,
         size: PieceSize | None = None,
     ) -> bool:
-        """Lay a piece down near a place, free of the others; False where there is no room."""
+        """Lay a piece down near a place, free of the others; False if there is no room."""
         size = size or self.size
         for _ in range(40):
             x, y = around_mm + self.rng.normal(0, spread_mm, 2)
@@ -137,7 +137,7 @@ class Thrower:
         )
 
     def lean(self, colour: str, role: Role) -> bool:
-        """Let a piece fall against one that lies there; False where none can carry it."""
+        """Let a piece fall against a lying one; False if none can carry it."""
         for _ in range(40):
             support = self.placed[int(self.rng.integers(len(self.placed)))].piece.solid
             if support.vertices_mm[:, 2].min() < -0.01:
@@ -181,7 +181,7 @@ class Thrower:
         self.placed.append(last)
 
     def _fits(self, solid: Solid, role: Role) -> bool:
-        """Whether it is wholly inside the outline, or wholly outside it, frame and cards."""
+        """Whether it is wholly inside the outline, or wholly outside outline, frame and cards."""
         outline, plan = self.setup.outline_mm(), solid.vertices_mm[:, :2]
         if role not in AT_REST:
             return all(within(outline, corner) for corner in plan)
@@ -193,7 +193,7 @@ class Thrower:
 
 
 def _shade(rgb: Rgb, rng: np.random.Generator) -> Rgb:
-    """A colour as another manufacturer would make it."""
+    """A colour with the variation between manufacturers."""
     r, g, b = (
         float(min(value, 0.85))
         for value in np.array(rgb) * rng.uniform(0.75, 1.25) * rng.uniform(0.88, 1.12, 3)

@@ -1,4 +1,4 @@
-"""What simulated players do, and whether the referee ruled on it as it truly was."""
+"""Acts of simulated players, and comparison of the referee's rulings with the truth."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard", "declar
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What somebody does, and the ruling that the referee must make of it.
+    """What a player does, and the ruling that the referee must make of it.
 
-    `bodies` is the table afterwards; `message` is told instead of anything being done. `moves` are
-    played or, where they are refused, tried; empty for what is no move. `code` is empty where any
-    code will do. What is `heard` counts, announced or only noted; what is done `again` is refused,
-    but what it moved counts; people decide what is `declared`. `typed` is what people say where the
-    camera did not see it.
+    `bodies` is the table afterwards. `message` is said in place of an act on the table. `moves` are
+    played or, if refused, tried; empty if the act is no move. `code` is empty where any code is
+    right. An act that is `heard` counts, announced or only noted. One that is to be done `again` is
+    refused, but what it moved counts. Players decide on one that is `declared`. `typed` is what
+    they enter if the camera did not see the act.
     """
 
     name: str
@@ -45,16 +45,16 @@ class Act:
 
     @property
     def lawful(self) -> bool:
-        """Whether it counts."""
+        """True if it counts."""
         return self.ruling in ("accepted", "again", "heard")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedAct:
-    """An act with what the referee said about it, and whether that was right.
+    """An act, the referee's ruling on it, and whether that was right.
 
-    `verdict` is "asked" where people were asked, "not seen" where the act could not be seen or
-    its squares are left open, "nothing" where nothing was recorded: no verdict, or a question
+    `verdict` is "asked" if a question was asked. It is "not seen" if the act could not be seen or
+    its squares are left open. It is "nothing" if nothing was recorded: no verdict, or a question
     without the true answer.
     """
 
@@ -67,9 +67,9 @@ class JudgedAct:
 def act_verdict(
     act: Act, events: tuple[Event, ...], stands: bool
 ) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
-    """Judge what the referee made of an act.
+    """Compare the referee's ruling on an act with the truth.
 
-    `stands`: the record says afterwards what truly happened.
+    `stands` is true if the record afterwards agrees with the truth.
     """
     heard = [
         event
@@ -117,17 +117,17 @@ def act_verdict(
     named, played = act.code in ("", event.code), act.moves == event.moves
     as_described = (
         (named or played) if act.lawful else named and (played or not act.moves)
-    )  # what was asked before has the code of the question
+    )  # an act that was asked about before has the question's code
     if stands and ruling == act.ruling and as_described:
         return "right"
     return "not seen" if act.lawful and agrees_up_to_doubt(event.moves, act.moves) else "wrong"
 
 
 def agrees_up_to_doubt(recorded: tuple[str, ...], truth: tuple[str, ...]) -> bool:
-    """True if the moves hold the true ones, whose squares may be too close to call.
+    """True if recorded moves agree with the true ones, up to squares that are too close to call.
 
-    In the notation a question mark stands after each of these. What was done, the first word of a
-    move, is never open: a throw that counts is not one that is thrown again.
+    The notation has a question mark after each of these. The kind of a move, its first word, is
+    never open: a throw that counts differs from one that is thrown again.
     """
     if [move.split()[0] for move in recorded] != [move.split()[0] for move in truth]:
         return False
@@ -138,19 +138,19 @@ def agrees_up_to_doubt(recorded: tuple[str, ...], truth: tuple[str, ...]) -> boo
 
 
 def may_lead_to_question(event: Event, act: Act) -> bool:
-    """Whether a question may follow from the event, for whoever waits for it."""
+    """True if a question may follow from the event."""
     return _cannot_see(event) or _is_waiting_notice(event) or (act.lawful and _out_of_sync(event))
 
 
 def rests_on_table(event: Event) -> bool:
-    """Whether the table was as the record says when this was put on record."""
+    """True if the table was as recorded at the time of the event."""
     return isinstance(event, Answered | Corrected | Declared) or (
         isinstance(event, VerdictReached) and event.observation is not None
     )
 
 
 def is_heard(event: Event) -> bool:
-    """Whether it was said, rather than seen on the table."""
+    """True if it was said, rather than seen on the table."""
     return isinstance(event, InputRecorded) or (
         isinstance(event, VerdictReached) and event.observation is None
     )
@@ -161,7 +161,7 @@ def _cannot_see(event: Event) -> bool:
 
 
 def _is_waiting_notice(event: Event) -> bool:
-    """Whether it only says that the table is not what the game waits for."""
+    """True if it only says that the table is not what the game waits for."""
     return isinstance(event, VerdictReached) and event.verdict == "waiting"
 
 

@@ -1,8 +1,8 @@
 """Simulated players of the games that are played on a board.
 
-They move, roll and vote; they err and cheat, and put it right. One way of playing serves all games.
-What lies on the table is a value, `Bodies`; an act makes another one of it, and says what the
-referee has to rule. A game only knows its states and what may be done in them: see `Play`.
+They move, roll and vote; they make mistakes, cheat, and correct it. One driver serves all games.
+The contents of the table are a value, `Bodies`. An act makes a new one, and states the ruling that
+the referee has to make. A game only knows its states and their possible acts: see `Play`.
 """
 
 from __future__ import annotations
@@ -45,32 +45,32 @@ from table.table_config import Setup
 from vision.cameras.frame import Frame
 
 MISTAKES = 0.25
-"""Chance of a mistake before a move, if the game has one that can be made."""
+"""Probability of a mistake before a move, if the game has a possible one."""
 THINK_MS = 1200
-"""Time for an answer, and for a look at the table after it was put right."""
+"""Time before an answer, and after the table was corrected."""
 SAY_MS = 500
-"""Time to say a word."""
+"""Time for a spoken word."""
 SHAKE_MS = 800
 """Time for which a die is shaken before it is rolled."""
 SEEN_MS, SEEN_FRAMES = 1200, 4
-"""The players leave what they laid back alone for so long, and so many pictures."""
+"""Time, and number of pictures, for which players do not touch what they laid back."""
 PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
-"""An act without a ruling is put back once both have passed."""
+"""Time, and number of pictures, after both of which an act without a ruling is undone."""
 IN_VAIN = 5
-"""After so many tries at the same act, none of which was ruled on rightly, people declare it."""
+"""Number of lawful acts in a row without a right ruling after which the act is declared."""
 SET_UPS = 2
-"""How often a board is set up again before people say how it is."""
+"""Number of repeated set-ups of a board before its position is declared."""
 
 
 class Play(Protocol):
-    """A game, as simulated players play it."""
+    """A game for simulated players."""
 
     @property
     def engine(self) -> Rules:
         """Its rules."""
 
     def begin(self, state: Any) -> Act | None:
-        """Set up the board; None where it begins empty."""
+        """Set up the board; None if it begins empty."""
 
     def laid(self, state: Any) -> Bodies | None:
         """As `ByHand.laid`."""
@@ -82,7 +82,7 @@ class Play(Protocol):
         """A random act that the rules forbid, or None."""
 
     def same(self, state: Any, other: Any) -> bool:
-        """Whether two states say the same."""
+        """Whether two states are equivalent."""
 
     def spares(self) -> Bodies:
         """As `ByHand.spares`."""
@@ -101,30 +101,30 @@ class Play(Protocol):
 
 
 class ByHand:
-    """What a person's hands find in a game, where it is nothing special."""
+    """Default methods of `Play`."""
 
     def laid(self, _state: Any) -> Bodies | None:
-        """The table in any state of a game; None where players know its beginning only."""
+        """The table in any state of a game; None if only that of the beginning is known."""
         return None
 
     def spares(self) -> Bodies:
-        """Pieces that players have in hand before the game."""
+        """Pieces in players' hands before the game."""
         return {}
 
     def named(self, bodies: Bodies) -> Bodies:
-        """The bodies by the names that the game gives them where they lie now."""
+        """The bodies by the names that the game gives them at their present places."""
         return bodies
 
     def taken(self, bodies: Bodies, name: str) -> Bodies:
-        """The table after somebody took a body off, and all that stands on it."""
+        """The table without a body and all that stands on it."""
         return without(bodies, *names_of_stack(bodies, name))
 
     def completed(self, _state: Any, bodies: Bodies) -> Bodies:
-        """The table with what belongs there in a state, and nobody brings along with a move."""
+        """The table with the bodies of a state that no move brings along."""
         return bodies
 
     def mover(self, state: Any) -> str | None:
-        """Who acts next; None where it is nobody's turn."""
+        """Who acts next; None if it is nobody's turn."""
         waited = (getattr(state, name, None) for name in ("next", "attacker", "to_move"))
         return next((player for player in waited if player), None)
 
@@ -139,12 +139,12 @@ def _no_rulings(_setup: Setup) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardPlayers:
-    """How simulated players play a game on a board.
+    """Simulated play of a game on a board.
 
     It is an entry point of the group `rinkside.players`, under the game's name. `random_setup`
-    makes up a table, `play` knows the game. `finish` adds to the table, from chance or its seed,
-    what the game needs besides, and says who plays; `rulings` are options that the game is played
-    with on it, where they are not the usual ones. Lessons are given on the table of `lessons_seed`.
+    makes a random table, `play` is the game's `Play`. `finish` adds the game's further needs to the
+    table, from chance or its seed, and names the players. `rulings` are the options on that table
+    that differ from the usual ones. Lessons are given on the table of `lessons_seed`.
     """
 
     random_setup: Callable[[np.random.Generator], Setup]
@@ -155,7 +155,7 @@ class BoardPlayers:
 
 
 class DemoTable(Protocol):
-    """A simulated table before its game, with everybody who will play at it."""
+    """A simulated table before its game, with all its players."""
 
     @property
     def setup(self) -> Setup:
@@ -163,19 +163,19 @@ class DemoTable(Protocol):
 
     @property
     def place(self) -> Camera:
-        """Where its camera hangs."""
+        """Its camera's pose."""
 
     @property
     def rulings(self) -> dict[str, str]:
-        """Options that the game is played with, where they are not the usual ones."""
+        """Options of the game that differ from the usual ones."""
 
     @property
     def empty(self) -> Frame | None:
-        """A picture of it before play, None where tiles are the board."""
+        """A picture of it before play, None if tiles are the board."""
 
     @property
     def stage(self) -> Stage:
-        """What it stands on, and its light."""
+        """Its surface and light."""
 
     def seated(self, session: Any, setup: Setup) -> SeatedPlayers:
         """Its players at a table with a setup for their game; their commands go to `session`."""
@@ -184,9 +184,10 @@ class DemoTable(Protocol):
 class SeatedPlayers(Protocol):
     """Players at a table, which people may join.
 
-    `bodies` is what lies there, and `people` are the colours that people play: nobody else moves,
-    rolls or votes for these. `stacks` says whether pieces may stand on each other, `throws` whether
-    they come on the table by throws. While they are told to wait (`waits`), none begins anything.
+    `bodies` are the contents of the table. `people` are the colours that people play: no simulated
+    player moves, rolls or votes for these. `stacks` is true if pieces may stand on each other,
+    `throws` if they come on the table by throws. While `waits` is true, no simulated player begins
+    an act.
     """
 
     bodies: Bodies
@@ -197,17 +198,17 @@ class SeatedPlayers(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether one of them is doing something."""
+        """True while one of them acts."""
 
     @property
     def ready(self) -> bool:
-        """Whether the table is set up for the game that is on record."""
+        """True if the table is set up for the game on record."""
 
     def scene_at(self, at_ms: int) -> Scene:
-        """What lies there at a time; times must not go back."""
+        """The scene at a time; times must not go back."""
 
     def arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
-        """The arm of somebody in a player's seat, with the hand at a place (3,)."""
+        """The arm of a player from the player's seat, with the hand at a place (3,)."""
 
     def spares(self) -> Bodies:
         """As `ByHand.spares`."""
@@ -216,11 +217,11 @@ class SeatedPlayers(Protocol):
         """As `ByHand.taken`."""
 
     def recorded(self) -> Bodies | None:
-        """The bodies as they lay when the referee last agreed; None before that."""
+        """The bodies as they lay when the referee last agreed; None before."""
 
 
 class ObservedSession(Protocol):
-    """What the players know of the game: a `referee.sessions.session.Session`."""
+    """The players' view of the session: a `referee.sessions.session.Session`."""
 
     @property
     def ledger(self) -> SessionState:
@@ -230,14 +231,14 @@ class ObservedSession(Protocol):
         """Records with seq > `after`."""
 
     def command(self, command: Command) -> Any:
-        """Say something to the referee."""
+        """Send a command to the referee."""
 
 
 class Players:
     """All players at a board.
 
-    The camera calls `scene_at` in order of time; `done` lists all acts in order. `state` is what
-    truly happened: it follows the players, not the referee, whom they correct where it errs.
+    The camera calls `scene_at` in order of time; `done` lists all acts in order. `state` is the
+    truth: it follows the players, who correct the referee where it errs.
     """
 
     def __init__(
@@ -259,28 +260,28 @@ class Players:
             mistakes,
         )
         self._game_seq, self._set_up = session.ledger.game_seq, -1
-        """The game that they play, and the last one that they set the table up for."""
+        """The game that is played, and the last one for which the table was set up."""
         self.bodies: Bodies = {}
         self._seen: Bodies = {}
         self.people: frozenset[str] = frozenset()
         self.stacks, self.waits, self._acting = False, False, False
         self._followed = 0
-        """The newest record whose table the players laid."""
+        """The newest record whose table the players have laid."""
         self.spares, self.taken = play.spares, play.taken
         self.throws = bool(play.spares())
         self._lay_at: dict[str, Bodies] = {}
-        """How the table lay in each state of this game's record, where it is known."""
+        """Bodies in each state of this game's record, if known."""
         self._noted, self._noted_state = session.ledger.seq, str(self.state)
-        """The newest record that `_lay_at` knows of, and the state after it."""
+        """The newest record in `_lay_at`, and the state after it."""
         self._in_vain = 0
-        """How many lawful acts in a row nobody ruled on rightly."""
+        """Number of lawful acts in a row without a right ruling."""
         self._people = PlayerHands(session, setup)
         self.arm = self._people.arm
         self._script = self._play_evening()
 
     @property
     def busy(self) -> bool:
-        """Whether one of them is doing something, or is about to lay back what was undone."""
+        """True while one of them acts, or is about to lay back what was undone."""
         return self._acting or self._has_undone_moves()
 
     @property
@@ -289,7 +290,7 @@ class Players:
         return self._set_up == self._session.ledger.game_seq
 
     def scene_at(self, at_ms: int) -> Scene:
-        """What lies and moves on the table at a time; times must not go back."""
+        """The scene at a time; times must not go back."""
         self._people.look_up(at_ms)
         self._note()
         self._script = self._people.go_on(self._script, self._resume)
@@ -313,19 +314,19 @@ class Players:
         )
 
     def _resume(self) -> Steps:
-        """The rest of the evening, as it is recorded, after a moment's thought."""
+        """Play on from the recorded state, after THINK_MS."""
         self.state = self._session.ledger.state
         yield from self._people.wait(THINK_MS)
         yield from self._play_turns()
 
     def _play_evening(self) -> Steps:
-        """All that the players do, one step a frame."""
+        """All acts of the players, one step a frame."""
         yield
         yield from self._begin()
         yield from self._play_turns()
 
     def _play_turns(self) -> Steps:
-        """All that they do once the board is set up."""
+        """All acts after the board is set up."""
         while True:
             self._acting = False
             while self.waits:
@@ -361,7 +362,7 @@ class Players:
                 yield from self._act()
 
     def _act(self) -> Steps:
-        """Do what comes next, or a mistake before it; people see to what is theirs."""
+        """Do the next act, or a mistake before it; people do their own acts."""
         self._remember()
         if self._rng.random() < self._mistakes * (not self.people) and (
             wrong := self._play.mistake(self.state, self.bodies)
@@ -380,7 +381,7 @@ class Players:
             yield from self._declare(act)
 
     def _begin(self) -> Steps:
-        """Set up the board, as it stands in a game that was declared to have begun already."""
+        """Set up the board, also that of a game that was declared to have begun already."""
         laid = self._play.laid(self.state) if self._session.ledger.standing else None
         if laid is None:
             yield from self._set_up_board()
@@ -390,9 +391,9 @@ class Players:
         self._set_up = self._game_seq
 
     def _set_up_board(self) -> Steps:
-        """Set up the board as it is at the beginning of a game.
+        """Set up the board for the beginning of a game.
 
-        Where the camera cannot make it out, it stays as it is, and people declare its moves.
+        If the camera cannot read it, it stays as it is, and its moves are declared.
         """
         begin = self._play.begin(self.state)
         for _ in range(SET_UPS):
@@ -406,7 +407,7 @@ class Players:
             yield from self._declare(begin)
 
     def _declare(self, act: Act) -> Steps:
-        """Do what the referee does not make out, and tell it."""
+        """Do an act that the referee cannot see, and declare it."""
         yield from self._lay(act.bodies)
         if act.moves:
             self._people.say(Declare(moves=act.moves, decided_by=WHO))
@@ -416,8 +417,8 @@ class Players:
     def _follow(self) -> Steps:
         """Follow people: those at the table, and those who changed the record at the panel.
 
-        What was undone is laid as it was before. Nothing is done where the players never laid that
-        state, and nobody plays with them.
+        Undone moves are laid back. Nothing is laid if the players never laid that state, and no
+        person plays.
         """
         ledger = self._session.ledger
         self._followed = ledger.seq
@@ -425,7 +426,7 @@ class Players:
         if bodies is not None and not (self.people and _shows_play(newest)):
             self.state, self._acting = ledger.state, True
             yield from self._lay(self._with_dice(bodies))
-            if self.people:  # what is not seen to change is not ruled on again
+            if self.people:  # the referee rules again only on a change that it sees
                 yield from repeat(None, SEEN_FRAMES)
                 yield from self._people.wait(SEEN_MS)
         elif self.people:
@@ -433,7 +434,7 @@ class Players:
         yield
 
     def _has_undone_moves(self) -> bool:
-        """Whether the players have yet to lay back what people undid or corrected at the panel."""
+        """True if the players have yet to lay back what people undid or corrected at the panel."""
         ledger = self._session.ledger
         if not self.people or ledger.seq == self._followed:
             return False
@@ -444,7 +445,7 @@ class Players:
         return lay is not None and self._with_dice(lay) != self.bodies
 
     def recorded(self) -> Bodies | None:
-        """As `SeatedPlayers.recorded`: also of what these players have yet to follow."""
+        """As `SeatedPlayers.recorded`, also for a record that these players have yet to follow."""
         self._note()
         return self._lay_at.get(str(self._session.ledger.state))
 
@@ -452,10 +453,11 @@ class Players:
         self._lay_at[str(self.state)] = self.bodies
 
     def _note(self) -> None:
-        """Remember how the table lay in the states of new records.
+        """Store the bodies for the states of new records.
 
-        It lay as it was when the referee saw it: by now somebody may have taken up the next piece.
-        Where something was only said, it lay as in the state before: pieces may lie wrongly then.
+        They are those that the referee saw, because by now the next piece may have been taken up.
+        For a record of something said, they are those of the state before, because pieces may lie
+        wrongly then.
         """
         ledger = self._session.ledger
         if ledger.seq == self._noted or ledger.game_seq != self._game_seq:
@@ -472,11 +474,11 @@ class Players:
         self._noted, self._noted_state = ledger.seq, str(ledger.state)
 
     def _with_dice(self, bodies: Bodies) -> Bodies:
-        """These bodies, with the dice as they lie: laid back they would be another roll."""
+        """These bodies, with the dice as they lie now: to lay them back would be another roll."""
         return {**bodies, **{name: self.bodies[name] for name in _rolled(bodies, self.bodies)}}
 
     def _perform(self, act: Act) -> Steps:
-        """Do an act, wait for the ruling, and put back what does not stand."""
+        """Do an act, wait for the ruling, and undo it if it does not stand."""
         before, mark, self._acting = self.bodies, self._session.ledger.seq, True
         after = self.state
         for move in act.moves if act.lawful else ():
@@ -505,7 +507,7 @@ class Players:
             self._remember()
             return
         if act.heard is not None and self.people:
-            return  # somebody was faster; what people say stays
+            return  # a person was faster; what people say stays
         self._take_back(mark)
         before = self._with_dice(before)
         if self.bodies != before:
@@ -517,7 +519,7 @@ class Players:
             yield from self._look_at_the_panel()
 
     def _stands(self, act: Act, after: Any, events: Sequence[Event]) -> bool:
-        """Whether the record says what was done.
+        """True if the record agrees with the act.
 
         People may have said something at the same time, such as their vote.
         """
@@ -530,9 +532,9 @@ class Players:
         )
 
     def _look_at_the_panel(self) -> Steps:
-        """Wait until the referee accepts the table as it was put back.
+        """Wait until the referee accepts the restored table.
 
-        Its questions are answered: all is as it was.
+        Its questions are answered with "as recorded".
         """
         began_ms = self._people.now_ms
         while self._people.now_ms - began_ms < PATIENCE_MS:
@@ -549,9 +551,9 @@ class Players:
         yield
 
     def _take_back(self, mark: int) -> None:
-        """Appeal against all that was ruled since record `mark` and still counts.
+        """Appeal against all rulings since record `mark` that still count.
 
-        What people at the table have said is theirs to take back.
+        Statements of people at the table are left to them.
         """
         heard = {
             record.seq
@@ -565,7 +567,7 @@ class Players:
             self._people.say(Undo(record=question.seq, decided_by=WHO))
 
     def _lay(self, bodies: Bodies) -> Steps:
-        """A hand comes, changes what is different, and goes.
+        """A hand comes, changes what differs, and goes.
 
         A die that is rolled is first taken out of its corner and shaken.
         """
@@ -582,7 +584,7 @@ class Players:
         yield from self._reach_and_lay(player, changed[0] if changed else None, bodies)
 
     def _reach_and_lay(self, player: str, to: Body | None, bodies: Bodies) -> Steps:
-        """An arm reaches for something; when it goes, these bodies lie on the table."""
+        """An arm reaches for a body. When it leaves, `bodies` lie on the table."""
         yield from self._people.reach(
             player, None if to is None else np.array([*middle_mm(to), 45.0])
         )
@@ -594,7 +596,7 @@ class Players:
         """Wait for the referee's ruling on an act, and answer its questions.
 
         "As recorded" and "cannot be made out" are no rulings on the act. Nor is "the table is not
-        as it was", where the act is lawful.
+        as it was", if the act is lawful.
         """
         began_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
@@ -626,9 +628,9 @@ class Players:
     def _answer(self, truth: tuple[str, ...], confirms_record: bool) -> None:
         """Answer the question with the truth, if it is among the choices.
 
-        Else a choice that leaves the true squares open. `truth` is empty where nothing that counts
-        was done; with `confirms_record` the table is as recorded. Otherwise a choice without moves
-        is taken.
+        Otherwise with a choice that leaves the true squares open. `truth` is empty if no act
+        counts; with `confirms_record` the table is as recorded. If neither fits, a choice without
+        moves is taken.
         """
         question = self._session.ledger.question
         if question is None or not isinstance(question.event, QuestionAsked):
@@ -663,9 +665,9 @@ class Players:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
 
     def _lead_to_same_state(self, moves: tuple[str, ...], truth: tuple[str, ...]) -> bool:
-        """Whether moves lead to the true state.
+        """True if the moves lead to the true state.
 
-        Pieces that look alike may have each other's numbers.
+        Pieces that look alike may exchange numbers.
         """
         if moves == truth or not moves:
             return moves == truth
@@ -683,7 +685,7 @@ class Players:
 
 
 def _rolled(before: Bodies, after: Bodies) -> list[str]:
-    """Dice that lie differently than before."""
+    """Names of dice that lie differently than before."""
     return [
         name
         for name, body in after.items()
@@ -692,5 +694,5 @@ def _rolled(before: Bodies, after: Bodies) -> list[str]:
 
 
 def _shows_play(records: tuple[Record, ...]) -> bool:
-    """Whether the newest of these records is of something that was done at the table, or said."""
+    """True if the newest of these records is of an act at the table, or of something said."""
     return bool(records) and not isinstance(records[-1].event, Undone | Corrected)

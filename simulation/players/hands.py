@@ -1,6 +1,6 @@
-"""People at a simulated table, in any game: arms that come and go, and what they tell the referee.
+"""People at a simulated table, in any game: moving arms, and messages to the referee.
 
-All of it happens one step a frame.
+Everything happens one step a frame.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from table.table_config import Setup
 logger = logging.getLogger(__name__)
 
 REACH_MS = 450
-"""Time that an arm takes to come or go."""
+"""Time in which an arm comes or goes."""
 WHO = "simulated players"
 
 Steps = Iterator[None]
 
 
 class SessionInput(Protocol):
-    """Receives what the camera cannot see: a `referee.sessions.session.Session`."""
+    """Receives input that the camera cannot see: a `referee.sessions.session.Session`."""
 
     def command(self, command: Command) -> Any:
-        """Say something to the referee; raises InputError."""
+        """Send a command to the referee; raises InputError."""
 
 
 class PlayerHands:
     """The players' arms and their clock, which is the camera's.
 
-    What they do is an iterator that is advanced once a frame, after `look_up`.
+    A script of acts is an iterator that is advanced once a frame, after `look_up`.
     """
 
     def __init__(self, session_input: SessionInput, setup: Setup) -> None:
@@ -53,9 +53,9 @@ class PlayerHands:
         self._last_ms, self.now_ms = self.now_ms, at_ms
 
     def go_on(self, script: Steps, again: Callable[[], Steps]) -> Steps:
-        """Take one step of a script, and return the script to go on with.
+        """Take one step of a script, and return the script to continue with.
 
-        Where it fails nobody's referee may end: all arms go, and it begins `again`.
+        If it fails, all arms go and the script `again` begins, so that the referee goes on.
         """
         try:
             next(script)
@@ -74,7 +74,7 @@ class PlayerHands:
             self._input.command(command)
 
     def wait(self, wait_ms: int) -> Steps:
-        """Do nothing for that long."""
+        """Do nothing for this time."""
         began_ms = self.now_ms
         while self.now_ms - began_ms < wait_ms:
             yield
@@ -87,7 +87,7 @@ class PlayerHands:
         return np.array([low[0] + share * (high[0] - low[0]), low[1]])
 
     def reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
-        """Move an arm from where the hand is, or from outside, to a place (3,), or away.
+        """Move an arm to a place (3,), or away, from its present place or from outside.
 
         The step in which it arrives is not taken.
         """
@@ -106,11 +106,11 @@ class PlayerHands:
             self.limbs, self._hand_mm = self.arm(player, goal), goal
 
     def leave(self) -> None:
-        """Take every arm away at once."""
+        """Remove every arm at once."""
         self.limbs, self._hand_mm = (), None
 
     def arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
-        """The arm of somebody in a player's seat, with the hand at a place (3,)."""
+        """The arm of a player from the player's seat, with the hand at a place (3,)."""
         index = self.setup.game.colours.index(player)
         seat = self.seat_mm(player)
         heading = math.degrees(

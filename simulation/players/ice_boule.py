@@ -1,7 +1,7 @@
 """Simulated players of Ice Boule: they watch the session, throw in turn, and answer questions.
 
-Only what lies before the lens is made up. Their script is a function of the camera's time, so a
-game is the same for the same seed and frame times, and runs as fast as it is looked at.
+Only the scene before the lens is simulated. The script depends only on the seed and the frame
+times, so the same ones give the same game. It runs as fast as frames are read.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from table.solids import Array, Solid, leaning, on_top, upright
 from table.table_config import Setup
 
 FLIGHT_MS, SWEEP_MS = 400, 300
-"""Time that a piece flies, and that it takes to gather a handful of pieces."""
+"""Time of a piece's flight, and time to gather a handful of pieces."""
 THINK_MS, LOOK_MS = 2500, 2000
 """Time for a reading, and for a look at an end before it is cleared away."""
 PATIENCE_MS, PATIENCE_FRAMES = 12_000, 12
-"""A throw without a ruling is picked up and repeated once both have passed."""
+"""Time, and number of pictures, after both of which a throw without a ruling is repeated."""
 EQUAL_MM = 0.05
-"""Distances that differ by less are the same on the players' calliper."""
+"""Difference of distances below which the players' calliper shows them as equal."""
 ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.04, "off": 0.02}
-"""How often a throw ends in each of these, if the table allows it."""
+"""Probability of each accident of a throw, if the table allows it."""
 TOPPLES = 0.2
-"""How often a throw pushes the stack on the target over, where there is one."""
+"""Probability that a throw topples the stack on the target, if there is one."""
 NEVER = 1000
-"""Penalty of an impossible choice over one that may have happened."""
+"""Penalty of an impossible choice over a possible one."""
 LINE_MM = 8.0
 """Distance of the catapults from the near edge."""
 
 
 class ObservedSession(Protocol):
-    """What the players know of the game: a `referee.sessions.session.Session`."""
+    """The players' view of the session: a `referee.sessions.session.Session`."""
 
     def view(self) -> SessionView:
         """The state of the session as plain data (`referee.presentation.view_model.view`)."""
 
     def command(self, command: Command) -> Any:
-        """Say something to the referee."""
+        """Send a command to the referee."""
 
 
 def simulated_table(
@@ -100,14 +100,14 @@ class Players(ByHand):
         """The table before the last throw."""
         self._lay_at: dict[str, Bodies] = {}
         self._state = ""
-        """The state of the record that the players know, and how the table lay in each."""
+        """The last record state that the players followed; `_lay_at` has the bodies of each."""
         self._ruled = ""
         self._lay_then: Bodies = {}
-        """The newest state of the record, and how the table lay when it was ruled on."""
+        """The bodies when the newest state of the record, `_ruled`, was ruled on."""
         self._cleared = 0
-        """The last game before whose throws nothing lay there."""
+        """The last game for which the table was once empty."""
         self._seen: Bodies = {}
-        """What lies in the newest picture."""
+        """Bodies in the newest picture."""
         self._loose: tuple[ScenePiece, ...] = ()
         self._people = PlayerHands(session, setup)
         self.arm = self._people.arm
@@ -120,7 +120,7 @@ class Players(ByHand):
 
     @property
     def table(self) -> Tabletop:
-        """What lies on the table."""
+        """Pieces on the table."""
         return Tabletop(self.setup, tuple(self.bodies.values()))  # type: ignore[arg-type]
 
     @table.setter
@@ -147,17 +147,17 @@ class Players(ByHand):
         }
 
     def recorded(self) -> Bodies | None:
-        """As `SeatedPlayers.recorded`: also of what these players have yet to follow."""
+        """As `SeatedPlayers.recorded`, also for a record that these players have yet to follow."""
         self._note()
         return self._lay_at.get(self._ruled, self._lay_then)
 
     def _note(self) -> None:
-        """Remember how the table lay in a new state of the record: by now somebody may throw."""
+        """Store the bodies of a new state of the record, because the next throw may have begun."""
         if (state := _state_of(self._session.view())) != self._ruled:
             self._ruled, self._lay_then = state, self._seen
 
     def scene_at(self, at_ms: int) -> Scene:
-        """What lies and moves on the table at a time; times must not go back."""
+        """The scene at a time; times must not go back."""
         self._people.look_up(at_ms)
         self._note()
         self._script = self._people.go_on(self._script, self._resume)
@@ -167,13 +167,13 @@ class Players(ByHand):
         return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
 
     def _resume(self) -> Steps:
-        """The rest of the evening, after a moment's thought."""
+        """Play on after THINK_MS."""
         self._loose = ()
         yield from self._people.wait(THINK_MS)
         yield from self._play()
 
     def _play(self) -> Steps:
-        """All that the players do, one step a frame."""
+        """All acts of the players, one step a frame."""
         yield
         while True:
             self.busy = False
@@ -207,12 +207,12 @@ class Players(ByHand):
                 yield
 
     def _asks_people(self, question: Question | None) -> bool:
-        """Whether people answer a question, rather than the simulated player who threw."""
+        """True if a person answers the question, and not the simulated player who threw."""
         simulated = {*self.setup.game.colours} - self.people
         return question is not None and question.player not in simulated
 
     def _follow(self, state: str) -> Steps:
-        """Go on with another state of the record: an earlier one is laid as it was then."""
+        """Continue from another state of the record; an earlier one is laid again."""
         earlier, self._state = self._lay_at.get(state), state
         if earlier is None:
             self._lay_at[state] = self._lay_then if self.people else self.bodies
@@ -220,7 +220,7 @@ class Players(ByHand):
             yield from self._lay(earlier)
 
     def _lay(self, bodies: Bodies) -> Steps:
-        """A hand comes and lays the table so."""
+        """A hand comes and lays these bodies."""
         player, self.busy = self.setup.game.colours[0], True
         changed = [*(bodies.items() ^ self.bodies.items())]
         yield from self._people.reach(player, np.array([*middle_mm(changed[0][1]), 30.0]))
@@ -231,7 +231,7 @@ class Players(ByHand):
     def _await_ruling(self, view: SessionView, act: Callable[[SessionView], Steps]) -> Steps:
         """Act, then wait for the referee.
 
-        What is not ruled on in good time, or not accepted, is taken back.
+        An act that is not ruled on in time, or not accepted, is undone.
         """
         self._before, self.busy = self.table, True
         yield from act(view)
@@ -249,7 +249,7 @@ class Players(ByHand):
         yield from self._take_back(self._before)
 
     def _throw(self, view: SessionView) -> Steps:
-        """The player whose throw it is throws a piece from the line towards the target."""
+        """The next player throws a piece from the line towards the target."""
         target, colour = self.table.target, view.next
         assert target is not None, "nobody throws before the target lies there"
         assert colour is not None, "it is somebody's throw"
@@ -269,7 +269,7 @@ class Players(ByHand):
             self._people.say(Hear(heard={"player": colour, "out": True}, decided_by=WHO))
 
     def _throw_target(self, view: SessionView) -> Steps:
-        """The starting player throws the target and stands it up where it lies."""
+        """The starting player throws the target and stands it up at its place."""
         player, colour = view.state["starter"], self.setup.game.target
         assert player is not None, "somebody throws every target"
         assert colour is not None, "checked when they sat down"
@@ -313,7 +313,7 @@ class Players(ByHand):
         self._loose = ()
 
     def _flying_solid(self, start_mm: Array, end_mm: Array, share: float) -> Solid:
-        """The projectile on its way, tumbling; 90 mm up in the middle."""
+        """The tumbling projectile at a share of its flight, 90 mm up in the middle."""
         turn = np.linalg.qr(self._rng.normal(size=(3, 3)))[0]
         rotation = turn * np.sign(np.linalg.det(turn))
         x, y = start_mm + share * (end_mm - start_mm)
@@ -322,7 +322,7 @@ class Players(ByHand):
         )
 
     def _take_back(self, before: Tabletop) -> Steps:
-        """Whoever threw last puts everything back as it was."""
+        """The last thrower restores the table."""
         player = self.setup.game.colours[0]
         self.taken_back += 1
         changed = [piece for piece in self.table.pieces if piece not in before.pieces]
@@ -333,7 +333,7 @@ class Players(ByHand):
         yield from self._people.reach(player, None)
 
     def _clear(self, view: SessionView) -> Steps:
-        """Who starts the next end gathers all pieces, a handful at a time."""
+        """The starter of the next end gathers all pieces, a handful at a time."""
         player = view.state["starter"]
         assert player is not None, "somebody throws every target"
         hand, self.busy = np.array([self._people.seat_mm(player)[0], 0.0]), True
@@ -352,7 +352,7 @@ class Players(ByHand):
         yield from self._people.reach(player, None)
 
     def _answer(self, view: SessionView) -> Steps:
-        """Measure with a calliper and answer, unless people at the panel were faster."""
+        """Measure with a calliper and answer, unless a person at the panel was faster."""
         yield from self._people.wait(THINK_MS)
         now = self._session.view()
         question = now.question
@@ -382,12 +382,12 @@ class Players(ByHand):
 
 
 def _state_of(view: SessionView) -> str:
-    """The state of the record, in which the players know how the table lay."""
+    """Key of the record's state, for the bodies in it."""
     return str(view.state.get("state", view.seq))
 
 
 def true_layout(table: Tabletop) -> Layout:
-    """How the projectiles in play really lie round the target, as a calliper shows it."""
+    """True layout of the projectiles in play about the target, as measured with a calliper."""
     gaps = sorted(table.gaps_mm().items(), key=lambda item: item[1])
     relations: list[str] = []
     lies: list[Lie] = []
@@ -404,10 +404,9 @@ def true_layout(table: Tabletop) -> Layout:
 
 
 def agrees(layout: Layout, truth: Layout) -> bool:
-    """Whether a record agrees with the truth in what counts.
+    """True if a record agrees with the truth.
 
-    That is which pieces are in play, who leads, and with how many points. What the record calls too
-    close is left open.
+    Pieces in play, leader and points are compared. What the record calls too close is left open.
     """
     pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
     if pieces != sorted(lie.colour for lie in truth.lies):
@@ -420,10 +419,10 @@ def agrees(layout: Layout, truth: Layout) -> bool:
 
 
 def _agreement_score(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
-    """How well the moves of a choice agree with the truth; greater is better.
+    """Agreement of a choice's moves with the truth; greater is better.
 
-    `left`: the target is no longer in play. A choice that records other points than the truth is
-    worse than one that rules nothing.
+    `left`: the target is no longer in play. A choice that records points other than the true ones
+    is worse than one that rules nothing.
     """
     played = [parse_move(move) for move in moves]
     void = any(isinstance(move, Void) for move in played)
@@ -444,7 +443,7 @@ def _agreement_score(moves: Sequence[str], truth: Layout, left: bool) -> tuple[i
 
 
 class OpenTable:
-    """The table of a seed on open ground, and everybody who plays at it."""
+    """The table of a seed on open ground, and all its players."""
 
     def __init__(self, seed: int) -> None:
         self.setup, self._seed = demo_setup(), seed

@@ -1,4 +1,4 @@
-"""The table of the simulated players of Ice Boule: what lies on it, and what a throw does to it.
+"""The table of the simulated players of Ice Boule: its pieces, and the effect of a throw on them.
 
 Solids never overlap.
 """
@@ -26,13 +26,13 @@ EDGE_MM = 30.0
 """Least distance from the outline at which throws that stay in play come to rest."""
 TRIES = 300
 PUSH_MM = (4.0, 300.0)
-"""Range of how far pieces are pushed by others: the longer, the rarer."""
+"""Range of the distance by which pieces are pushed; long pushes are rare."""
 KNOCKED_OVER = 0.3
-"""Share of pushed pieces that do not keep their pose."""
+"""Share of pushed pieces that change their pose."""
 NESTS = 0.3
-"""Share of stacks that stay nested when pushed over."""
+"""Share of toppled stacks that stay nested."""
 STACK_MOST = 2
-"""Most pieces that stand on the target."""
+"""Largest number of pieces on the target."""
 
 
 def demo_setup() -> Setup:
@@ -65,7 +65,7 @@ def demo_setup() -> Setup:
 
 
 def demo_place() -> Camera:
-    """Where the simulated camera hangs: over the near edge, tilted by some 16 degrees."""
+    """Pose of the simulated camera: over the near edge, tilted by some 16 degrees."""
     width, depth = GROUND_MM
     return look_at(
         np.array([width / 2 + 25, depth / 2 - 195, 668.0]),
@@ -75,7 +75,7 @@ def demo_place() -> Camera:
 
 
 def demo_stage(seed: int) -> Stage:
-    """A wooden table with a slate-green cloth under a lamp and the light of a window."""
+    """A wooden table with a slate-green cloth, a lamp and light from a window."""
     width, depth = GROUND_MM
     return Stage(
         table=Surface("wood", (0.30, 0.17, 0.085), contrast=0.22, grain_deg=4.0, gloss=0.04),
@@ -103,7 +103,7 @@ def demo_stage(seed: int) -> Stage:
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """How somebody throws: aim and spread in mm, and which accidents are tried first."""
+    """A throw: aim and spread in mm, and its accidents in order of trial."""
 
     aim_mm: tuple[float, float]
     spread_mm: float
@@ -115,7 +115,7 @@ class Throw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tabletop:
-    """Pieces that lie on the table; every change is a new value."""
+    """Pieces on the table; every change makes a new value."""
 
     setup: Setup
     pieces: tuple[ScenePiece, ...] = ()
@@ -128,12 +128,12 @@ class Tabletop:
         )
 
     def in_play(self, piece: ScenePiece) -> bool:
-        """Whether it lies inside the outline."""
+        """True if it lies inside the outline."""
         return within(self.setup.outline_mm(), middle_mm(piece.solid))
 
     @property
     def stack(self) -> tuple[ScenePiece, ...]:
-        """What stands on the target, from below."""
+        """Pieces on the target, from below."""
         target = self.target
         over = [
             piece
@@ -143,7 +143,7 @@ class Tabletop:
         return tuple(sorted(over, key=lambda piece: float(piece.solid.vertices_mm[:, 2].min())))
 
     def gaps_mm(self) -> dict[ScenePiece, float]:
-        """True distance of every projectile in play from the target; -1 for what stands on it."""
+        """True distance of every projectile in play from the target; -1 for pieces on it."""
         target = self.target
         if target is None:
             return {}
@@ -154,7 +154,7 @@ class Tabletop:
         }
 
     def with_target(self, solid: Solid) -> Tabletop:
-        """The table with the target, and no other."""
+        """The table with the target at `solid`; an earlier target is removed."""
         target = self.setup.game.target
         assert target is not None, "Ice Boule is played with a target"
         others = tuple(piece for piece in self.pieces if piece.colour != target)
@@ -165,7 +165,7 @@ class Tabletop:
         return replace(self, pieces=tuple(other for other in self.pieces if other is not piece))
 
     def piece(self, colour: str, solid: Solid) -> ScenePiece:
-        """A piece of these players' sets: see-through but for black, white and grey."""
+        """A piece of these players' sets: see-through except black, white and grey."""
         return ScenePiece(solid, colour, colour not in ALWAYS_OPAQUE, self._size.wall_mm, depth=1.0)
 
     @property
@@ -211,9 +211,9 @@ class Tabletop:
         return None
 
     def _knock(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """A throw that hits a piece: that is pushed any distance, knocked over, or off the ground.
+        """A throw that hits a piece, which is pushed, knocked over, or pushed off the ground.
 
-        The projectile rests near where the piece was.
+        The projectile rests near the former place of the piece.
         """
         loose = [
             piece
@@ -242,9 +242,9 @@ class Tabletop:
         return None
 
     def _push(self, solid: Solid, push: Array, rng: np.random.Generator) -> Solid | None:
-        """Where a pushed piece ends: slid, knocked over, or beyond the far edge.
+        """Final place of a pushed piece: slid, knocked over, or beyond the far edge.
 
-        None where it cannot lie there.
+        None if it cannot lie there.
         """
         x, y = middle_mm(solid) + push
         over = lying(self._size, float(x), float(y), float(rng.uniform(0, 360)))
@@ -254,9 +254,9 @@ class Tabletop:
         return slid if self._inside(slid) and self._free(slid) else None
 
     def _topple(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """A throw that pushes over the stack on the target.
+        """A throw that topples the stack on the target.
 
-        Each piece of it still nests with the target, comes to touch it, or lies free.
+        Each of its pieces still nests with the target, comes to touch it, or lies free.
         """
         target, stack = self.target, self.stack
         if target is None or not stack:
@@ -298,9 +298,9 @@ class Tabletop:
         return None
 
     def _fall_from_target(self, rng: np.random.Generator) -> Solid | None:
-        """Where a piece that fell from the target comes to lie: free, or touching the target.
+        """Final place of a piece that fell from the target: free, or touching the target.
 
-        None where it cannot lie there.
+        None if it cannot lie there.
         """
         target, away = self.target, float(rng.uniform(0, 2 * math.pi))
         assert target is not None, "it fell from there"
@@ -367,7 +367,7 @@ class Tabletop:
 
     @property
     def _far_mm(self) -> Array:
-        """The far right corner of the ground, (2,); its near left one is the origin."""
+        """The far right corner of the ground, (2,); the near left one is the origin."""
         corner: Array = self.setup.outline_mm().max(axis=0)
         return corner
 
@@ -382,6 +382,6 @@ class Tabletop:
 
 
 def nest_in(size: PieceSize, shell: Solid) -> Solid:
-    """A piece of the same size nested in a shell, however that lies."""
+    """A piece of the same size nested in a shell, in any pose."""
     axis = shell.tip_mm - shell.vertices_mm[:4].mean(axis=0)
     return Solid(shell.vertices_mm - size.stack_step_mm * axis / np.linalg.norm(axis))

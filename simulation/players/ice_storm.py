@@ -41,32 +41,33 @@ THROW, WASTED, ATTACK, SYNC = (
     "storm.out_of_sync",
 )
 APART_MM = 4.0
-"""Least gap of pieces at rest; nearer ones might touch as far as a picture shows: thrown again."""
+"""Least gap of pieces at rest. Throws with smaller gaps, which may look like contact, are repeated.
+"""
 CLEAR_MM, CLEAR_DEG = 1.0, 2.0
-"""Assumed 1 sigma errors: throws too close to call with them are repeated, to avoid questions."""
+"""Assumed 1 sigma errors. Throws that are too close to call with these are repeated."""
 EDGE_MM, BESIDE_MM = 25.0, (25.0, 70.0)
-"""Distance inside the board of throws on it, and beyond it of wasted ones."""
+"""Distances from the board's edge: inside for throws on it, outside for wasted ones."""
 LEANING_MM = 4.0
-"""Least distance of leaning pieces from the board's edge, on the board."""
+"""Least distance of leaning pieces from the board's edge, inside it."""
 NEAR_MM = 30.0
-"""Half of the knocked pieces end about this near to where they lay; the others anywhere."""
+"""Approximate distance within which half of the knocked pieces end; the others end anywhere."""
 MOVED_MM = 8.0
 """Least distance by which a knocked piece is carried."""
 WASTES, KNOCKS, LEANS, KNOCKED_OFF, KNOCKED_MOST = 0.12, 0.25, 0.2, 0.2, 3
-"""Shares of throws that are wasted or knock pieces, of these that come to lean, of knocked pieces
-that leave the board, and most at once.
+"""Shares of throws that are wasted, and that knock pieces; of the knocking ones, share that come to
+lean; of knocked pieces, share that leave the board; largest number of knocked pieces.
 """
 TRIES = 400
 LAID_SPREAD, LAID_TRIES = 0.3, 4000
-"""Where a piece that lies on given squares is looked for: standard deviation from their middle, in
-squares, and how often.
+"""Search for a piece on given squares: standard deviation from their middle, in squares, and number
+of tries.
 """
 
 
 class StormPlay(ByHand):
     """`Play` of Ice Storm.
 
-    Bodies have names of their own; pieces of the record are known by colour and place.
+    Bodies have names of their own; pieces of the record are identified by colour and place.
     """
 
     engine = engine
@@ -88,7 +89,7 @@ class StormPlay(ByHand):
     def laid(self, state: State) -> Bodies:
         """As `ByHand.laid`.
 
-        Raises ValueError for a place in which no piece comes to lie.
+        Raises ValueError for a place where no piece can lie.
         """
         bodies: Bodies = {}
         for piece in state.pieces:
@@ -98,7 +99,7 @@ class StormPlay(ByHand):
         return bodies
 
     def _laid(self, place: Place, bodies: Bodies) -> Solid:
-        """A piece that lies so, apart from the others; raises ValueError where none does."""
+        """A piece at `place`, apart from the others; raises ValueError if there is none."""
         pose, others = (lying if place.tips else upright), [_solid(one) for one in bodies.values()]
         cells = cells_mm(self._board)
         corners_mm: Array = np.vstack([cells[str(square)] for square in place.squares])
@@ -153,7 +154,7 @@ class StormPlay(ByHand):
                     (str(stands),),
                 )
         piece, place = self._rest(player, bodies)
-        # Pieces of one colour look alike: an own one that is knocked off may as well be the one
+        # Pieces of one colour look alike: a player's own piece that is knocked off may be the one
         # that was thrown.
         alike = any(change.place is None and change.name.startswith(player) for change in changes)
         move = Throw(player, place, tuple(changes))
@@ -166,7 +167,7 @@ class StormPlay(ByHand):
         )
 
     def _wasted_throw(self, player: str, bodies: Bodies) -> Act:
-        """A throw off the board: the piece lies beside it, or the player says that it is gone."""
+        """A throw off the board: the piece lies beside it, or the player declares it lost."""
         moves = (str(Throw(player, None)),)
         if self._chance.random() < 0.5:
             return Act(
@@ -187,12 +188,12 @@ class StormPlay(ByHand):
         )
 
     def _settle_doubt(self, state: State, bodies: Bodies) -> Act:
-        """The players decide how a piece lies on which a shot depends that is too close to call."""
+        """The players decide on a piece that is too close to call and that a shot depends on."""
         ways = [move for move in engine.legal_moves(state) if isinstance(move, Settle)]
         return Act("settle", bodies, "declared", "", (str(self._chance.choice(ways)),))
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
-        """One of those below, if it can be made."""
+        """One of the mistakes below, if possible."""
         if state.round_over or state.thrown == 0 or not state.pieces or self._leaning in bodies:
             return None
         throws = [
@@ -208,7 +209,7 @@ class StormPlay(ByHand):
         return self._chance.choice(throws if state.next else shots)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
-        """Whether states agree, but for the numbers of pieces of one colour.
+        """True if states agree, up to the numbers of pieces of one colour.
 
         A hand may exchange those.
         """
@@ -231,7 +232,7 @@ class StormPlay(ByHand):
         return facts(state) == facts(other)
 
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
-        """Somebody else throws."""
+        """A throw by a player whose turn it is not."""
         player = self._chance.choice([player for player in state.players if player != state.next])
         return Act(
             "throw out of turn",
@@ -241,13 +242,13 @@ class StormPlay(ByHand):
         )
 
     def _two_at_once(self, state: State, bodies: Bodies) -> Act:
-        """The next player throws two."""
+        """The next player throws two pieces."""
         for _ in range(2):
             bodies = {**bodies, self._new(str(state.next)): self._rest(str(state.next), bodies)[0]}
         return Act("two throws at once", bodies, "refused", "storm.throw.two")
 
     def throw_another_size(self, state: State, bodies: Bodies) -> Act:
-        """The next player throws a piece of another size than the others."""
+        """The next player throws a piece of a different size."""
         player = str(state.next)
         piece, _ = self._rest(player, bodies, size=self._setup.sizes[1])
         tried = str(Throw(player, None, (), OTHER_SIZE))
@@ -262,7 +263,7 @@ class StormPlay(ByHand):
     def _leaning_throw(self, state: State, bodies: Bodies) -> Act | None:
         """A throw after which the piece leans on another and is wholly on the board.
 
-        A piece that lies partly off the board is wasted, however it leans.
+        A piece that lies partly off the board is wasted, leaning or not.
         """
         if (leaning := self._add_leaning_piece(state, bodies)) is None:
             return None
@@ -301,7 +302,7 @@ class StormPlay(ByHand):
         return None
 
     def _nudge(self, state: State, bodies: Bodies) -> Act | None:
-        """A hand carries a piece, not of the player who might have thrown it, to other squares."""
+        """A hand moves a piece of a player other than the possible thrower to other squares."""
         others = [piece for piece in state.pieces if piece.colour != state.next]
         if not others:
             return None
@@ -315,7 +316,7 @@ class StormPlay(ByHand):
         return None
 
     def _steal(self, state: State, bodies: Bodies) -> Act:
-        """A piece is taken, and it is no time to fire."""
+        """A piece is taken although it is no time to fire."""
         return Act(
             "stolen piece",
             without(bodies, self._name(bodies, self._chance.choice(state.pieces))),
@@ -357,7 +358,7 @@ class StormPlay(ByHand):
         )
 
     def _two_taken(self, state: State, bodies: Bodies) -> Act | None:
-        """Two pieces are taken at once, which no two shots one after the other could have taken."""
+        """Two pieces are taken at once that two successive shots could not have taken."""
         pairs = [
             pair
             for pair in combinations(state.pieces, 2)
@@ -373,7 +374,7 @@ class StormPlay(ByHand):
         )
 
     def _knock_pieces(self, state: State, bodies: Bodies) -> tuple[Bodies, list[Change]]:
-        """Pieces that a throw knocks any distance over the board, or off it."""
+        """The bodies after a throw that knocks pieces over the board, or off it."""
         most = min(KNOCKED_MOST, len(state.pieces))
         changes = []
         for piece in self._chance.sample(state.pieces, self._chance.randint(1, most)):
@@ -392,7 +393,7 @@ class StormPlay(ByHand):
         return bodies, changes
 
     def _knock_piece(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
-        """A piece that a throw carries to other squares of the board."""
+        """A piece that a throw moves to other squares of the board."""
         was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
         near = self._chance.random() < 0.5
         for _ in range(TRIES):
@@ -464,12 +465,12 @@ class StormPlay(ByHand):
         )
 
     def _place(self, solid: Solid) -> Place | None:
-        """Where it lies on the board, or None where that is too close to call."""
+        """Its place on the board, or None if that is too close to call."""
         place = touches(_exact_observation(solid, CLEAR_MM, CLEAR_DEG), self._board).place
         return None if place is None or place.in_doubt else place
 
     def _name(self, bodies: Bodies, piece: Piece) -> str:
-        """What the body of a piece of the record is called here: what lies most in its squares."""
+        """Name of the body for a piece of the record: the one that lies most in its squares."""
         wanted = piece.place.squares
 
         def agrees(name: str) -> tuple[bool, int]:
@@ -489,7 +490,7 @@ class StormPlay(ByHand):
 
 
 def _may_all_be_taken(state: State, targets: Iterable[Piece]) -> bool:
-    """Whether these pieces may be taken one after the other, by whoever fires then."""
+    """True if these pieces may be taken by successive shots of the next players."""
     for target in targets:
         move = Capture(target.colour, target.number)
         if engine.violation(state, move):

@@ -1,4 +1,4 @@
-"""Icebreaker on a simulated table: ships and icebergs, placed as by hand, and mistakes."""
+"""Icebreaker on a simulated table: ships and icebergs placed by hand, and mistakes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from table.table_config import Setup
 
 MOVE, SYNC = "icebreaker.move", "icebreaker.out_of_sync"
 HIDES_CELLS = 2.5
-"""Distance in cells beyond which a ship hides nothing."""
+"""Distance in cells beyond which a ship covers nothing."""
 
 
 class IcebreakerPlay(ByHand):
@@ -47,7 +47,7 @@ class IcebreakerPlay(ByHand):
         }
 
     def begin(self, state: State) -> Act:
-        """Ships on their corners, ice everywhere else."""
+        """Ships on their corners, ice on all other cells."""
         ships = {
             f"ship {label(cell)}": self._ship(player, label(cell))
             for player, cells in _ships(state)
@@ -61,7 +61,7 @@ class IcebreakerPlay(ByHand):
         return self.begin(state).bodies
 
     def turn(self, state: State, bodies: Bodies) -> Act:
-        """A legal move: one half are searched for, the others are random."""
+        """A legal move: half of them are searched for, the others are random."""
         move = (
             choose(state, state.next or "", "club", self._chance, never)
             if self._chance.random() < 0.5
@@ -70,7 +70,7 @@ class IcebreakerPlay(ByHand):
         return Act("move", self._move_ship(state, bodies, move), "accepted", MOVE, (str(move),))
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
-        """One of those below, if it can be made."""
+        """One of the mistakes below, if possible."""
         every = (
             self._wrong_step,
             self._others_ship,
@@ -82,7 +82,7 @@ class IcebreakerPlay(ByHand):
         return self._chance.choice(every)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
-        """As they stand."""
+        """True if the states are equal."""
         return state == other
 
     def named(self, bodies: Bodies) -> Bodies:
@@ -92,7 +92,7 @@ class IcebreakerPlay(ByHand):
         )
 
     def _wrong_step(self, state: State, bodies: Bodies) -> Act:
-        """A ship goes where it may not; the iceberg there goes too."""
+        """A ship makes an illegal move; the iceberg there goes too."""
         tried = [
             Move(here, there)
             for here in members(state.ships[state.seat or 0])
@@ -106,7 +106,7 @@ class IcebreakerPlay(ByHand):
         )
 
     def _others_ship(self, state: State, bodies: Bodies) -> Act:
-        """A ship of the player whose turn it is not goes somewhere."""
+        """A ship moves that is not the next player's."""
         move = Move(
             self._chance.choice(list(members(state.ships[1 - (state.seat or 0)]))),
             self._chance.choice(_free(state)),
@@ -116,7 +116,7 @@ class IcebreakerPlay(ByHand):
         )
 
     def _two_icebergs(self, state: State, bodies: Bodies) -> Act | None:
-        """A legal move, and an iceberg elsewhere goes too."""
+        """A legal move, and an iceberg elsewhere is taken too."""
         move = self._chance.choice(list(engine.legal_moves(state)))
         moved = self._move_ship(state, bodies, move)
         seen = self._in_sight(moved)
@@ -142,7 +142,7 @@ class IcebreakerPlay(ByHand):
         )
 
     def _nudge_iceberg(self, state: State, bodies: Bodies) -> Act | None:
-        """An iceberg is pushed into a cell where none belongs."""
+        """An iceberg is pushed into a cell without one."""
         seen = self._in_sight(bodies)
         empty = [
             label(cell)
@@ -160,7 +160,7 @@ class IcebreakerPlay(ByHand):
         )
 
     def _swap_ship(self, state: State, bodies: Bodies) -> Act:
-        """A ship is exchanged for one of the other colour."""
+        """A ship is exchanged for one of another colour."""
         seat = self._chance.randrange(2)
         cell = label(self._chance.choice(list(members(state.ships[seat]))))
         return Act(
@@ -171,7 +171,7 @@ class IcebreakerPlay(ByHand):
         )
 
     def _move_ship(self, state: State, bodies: Bodies, move: Move) -> Bodies:
-        """A ship goes from cell to cell, and takes the iceberg that is there."""
+        """A ship moves from cell to cell, and takes the iceberg there."""
         player = next(player for player, cells in _ships(state) if cells >> move.from_cell & 1)
         here, there = label(move.from_cell), label(move.to_cell)
         return {
@@ -214,7 +214,7 @@ class IcebreakerPlay(ByHand):
 
 
 def _ships(state: State) -> list[tuple[str, int]]:
-    """Players with the sets of their ships' cells."""
+    """Players with the indices of their ships' cells."""
     return list(zip(state.players, state.ships, strict=True))
 
 

@@ -30,7 +30,7 @@ from table.table_config import Setup
 
 MOVE, REMOVED, SYNC = "icefloe.move", "icefloe.removed", "icefloe.out_of_sync"
 HASTE = 12
-"""Weight of ending a vote, relative to laying one coin."""
+"""Weight of a move that ends a vote, relative to laying one coin."""
 TRIES = 200
 
 
@@ -76,7 +76,7 @@ class IcefloePlay(ByHand):
         return bodies
 
     def turn(self, state: State, bodies: Bodies) -> Act:
-        """The next act that the game allows."""
+        """The next act in the game."""
         match state.phase:
             case "move":
                 move: Move = self._chance.choice(_visible(state))
@@ -104,11 +104,11 @@ class IcefloePlay(ByHand):
         return self._say(state, bodies)
 
     def mover(self, state: State) -> str | None:
-        """Who acts next: it is the next bearer who says that they take the torch."""
+        """Who acts next: the next bearer says that they take the torch."""
         return state.after(state.torch) if state.phase == "torch" else super().mover(state)
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
-        """One of those below, if it can be made."""
+        """One of the mistakes below, if possible."""
         if state.phase not in ("move", "remove"):
             return None
         every = [self._wrong_tile, self._steal, self._swap, self._two_pyramids]
@@ -117,11 +117,11 @@ class IcefloePlay(ByHand):
         return self._chance.choice(every)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
-        """As they stand."""
+        """True if the states are equal."""
         return state == other
 
     def _say(self, state: State, bodies: Bodies) -> Act:
-        """An act that is only said."""
+        """A spoken act."""
         moves = [move for move in engine.legal_moves(state) if saying(state, move)[1]]
         (move,) = self._chance.choices(
             moves, [HASTE if isinstance(move, Done) else 1 for move in moves]
@@ -136,7 +136,7 @@ class IcefloePlay(ByHand):
         return Act("word", bodies, "heard", "", (str(move), *passes), heard)
 
     def _wrong_step(self, state: State, bodies: Bodies) -> Act | None:
-        """A pyramid of the player whose turn it is goes where it may not."""
+        """A pyramid of the next player makes an illegal move."""
         tried = [
             Movement(name, _place(state, name), there)
             for name in state.pyramids(str(state.mover))
@@ -148,7 +148,7 @@ class IcefloePlay(ByHand):
         return self._refused("wrong step", state, bodies, tried)
 
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act | None:
-        """Somebody else moves a pyramid."""
+        """A player whose turn it is not moves a pyramid."""
         names = [name for name in state.board.pyramids if state.owner(name) != state.mover]
         light = [floe.place for floe in state.board.floes if floe.weight < 3]
         tried = [
@@ -160,7 +160,7 @@ class IcefloePlay(ByHand):
         return self._refused("other's pyramid", state, bodies, tried)
 
     def _wrong_slide(self, state: State, bodies: Bodies) -> Act | None:
-        """A tile slides on which nothing of the player stands, or too far."""
+        """A tile slides with no piece of the player on it, or too far."""
         free = [place for place in PLACES if state.board.at(place) is None]
         tried = [Slide(here, there) for here in _afloat(state) for there in free]
         return self._refused(
@@ -176,7 +176,7 @@ class IcefloePlay(ByHand):
         return Act(name, self._apply_move(state, bodies, move), "refused", MOVE, (str(move),))
 
     def _wrong_tile(self, state: State, bodies: Bodies) -> Act:
-        """Another tile is taken off than the one that was voted for, or at no time for it."""
+        """A tile is taken off that was not voted for, or at the wrong time."""
         move = Removal(
             self._chance.choice(
                 [floe.tile for floe in state.board.floes if floe.tile != state.tile]
@@ -202,7 +202,7 @@ class IcefloePlay(ByHand):
         return Act("two pyramids", bodies, "out_of_sync", SYNC)
 
     def _steal(self, state: State, bodies: Bodies) -> Act:
-        """A pyramid of somebody else is gone."""
+        """Another player's pyramid is taken away."""
         goes = state.board.floe_of(state.tile)
         name = self._chance.choice(
             [
@@ -227,7 +227,7 @@ class IcefloePlay(ByHand):
         )
 
     def _apply_move(self, state: State, bodies: Bodies, move: Move) -> Bodies:
-        """A move on the table, lawful or not, with what follows from it."""
+        """The table after a move, lawful or not, and its consequences."""
         match move:
             case Slide():
                 return self._slide_tile(state, bodies, move)
@@ -263,7 +263,7 @@ class IcefloePlay(ByHand):
     ) -> dict[str, Body]:
         """Put a pyramid somewhere on a tile, apart from all others.
 
-        It lies near the tile's edge where there is no other room.
+        If there is no other room it lies near the tile's edge.
         """
         size, others = (
             self._sizes[name[0]],
@@ -304,7 +304,7 @@ class IcefloePlay(ByHand):
 
 
 def _visible(state: State) -> list[Move]:
-    """Legal moves on the table that can be seen."""
+    """Legal moves on the table that the camera can see."""
     return [
         move
         for move in engine.legal_moves(state)

@@ -1,6 +1,6 @@
-"""What a hand does to bodies on a table: move, turn, stand up, lay down, put where there is room.
+"""Changes of bodies on a table by a hand: move, turn, stand up, lay down, put in a free place.
 
-All of it is pure; a body that changes is a new one.
+All functions are pure; a changed body is a new one.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ from table.solids import Array, Solid, convex_hull, lying, on_top, upright
 from table.table_config import Setup
 
 Bodies = Mapping[str, Body]
-"""Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is
-the same object.
+"""Pieces, counters and tiles on the table, by names of the game's own. Untouched bodies stay the
+same objects.
 """
 GAP_MM = 0.5
-"""Least gap between bodies that a hand puts down and the others."""
+"""Least gap between a body put down by hand and the others."""
 NEAREST_MM, FARTHEST_MM, RINGS, DIRECTIONS = 2.5, 200.0, 24, 16
-"""Where room is looked for: in so many rings of places, the nearest and farthest so far away."""
+"""Search for a free place: radii of the nearest and the farthest ring, number of rings, and places
+per ring.
+"""
 SCATTER_MM = 18.0
-"""Standard deviation of where a thrown piece comes to rest."""
+"""Standard deviation of a thrown piece's place about its aim."""
 LEVEL_MM = 0.05
-"""Bodies whose heights overlap by less are above each other."""
+"""Overlap of heights below which bodies are above each other."""
 
 
 def middle_mm(body: Body | Solid) -> Array:
@@ -48,7 +50,7 @@ def without(bodies: Bodies, *names: str) -> Bodies:
 
 
 def kind_of(body: Body) -> Hashable:
-    """What makes two bodies interchangeable: material, colour and size."""
+    """Key of interchangeable bodies: material, colour and size."""
     match body:
         case ScenePiece():
             return "piece", body.colour, round(body.solid.base_mm, 1)
@@ -59,13 +61,13 @@ def kind_of(body: Body) -> Hashable:
 
 
 def size_of(piece: ScenePiece, setup: Setup) -> PieceSize:
-    """The size of a piece, among those that the game is played with."""
+    """The size of a piece, among the game's sizes."""
     base_mm = piece.solid.base_mm
     return min(setup.sizes, key=lambda size: abs(size.base_mm - base_mm))
 
 
 def stands(piece: ScenePiece) -> bool:
-    """Whether a piece is on its base."""
+    """True if a piece is on its base."""
     return bool(np.ptp(piece.vertices_mm[:4, 2]) < LEVEL_MM)
 
 
@@ -99,7 +101,7 @@ def move_body(body: Body, by_mm: Array, turn_deg: float = 0.0) -> Body:
 
 
 def stand_up(piece: ScenePiece, setup: Setup) -> ScenePiece:
-    """The piece on its base where it lies."""
+    """The piece on its base at its place."""
     ahead = piece.solid.tip_mm - piece.vertices_mm[:4].mean(axis=0)
     x, y = middle_mm(piece)
     solid = upright(size_of(piece, setup), float(x), float(y), _heading_deg(ahead), _low_mm(piece))
@@ -107,7 +109,7 @@ def stand_up(piece: ScenePiece, setup: Setup) -> ScenePiece:
 
 
 def lay_down(piece: ScenePiece, setup: Setup) -> ScenePiece:
-    """The piece on a face where it stands; its tip points the way that an edge of it did."""
+    """The piece on a face at its place; its tip points the way that one of its edges did."""
     edge = piece.vertices_mm[1] - piece.vertices_mm[0]
     solid = lying(size_of(piece, setup), 0.0, 0.0, _heading_deg(edge), _low_mm(piece))
     away = middle_mm(piece) - solid.vertices_mm[:, :2].mean(axis=0)
@@ -117,7 +119,7 @@ def lay_down(piece: ScenePiece, setup: Setup) -> ScenePiece:
 def throw_piece(
     bodies: Bodies, piece: ScenePiece, setup: Setup, rng: np.random.Generator
 ) -> ScenePiece:
-    """The piece as it comes to rest after a throw at where it is: scattered, in any pose."""
+    """The piece at rest after a throw to its place: scattered, in any pose."""
     z_mm = level_mm_at(middle_mm(piece), bodies, setup)
     spot = rng.normal(middle_mm(piece), SCATTER_MM)
     solid = random_pose(size_of(piece, setup), spot, rng)
@@ -149,7 +151,7 @@ def names_of_stack(bodies: Bodies, name: str) -> list[str]:
 
 
 def named_by_cell(bodies: Bodies, setup: Setup, word_of: Callable[[Body], str]) -> Bodies:
-    """The bodies with names such as `ship A1`: a word and the cell; as before without either."""
+    """The bodies with names such as `ship A1`, a word and the cell; unchanged without either."""
     named: dict[str, Body] = {}
     for name, body in bodies.items():
         word, cell = word_of(body), cell_at(setup.board, middle_mm(body))
@@ -161,14 +163,14 @@ def named_by_cell(bodies: Bodies, setup: Setup, word_of: Callable[[Body], str]) 
 
 
 def is_over(upper: ScenePiece, lower: ScenePiece) -> bool:
-    """Whether a piece is a shell over another one, at any height of a stack."""
+    """True if a piece is a shell over another one, at any height of a stack."""
     lifted = _low_mm(upper) > _low_mm(lower) + LEVEL_MM
     apart_mm = float(np.hypot(*(upper.solid.tip_mm - lower.solid.tip_mm)[:2]))
     return lifted and stands(upper) and stands(lower) and apart_mm < GAP_MM
 
 
 def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
-    """Whether `upper` is a shell over the tip of `lower`."""
+    """True if `upper` is a shell over the tip of `lower`."""
     base = upper.solid.vertices_mm[:4]
     lifted = (
         base[:, 2].min() > lower.solid.vertices_mm[:, 2].min() + 0.5
@@ -178,7 +180,7 @@ def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
 
 
 def overlap(one: Body, other: Body) -> bool:
-    """Whether two bodies are nearer to each other than `GAP_MM`, beside or inside one another."""
+    """True if the gap between two bodies is less than `GAP_MM`, beside or inside one another."""
     if _low_mm(one) >= _top_mm(other) - LEVEL_MM or _low_mm(other) >= _top_mm(one) - LEVEL_MM:
         return False
     if isinstance(one, ScenePiece) and isinstance(other, ScenePiece):
@@ -189,7 +191,7 @@ def overlap(one: Body, other: Body) -> bool:
 def gap_mm(one: Body, other: Body) -> float:
     """Lower bound of the gap between two bodies in plan, mm.
 
-    It is the gap along the separating axis that parts their outlines best.
+    It is the gap along the best separating axis of their outlines.
     """
     outlines = [convex_hull(body.vertices_mm[:, :2]) for body in (one, other)]
     gaps = []
@@ -201,11 +203,11 @@ def gap_mm(one: Body, other: Body) -> float:
 
 
 def place_bodies(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> Bodies | None:
-    """The table after some bodies, moved as one, were let go where `wanted` has them.
+    """The table after some bodies, moved together, were released at their places in `wanted`.
 
-    The first of them stacks over a like piece that stands under it if `stacks`, and otherwise comes
-    to rest in the nearest free place. Tiles and counters slide into the cell that they are over.
-    None where there is no room.
+    With `stacks` the first of them stacks over a like piece that stands under it. Otherwise it
+    comes to rest in the nearest free place. Tiles and counters slide into the cell below them. None
+    if there is no room.
     """
     rest = without(bodies, *wanted)
     others = _Others(list(rest.values()))
@@ -235,7 +237,7 @@ def place_bodies(bodies: Bodies, wanted: Bodies, setup: Setup, stacks: bool) -> 
 
 
 def level_mm_at(place_mm: Array, bodies: Bodies, setup: Setup) -> float:
-    """The height of what a piece at a place (2,) stands on: the board, a tile, or the table."""
+    """Height of the surface under a piece at a place (2,): the board, a tile, or the table."""
     if isinstance(setup.board, Tiles):
         tiles = [body for body in bodies.values() if isinstance(body, Slab)]
         on_board = any(within(tile.outline_mm, place_mm) for tile in tiles)
@@ -245,7 +247,7 @@ def level_mm_at(place_mm: Array, bodies: Bodies, setup: Setup) -> float:
 
 
 def _stack_over_like_piece(piece: ScenePiece, rest: Bodies, setup: Setup) -> ScenePiece | None:
-    """The piece over the topmost of the like pieces that stand under it; None without one."""
+    """The piece over the topmost like piece that stands under it; None if there is none."""
     size = size_of(piece, setup)
     under = [
         body
@@ -269,7 +271,7 @@ def _same_stack(body: Body, top: ScenePiece) -> bool:
 
 
 class _Others:
-    """Bodies that may be in the way; most are told to be far without looking at their shape."""
+    """Other bodies that may be in the way; most are excluded without a test of their shape."""
 
     def __init__(self, bodies: Sequence[Body]) -> None:
         self._bodies = bodies
@@ -277,7 +279,7 @@ class _Others:
         self._reach = np.array([_reach_mm(body) for body in bodies])
 
     def leave_room(self, wanted: Iterable[Body]) -> bool:
-        """Whether none of the bodies shares space with one of these."""
+        """True if none of the bodies shares space with one of these."""
         return not any(overlap(one, other) for one in wanted for other in self._near(one))
 
     def _near(self, one: Body) -> list[Body]:
@@ -291,7 +293,7 @@ def _reach_mm(body: Body) -> float:
 
 
 def _places() -> Iterator[Array]:
-    """Ways (2,) from a place to others, the nearest first."""
+    """Offsets (2,) from a place to others, the nearest first."""
     yield np.zeros(2)
     for radius in np.geomspace(NEAREST_MM, FARTHEST_MM, RINGS):
         for turn in 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS:

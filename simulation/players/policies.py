@@ -1,4 +1,4 @@
-"""Simple computer players that need nothing of a game but its rules.  Chance is handed in."""
+"""Simple computer players that need only a game's rules. Randomness is passed in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engines import Rules
 
 
 class Player(Protocol):
-    """Chooses for whoever is to act; asked only while the game runs."""
+    """Chooses a move for the next player; called only while the game runs."""
 
     def choose(self, state: Any) -> Any:
         """A legal move."""
@@ -19,7 +19,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RandomPlayer:
-    """Any legal move, each as likely; where moves are continuous, any of the examples."""
+    """Any legal move with equal probability; of continuous moves, any of the examples."""
 
     rules: Rules
     chance: Random
@@ -31,7 +31,7 @@ class RandomPlayer:
 
 @dataclass(frozen=True, slots=True)
 class GreedyPlayer:
-    """A player that maximises its lead over the best of the others after the move.
+    """A player that maximises its lead over the best other player after the move.
 
     Ties are broken by chance.
     """
@@ -52,7 +52,7 @@ class GreedyPlayer:
 
 
 def lead(state: Any, player: str) -> float:
-    """A player's score less the best of the others', or less 0 where nobody else plays."""
+    """A player's score minus the best other score, or minus 0 if there is no other player."""
     scores = dict(zip(state.players, state.scores, strict=True))
     own = scores.pop(player)
     return float(own - max(scores.values(), default=0))

@@ -1,4 +1,4 @@
-"""Zamboni Wars on a simulated table: nests placed as by hand, dice, shots, and mistakes."""
+"""Zamboni Wars on a simulated table: nests placed by hand, dice, shots, and mistakes."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ RELAID_MM, RELAID_DEG = 0.5, 1.0
 """Largest errors of a nest that is laid down again after losing a layer."""
 TRIES, HOLDS_FIRE = 40, 0.1
 PUSHES = 0.4
-"""Chance that a player prefers to push a cover die over aiming at somebody."""
+"""Probability that a player prefers to push a cover die over aiming at a player."""
 COVER_MM, COVER_CLEAR_MM = 7.0, 1.5
-"""Most distance of cover dice from the middle of a space, and least from everything else."""
+"""Largest distance of cover dice from the middle of a space, and least gap to everything else."""
 DICE: tuple[tuple[Rgb, Rgb], ...] = (
     ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
     ((0.50, 0.04, 0.03), (0.80, 0.80, 0.80)),
@@ -81,7 +81,7 @@ class ZamboniPlay(ByHand):
         return self.completed(state, self.begin(state).bodies)
 
     def turn(self, state: State, bodies: Bodies) -> Act:
-        """Roll, drive, fire or hold fire, and take off what was hit."""
+        """Roll, drive, fire or hold fire, and take off the layers that were hit."""
         who, pips = state.to_move, self._chance.randint(1, 6)
         match state.phase:
             case Moving(points) if not _drives(state, points):
@@ -133,11 +133,11 @@ class ZamboniPlay(ByHand):
                 )
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
-        """One of those below, if it can be made."""
+        """One of the mistakes below, if possible."""
         every = [self._drive_two, self._strip_nest, self._armour_nest]
         if state.dice and not isinstance(
             state.phase, RollOff
-        ):  # while they are rolled for, cover dice may lie anywhere
+        ):  # while their places are rolled, cover dice may lie anywhere
             every += [self._carry_cover_die]
         if isinstance(state.phase, Moving):
             every += [self._wrong_drive, self._others_drive]
@@ -146,7 +146,7 @@ class ZamboniPlay(ByHand):
         return self._chance.choice(every)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
-        """As they stand."""
+        """True if the states are equal."""
         return state == other
 
     def named(self, bodies: Bodies) -> Bodies:
@@ -158,12 +158,12 @@ class ZamboniPlay(ByHand):
         )
 
     def completed(self, state: State, bodies: Bodies) -> Bodies:
-        """As `ByHand.completed`: the cover dice when they come on the board."""
+        """As `ByHand.completed`: the cover dice as soon as they are on the board."""
         lie = any(name.startswith("cover ") for name in bodies)
         return bodies if lie else self._cover_spaces(bodies, state.dice) or bodies
 
     def taken(self, bodies: Bodies, name: str) -> Bodies:
-        """As `ByHand.taken`: the outermost piece of a nest, the rest stays nearly where it lay."""
+        """As `ByHand.taken`: the outermost piece of a nest; the rest stays nearly at its place."""
         nest = bodies[name]
         if not isinstance(nest, ScenePiece):
             return without(bodies, name)
@@ -173,9 +173,9 @@ class ZamboniPlay(ByHand):
         return self._lay_again(bodies, name, layers - 1) if layers > 1 else without(bodies, name)
 
     def _drive(self, state: State, bodies: Bodies, points: int) -> tuple[Drive, Bodies]:
-        """A legal drive for which there is room, preferably one that aims at somebody.
+        """A legal drive for which there is room, preferably one that aims at a player.
 
-        Where there is room for none, the nest comes to lie as near to its space as can be.
+        If there is room for none, the nest is put as near to its space as possible.
         """
         here, drives = state.mover, _drives(state, points)
         self._chance.shuffle(drives)
@@ -201,7 +201,7 @@ class ZamboniPlay(ByHand):
         return drive, place_bodies(rest, {state.to_move: nest}, self._setup, stacks=False) or bodies
 
     def _wrong_drive(self, state: State, bodies: Bodies) -> Act | None:
-        """The player whose turn it is drives where no roll of the kind leads."""
+        """The next player drives to a space that no roll of the kind allows."""
         legal = (
             set(reachable(state, state.phase.points)) if isinstance(state.phase, Moving) else set()
         )
@@ -220,7 +220,7 @@ class ZamboniPlay(ByHand):
         return Act("wrong drive", driven, "refused", MOVE, (tried,)) if driven else None
 
     def _others_drive(self, state: State, bodies: Bodies) -> Act | None:
-        """Somebody else's nest is driven."""
+        """A nest is driven that is not the next player's."""
         player = self._chance.choice(
             [player for player in state.remaining_zambonis if player != state.to_move]
         )
@@ -250,7 +250,7 @@ class ZamboniPlay(ByHand):
         return Act("two drives", driven, "out_of_sync", SYNC) if driven else None
 
     def _carry_cover_die(self, state: State, bodies: Bodies) -> Act | None:
-        """A hand carries a cover die to where no drive pushes it."""
+        """A hand moves a cover die to a space to which no drive pushes it."""
         pushed = {
             die
             for points in range(1, 7)
@@ -267,7 +267,7 @@ class ZamboniPlay(ByHand):
         return Act("cover die carried", carried, "out_of_sync", SYNC) if carried else None
 
     def _strip_nest(self, state: State, bodies: Bodies) -> Act | None:
-        """A layer is taken off a nest that nobody hit."""
+        """A layer is taken off a nest that was not hit."""
         target = state.phase.target if isinstance(state.phase, Hit) else None
         hurt = [
             player
@@ -308,7 +308,7 @@ class ZamboniPlay(ByHand):
         return Act("piece put over", layered, "out_of_sync", SYNC) if free else None
 
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
-        """Somebody rolls whose turn it is not."""
+        """A player whose turn it is not rolls."""
         player = self._chance.choice(
             [player for player in state.remaining_zambonis if player != state.to_move]
         )
@@ -337,12 +337,12 @@ class ZamboniPlay(ByHand):
         return {"die": SceneDie(middle, rotation, self._corner.edge_mm, self._rgb, self._ink)}
 
     def _take_layer(self, state: State, bodies: Bodies, player: str) -> Bodies:
-        """The outermost piece is taken off; what is left is laid down nearly where it lay."""
+        """The outermost piece is taken off; the rest is laid down nearly at its place."""
         layers = state.remaining_zambonis[player].layers - 1
         return self._lay_again(bodies, player, layers) if layers else without(bodies, player)
 
     def _lay_again(self, bodies: Bodies, player: str, layers: int) -> Bodies:
-        """The nest with so many layers nearly where it lies."""
+        """The nest with this number of layers nearly at its place."""
         contact = bodies[player].vertices_mm[[1, 2, 4], :2]
         ahead = contact[2] - contact[:2].mean(axis=0)
         heading_deg = math.degrees(math.atan2(ahead[1], ahead[0])) + float(
@@ -359,9 +359,9 @@ class ZamboniPlay(ByHand):
         }
 
     def _cover_spaces(self, bodies: Bodies, spaces: Sequence[Space]) -> Bodies | None:
-        """Cover dice in these spaces; those that lie there already stay as they lie.
+        """Cover dice in these spaces; dice that are already there stay.
 
-        None where others are in the way.
+        None if other bodies are in the way.
         """
         wanted = {f"cover {space}": space for space in spaces}
         bodies = without(
@@ -402,9 +402,9 @@ class ZamboniPlay(ByHand):
     def _drive_nest(
         self, bodies: Bodies, player: str, to: Zamboni, dice: Sequence[Space] | None = None
     ) -> Bodies | None:
-        """The nest somewhere in its space, roughly facing its compass point; cover dice pushed.
+        """The nest somewhere in its space, roughly at its compass point, with cover dice pushed.
 
-        None where others are in the way.
+        None if other bodies are in the way.
         """
         rest = without(bodies, player)
         if dice is not None:
@@ -450,14 +450,14 @@ class ZamboniPlay(ByHand):
 
 
 def _drives(state: State, points: int) -> list[Drive]:
-    """Legal drives that can be seen: they end elsewhere, or at least push a cover die."""
+    """Legal drives that the camera can see: they end elsewhere, or push a cover die."""
     drives, here = reachable(state, points), (state.mover.space, state.mover.facing)
     away = [drive for drive in drives if (drive.space, drive.facing) != here]
     return away or [drive for drive in drives if drive.dice]
 
 
 def _free(state: State) -> list[Space]:
-    """Spaces on which no nest lies."""
+    """Spaces without a nest."""
     taken = {nest.space for nest in state.remaining_zambonis.values()} | {*state.dice}
     return [space for space in SPACES if space not in taken]
 
@@ -471,7 +471,7 @@ def _clear_of_dice(nest: Body, bodies: Bodies) -> bool:
 
 
 DICE_BESIDE_MM, DICE_CORNER_MM = 8.0, 50.0
-"""How far the dice corner is from the board, and its sides."""
+"""Distance of the dice corner from the board, and length of its sides."""
 
 
 def _finish(setup: Setup, rng: np.random.Generator, seed: int) -> Setup:
@@ -479,7 +479,7 @@ def _finish(setup: Setup, rng: np.random.Generator, seed: int) -> Setup:
 
 
 def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
-    """Players are some of the coasters' colours, clockwise, two of them opposite."""
+    """Assign some of the coasters' colours to players, clockwise, two of them opposite."""
     assert isinstance(setup.board, Coasters)
     colours = tuple(Arrows.usual(setup.board.layout).colours.values()) if setup.board.layout else ()
     count = int(rng.integers(2, 5))
@@ -488,7 +488,7 @@ def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
 
 
 def _with_dice(setup: Setup, cover: bool) -> Setup:
-    """A die is rolled to the right of the board, between the cards, and there may be cover dice."""
+    """Add a dice corner right of the board, between the cards, and with `cover` cover dice."""
     low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
     x, y = float(high[0]) + DICE_BESIDE_MM, float(low[1] + high[1]) / 2
     half = DICE_CORNER_MM / 2

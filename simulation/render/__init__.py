@@ -1,1 +1,1 @@
-"""Pictures of made-up tables, ray by ray."""
+"""Ray-based pictures of simulated tables."""

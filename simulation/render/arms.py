@@ -18,7 +18,7 @@ Colours = NDArray[np.float32]
 
 
 def limb_points(limb: Limb) -> Array:
-    """Corners (16, 3) of boxes around both ends, for finding the pixels that a limb can cover."""
+    """Corners (16, 3) of boxes around both ends, which bound the limb's pixels."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     return np.concatenate(
         [
@@ -31,9 +31,9 @@ def limb_points(limb: Limb) -> Array:
 def occlusion_mask(
     limbs: Sequence[Limb], points_mm: Array, camera: Camera, spare_mm: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Which points (n, 3) are hidden from the camera by limbs.
+    """Mask of points (n, 3) that limbs hide from the camera.
 
-    `spare_mm` makes the limbs that much thicker.
+    `spare_mm` is added to the limbs' radii.
     """
     at = points_mm @ camera.rotation.T + camera.translation_mm
     x, y = ((at[:, axis] / at[:, 2]).astype(np.float32) for axis in (0, 1))
@@ -48,9 +48,9 @@ def occlusion_mask(
 
 
 def draw_limbs(out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: Grid) -> None:
-    """Paint limbs over what `out` (h, w, 3) shows.
+    """Paint limbs over `out` (h, w, 3).
 
-    Where they overlap, the part nearest to the camera shows.
+    Of overlapping limbs, the part nearest to the camera is visible.
     """
     nearest = np.full(out.shape[:2], np.inf, np.float32)
     for limb in limbs:

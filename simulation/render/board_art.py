@@ -1,6 +1,6 @@
 """Printed boards, tiles and counters in random styles.
 
-Colours, lines, fills, arrows and emblems follow from a seed.
+Colours, lines, fills, arrows and emblems are determined by a seed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from table.solids import Array
 
 TEXEL_MM = 0.2
 SHEET_MARGIN_MM = 12.0
-"""A printed board reaches at most this far beyond its outline."""
+"""Largest distance of a printed sheet's edge beyond the board's outline."""
 SUITS = {"S": "red", "M": "black", "C": "yellow", "A": "blue"}
 """Suits of the piecepack, suns, moons, crowns and arms, with their colours."""
 
@@ -103,7 +103,7 @@ def coasters_board(board: Coasters, low_mm: float, rng: np.random.Generator) -> 
 
 
 class _CoasterStyle:
-    """How one edition of the coasters is printed."""
+    """Print style of one edition of the coasters."""
 
     def __init__(self, board: Coasters, rng: np.random.Generator) -> None:
         self.rng, self.board = rng, board
@@ -338,7 +338,7 @@ def _vary_shade(rgb: Rgb, rng: np.random.Generator) -> Rgb:
 
 
 def _contrasting_ink(rgb: Rgb, rng: np.random.Generator) -> Rgb:
-    """An ink that can be told from the colour below."""
+    """An ink that contrasts with the colour below."""
     level = sum(rgb) / 3
     if rng.random() < 0.3:
         hue = float(rng.random())

@@ -21,14 +21,14 @@ PIPS: dict[int, tuple[tuple[int, int], ...]] = {
     5: ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
     6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
 }
-"""Where the pips of a face are, in steps of their spread."""
+"""Places of a face's pips, in steps of their spread."""
 ROUND_SHARE, CUT_SHARE = 0.09, 0.07
-"""Width of the rounded edges, and what is cut off the corners, as shares of the edge."""
+"""Width of the rounded edges, and size of the cut corners, as shares of the edge."""
 OUT_OF = {1: (2, 1), 6: (2, -1), 2: (0, 1), 5: (0, -1), 3: (1, 1), 4: (1, -1)}
-"""The column of `SceneDie.rotation` that leads out of a face, and its sign."""
+"""Column of `SceneDie.rotation` that points out of a face, and its sign."""
 SHINE_POWER = 40.0
 SKY_SHARE = 0.6
-"""Share of the light from all around that comes to a face that stands upright."""
+"""Share of the ambient light that reaches a vertical face."""
 WORDS = {1: "a", 2: "2", 3: "3", 4: "4", 5: "5", 6: "n"}
 TEXELS = 96
 
@@ -67,7 +67,7 @@ def _turned(axis: Array, angle_deg: float) -> Array:
 
 
 def draw_die(out: Colours, die: SceneDie, stage: Stage, grid: Grid) -> None:
-    """Paint a die over what `out` (h, w, 3) shows."""
+    """Paint a die over `out` (h, w, 3)."""
     box = grid.around(die.vertices_mm, 3.0)
     if box is None:
         return
@@ -96,7 +96,7 @@ def draw_die(out: Colours, die: SceneDie, stage: Stage, grid: Grid) -> None:
 
 
 def _cut_corners(die: SceneDie) -> Array:
-    """Vertices (24, 3) of a die whose corners are cut off."""
+    """Vertices (24, 3) of a die with cut corners."""
     less = 1 - 2 * CUT_SHARE
     places = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
     cut = np.array(

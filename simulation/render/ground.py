@@ -1,4 +1,4 @@
-"""What lies under the pieces: table, mat or board, and fiducial cards, lit by the lamps."""
+"""The ground under the pieces: table, mat or board, and fiducial cards, lit by the lamps."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TILE = 512
 
 
 def table_z_mm(setup: Setup) -> float:
-    """Height of the table's surface, which carries the cards; below 0 where the board is thick."""
+    """Height of the table's surface, which carries the cards; below 0 under a thick board."""
     return setup.fiducials.z_mm - CARD_MM
 
 
 def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
-    """Light (h, w, 3) float32 that comes back from a table without pieces."""
+    """Reflected light (h, w, 3) float32 of a table without pieces."""
     rng = np.random.default_rng([stage.seed, 1])
     z_mm = table_z_mm(setup)
     out = _surface(stage.table, stage.lamps, grid, z_mm, rng)
@@ -58,7 +58,7 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
         case Coasters():
             _lay_slabs(out, coasters_board(setup.board, z_mm, rng), stage, z_mm, grid)
         case Tiles():
-            pass  # tiles move and vanish: they are the scene's
+            pass  # tiles move and vanish, so they belong to the scene
         case _:
             assert_never(setup.board)
     for marker in setup.fiducials.markers:
@@ -69,7 +69,7 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
 def _surface(
     surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float, rng: np.random.Generator
 ) -> Colours:
-    """Reflectance (h, w, 3), with the grain of the material and a sheen where a lamp mirrors."""
+    """Reflectance (h, w, 3), with the grain of the material and a sheen that mirrors the lamps."""
     x, y = grid.on_plane(z_mm)
     c, s = (
         np.float32(np.cos(np.radians(surface.grain_deg))),
@@ -188,7 +188,7 @@ def _lay_slabs(out: Colours, slabs: list[Slab], stage: Stage, z_mm: float, grid:
 
 
 def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: Grid) -> None:
-    """A white card with a printed marker, its corners exactly where table.json has them."""
+    """A white card with a printed marker, its corners exactly at their places in table.json."""
     corners = np.array(marker.corners_mm)
     middle = corners.mean(axis=0)
     side_mm = float(np.hypot(*(corners[1] - corners[0])))
@@ -199,7 +199,7 @@ def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: G
         return
     part = grid.crop(box)
     if min(part.x.shape) < 2:
-        return  # a rim at the edge of the picture, too narrow to say how wide a pixel is
+        return  # at the edge of the picture, too narrow to determine the size of a pixel
     cells = np.where(
         _marker_bits(setup.fiducials.dictionary, marker.id)[..., None],
         np.array(PAPER),

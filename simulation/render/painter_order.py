@@ -1,4 +1,4 @@
-"""Painter's order of pieces, counters and tiles: which body is painted before which."""
+"""Painter's order of pieces, counters and tiles."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def draw_order(bodies: Sequence[Body], eye_mm: Array) -> list[Body]:
 
 
 def _may_hide(front: Body, back: Body, eye_mm: Array) -> bool:
-    """Whether the first body may hide part of the second.
+    """True if the first body may hide part of the second.
 
-    It cannot if a piece's face parts them and the eye is on the second's side. Counters and tiles
-    are all of one height and stand free, so that their distances put them in order.
+    It cannot if a piece's face separates them and the eye is on the second's side. Counters and
+    tiles have one height and do not touch, so that their distances determine the order.
     """
     if not isinstance(front, ScenePiece) and not isinstance(back, ScenePiece):
         return False
@@ -56,7 +56,7 @@ def _may_hide(front: Body, back: Body, eye_mm: Array) -> bool:
 
 
 def _overlapping(bodies: Sequence[Body], eye_mm: Array) -> dict[Body, list[Body]]:
-    """For each body the others whose surrounding spheres overlap its own in the picture."""
+    """For each body, the others whose bounding spheres overlap its own in the picture."""
     if not bodies:
         return {}
     middles = np.array([body.vertices_mm.mean(axis=0) for body in bodies])

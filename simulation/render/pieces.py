@@ -20,23 +20,23 @@ from vision.geometry.camera_model import project
 
 Colours = NDArray[np.float32]
 Layer = tuple[Colours, Colours]
-"""What a layer of plastic lets through and what it adds, (h, w, 3) each."""
+"""Transmitted share and added light of a layer of plastic, (h, w, 3) each."""
 
 EDGE_MM = 0.45
 """Half width of the rounded edges, which catch the light."""
 SHINE, SHINE_POWER = 0.9, 25.0
 MIRROR_MM = 600.0
-"""What is farther away than this is not mirrored."""
+"""Distance beyond which nothing is mirrored."""
 INNER_EDGES = 0.45
-"""How much of an outer edge's light an edge of the inside catches."""
+"""Light of an inner edge, as a share of an outer edge's."""
 BENT = 0.6
-"""Light that a face mirrors within, as a share of what an opaque one would send back."""
+"""Light that a face mirrors internally, as a share of an opaque face's."""
 BOUNCE: float = 0.15
 """Light from the table on a face that looks down, as a share of all light."""
 
 
 def transmission(body: Body) -> Rgb:
-    """Light that comes through a body on to the table, as a share."""
+    """Share of light that a body transmits on to the table."""
     if not (isinstance(body, ScenePiece) and body.see_through):
         return (0.0, 0.0, 0.0)
     r, g, b = 0.75 * tint(body)
@@ -44,12 +44,12 @@ def transmission(body: Body) -> Rgb:
 
 
 def grain(body: Body) -> float:
-    """How unevenly light comes through a body, beyond what is usual."""
+    """Additional unevenness of the light that a body transmits."""
     return body.grain if isinstance(body, ScenePiece) else 0.0
 
 
 def tint(piece: ScenePiece) -> Array:
-    """Share of light (3,) that comes through one wall of see-through plastic at a right angle."""
+    """Share of light (3,) that one wall of see-through plastic transmits at a right angle."""
     rgb = np.array(piece.rgb)
     through: Array = (0.85 * np.clip((rgb / rgb.max()) ** 0.7, 0.035, 0.93)) ** piece.depth
     return through
@@ -71,7 +71,7 @@ class Surroundings:
     def mirrored(self, from_mm: Colours, towards: Colours, sky: Array) -> Colours:
         """Light (h, w, 3) that reaches places (h, w, 3) against directions (h, w, 3).
 
-        It is the ground's where these fall, otherwise the sky's.
+        It is the ground's where these point down, otherwise the sky's.
         """
         falls = towards[..., 2] < -0.02
         reach = np.where(
@@ -97,7 +97,7 @@ class Surroundings:
 def draw_piece(
     out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, around: Surroundings
 ) -> None:
-    """Paint a piece over what `out` (h, w, 3) shows."""
+    """Paint a piece over `out` (h, w, 3)."""
     box = grid.around(piece.solid.vertices_mm, 3.0)
     if box is None:
         return
@@ -111,7 +111,7 @@ def draw_piece(
 
 
 class _Shell:
-    """One piece before one camera: its corners, faces and edges, ready to be layered."""
+    """One piece before one camera: its corners, faces and edges, for composition in layers."""
 
     def __init__(self, piece: ScenePiece, stage: Stage, part: Grid, around: Surroundings) -> None:
         self.piece, self.stage, self.part, self.around = piece, stage, part, around
@@ -176,7 +176,7 @@ class _Shell:
         return np.zeros_like(rim[1]), rim[1] * (1 - opening) + opening * inside / total
 
     def _wall(self, vertices: Array, face: tuple[int, ...], openness: float) -> Layer:
-        """One flat wall seen from outside; `openness` is the share of light that reaches it."""
+        """One flat wall from outside; `openness` is the share of light that reaches it."""
         corners = vertices[list(face)]
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         normal = normal / np.linalg.norm(normal)
@@ -206,9 +206,9 @@ class _Shell:
         )
 
     def _bent_light(self, face: tuple[int, ...]) -> tuple[float, float]:
-        """Extra transmission of a face (factor), and the light that it adds.
+        """Factor on a face's transmission, and light that it adds.
 
-        The cause is light that is bent and mirrored within the plastic.
+        The cause is light that is refracted and mirrored within the plastic.
         """
         if not self.piece.bent:
             return 1.0, 0.0
@@ -243,9 +243,9 @@ class _Shell:
         )
 
     def _shine(self, places: Colours, towards: Colours) -> Plane:
-        """Gloss of the lamps, (h, w): how nearly places mirror a lamp along directions.
+        """Gloss of the lamps, (h, w), from the angle between mirrored directions and a lamp.
 
-        Both are (h, w, 3).
+        `places` and `towards` are (h, w, 3).
         """
         total = np.zeros(self.part.x.shape, np.float32)
         for lamp in self.stage.lamps:
@@ -257,9 +257,9 @@ class _Shell:
         return total
 
     def _edge_strips(self) -> Plane:
-        """Coverage (h, w) by the rounded edges that can be seen.
+        """Coverage (h, w) by the visible rounded edges.
 
-        Of see-through plastic these are all edges, the shell's inner ones too.
+        With see-through plastic these are all edges, the shell's inner ones too.
         """
         seen = {
             frozenset((a, b))

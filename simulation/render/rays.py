@@ -1,9 +1,9 @@
-"""The pixels of a simulated camera as rays, and exact coverage of pixels by what is drawn.
+"""The pixels of a simulated camera as rays, and exact coverage of pixels by drawn shapes.
 
-An edge between two points in space is a plane through the eye; its signed value at a pixel's ray,
+An edge between two points in space is a plane through the eye. Its signed value at a pixel's ray,
 divided by the gradient over the picture, is the distance in pixels, lens distortion included.
-Coverage of a pixel follows from that distance, so edges stand where they belong to a few
-thousandths of a pixel without supersampling.
+Coverage of a pixel follows from that distance. Edges are accurate to a few thousandths of a pixel
+without supersampling.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Box = tuple[slice, slice]
 
 INK_RUNS = 0.67
 KNOT_PX = 16
-"""Spacing of pixels whose ray is solved for; between them rays are interpolated by quintic splines,
+"""Spacing of pixels whose ray is solved for. Between them rays are interpolated by quintic splines,
 their slopes linearly.
 """
 
@@ -57,9 +57,9 @@ class Grid:
         )
 
     def around(self, points_mm: Array, pad_px: float) -> Box | None:
-        """Box of these pixels around projected points (n, 3), or None where none of them is near.
+        """Box of these pixels around projected points (n, 3), or None if none of them is near.
 
-        The whole grid where a point is less than 1 mm before the eye.
+        The whole grid if a point is less than 1 mm before the eye.
         """
         rows, columns = self.x.shape
         if self.to_camera(points_mm)[:, 2].min() <= 1.0:
@@ -86,9 +86,9 @@ class Grid:
         return points
 
     def on_plane(self, z_mm: float) -> tuple[Plane, Plane]:
-        """Table x and y, (h, w) each, where the rays meet the plane z.
+        """Table x and y, (h, w) each, of the rays' intersections with the plane z.
 
-        Rays that miss it meet it far away.
+        Rays that miss it get a far point.
         """
         right, down, ahead = self.camera.rotation.astype(np.float32)
         eye = self.camera.eye_mm
@@ -180,8 +180,8 @@ def _undistort(pixels: Array, lens: Lens) -> Array:
 def fill_polygon(mask: NDArray[np.uint8], outline: Array) -> None:
     """Fill a convex polygon (n, 2) into a mask (h, w) with 255, its edge antialiased.
 
-    The outline is in texels (column, row). OpenCV's ink runs over the edge by INK_RUNS texels; the
-    polygon is drawn smaller, so that its area comes out right.
+    The outline is in texels (column, row). OpenCV draws over the edge by INK_RUNS texels. The
+    polygon is drawn smaller, so that its area is right.
     """
     moments = cv2.moments(outline.astype(np.float32).reshape(-1, 1, 2))
     area = abs(moments["m00"])

@@ -1,7 +1,7 @@
-"""Scenes to pictures: exact in place, plausible in light, the same for the same seed.
+"""Render scenes: exact geometry, plausible light, and the same picture for the same seed.
 
-A Renderer keeps what did not change: the ground of a stage is drawn once, pieces once for each
-arrangement, and a picture of an unchanged scene costs no more than its noise.
+A Renderer caches what did not change: the ground of a stage is drawn once, pieces once for each
+arrangement. A picture of an unchanged scene costs only its noise.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from table.table_config import Setup
 from vision.cameras.frame import Image
 
 Ground = Callable[[Stage, Setup, Grid], Colours]
-"""Draws the light (h, w, 3) that comes back from a table without pieces."""
+"""Draws the reflected light (h, w, 3) of a table without pieces."""
 ENCODING_STEPS = 1 << 14
 BLUR_REACH_PX = 6
-"""Light farther away than this does not come into a pixel by lens blur."""
+"""Radius beyond which lens blur is ignored."""
 
 
 def _encoding() -> NDArray[np.float32]:
@@ -47,9 +47,9 @@ def _encoding() -> NDArray[np.float32]:
 _ENCODE = _encoding()
 
 GRAIN_ROOM = 1 << 20
-"""Number of offsets at which the same grain is laid over pictures.
+"""Number of offsets at which the same grain is added to pictures.
 
-New grain for each picture would cost more than all the rest.
+New grain for each picture would cost more than everything else.
 """
 
 
@@ -67,13 +67,13 @@ class Pictures(Protocol):
 
 
 PicturesOf = Callable[[Setup, Camera], Pictures]
-"""Makes what takes pictures, for a table and the camera's place before it."""
+"""Makes a Renderer or path tracer, for a table and the camera's pose before it."""
 
 
 def render(scene: Scene, setup: Setup, camera: Camera, rng: np.random.Generator) -> Image:
     """A picture of a scene, (height, width, 3) uint8 R-G-B.
 
-    The camera of `setup` takes it from `camera`'s place.
+    It is taken by the camera of `setup` from `camera`'s pose.
     """
     return _renderer(setup, camera).picture(scene, rng)
 
@@ -85,7 +85,7 @@ def _renderer(setup: Setup, camera: Camera) -> Renderer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Developed:
-    """What the sensor reads, before rounding.
+    """The sensor's values before rounding.
 
     Levels 0..255 and the standard deviation of their noise, (h, w, 3) each.
     """
@@ -101,7 +101,7 @@ class _Developed:
 
 
 class Renderer:
-    """Draws scenes for one camera; not for use from two threads at once."""
+    """Draws scenes for one camera; not thread-safe."""
 
     def __init__(self, setup: Setup, camera: Camera, ground: Ground = draw_ground) -> None:
         self.setup, self.camera, self._draw_ground = setup, camera, ground
@@ -111,14 +111,14 @@ class Renderer:
         self._bodies: tuple[Body, ...] = ()
         self._limbs: tuple[Limb, ...] = ()
         self._shadows: dict[tuple[Body, float], Shadow] = {}
-        """Shadows by what throws them and the height of the plane that they fall on."""
+        """Shadows by casting body and height of the plane that they fall on."""
         self._table_rgb = np.zeros(3)
         shape = (setup.camera.height, setup.camera.width, 3)
         self._ground: Colours = np.zeros(shape, np.float32)
         self._bare: Colours = np.zeros(shape, np.float32)
         self._still = _Developed(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
         self._reached: tuple[Box, _Developed] | None = None
-        """A box in which limbs are seen, and what the sensor reads there instead."""
+        """A box around limbs, and the sensor's values in it."""
         self._gains: tuple[Sensor, Colours] | None = None
 
     def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
@@ -135,7 +135,7 @@ class Renderer:
         return picture
 
     def photograph(self, light: Colours, sensor: Sensor, rng: np.random.Generator) -> Image:
-        """A picture of light (h, w, 3) at the pixels of this camera, from any renderer."""
+        """A picture of light (h, w, 3) at this camera's pixels, from any renderer."""
         grain = rng.standard_normal(light.shape, dtype=np.float32)
         return self._develop(self._whole, lambda box: light[box], sensor).with_noise(grain)
 
@@ -197,13 +197,13 @@ class Renderer:
         return self._shadows[body, z_mm]
 
     def _box(self, body: Body) -> Box | None:
-        """Where a body and its shadow can be seen."""
+        """Box that contains a body and its shadow."""
         return self._grid.around(
             np.concatenate([body.vertices_mm, self._ground_shadow(body).reach_mm()]), 6.0
         )
 
     def _with_bodies(self, bodies: tuple[Body, ...], stage: Stage, box: Box) -> Colours:
-        """Light in a box of the picture, limbs left out."""
+        """Light in a box of the picture, without limbs."""
         out, part = self._ground[box].copy(), self._grid.crop(box)
         for body in bodies:
             self._ground_shadow(body).cast(out, transmission(body), part, grain(body))
@@ -253,7 +253,7 @@ class Renderer:
         return light
 
     def _develop(self, box: Box, light_in: Callable[[Box], Colours], sensor: Sensor) -> _Developed:
-        """What the sensor reads in a box, from the light in a box a little wider than that."""
+        """The sensor's values in a box, from the light in a slightly wider one."""
         wide = self._widen(box)
         light = light_in(wide)
         blurred = cv2.GaussianBlur(light, (0, 0), sensor.blur_px) if sensor.blur_px > 0 else light
@@ -284,7 +284,7 @@ class Renderer:
         return self._gains[1]
 
     def _widen(self, box: Box) -> Box:
-        """A box with the surroundings that lens blur brings in, inside the picture."""
+        """A box widened by the reach of lens blur, inside the picture."""
         (v0, v1), (u0, u1) = (
             (part.start - BLUR_REACH_PX, part.stop + BLUR_REACH_PX) for part in box
         )
@@ -296,7 +296,7 @@ class Renderer:
 
 
 def _merge_boxes(boxes: list[Box]) -> list[Box]:
-    """Boxes that hold all of these and do not overlap."""
+    """Boxes that contain all of these and do not overlap."""
     joined: list[Box] = []
     for rows, columns in boxes:
         while touching := [other for other in joined if _overlap(other, (rows, columns))]:

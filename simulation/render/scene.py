@@ -1,8 +1,7 @@
 """A table before a camera as plain values: surface, lamps, sensor, pieces and hands.
 
 Everything is in the table frame and mm; colours are (red, green, blue) reflectances, linear, 0..1.
-`simulation.render.renderer` draws scenes; the simulated camera and the validation cases are made of
-them.
+`simulation.render.renderer` draws scenes. The simulated camera and the validation cases use them.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ ALBEDO: dict[str, Rgb] = {
     "pink": (0.78, 0.28, 0.42),
     "grey": (0.28, 0.28, 0.29),
 }
-"""Light that comes back from opaque plastic, by the colour's name."""
+"""Reflectance of opaque plastic, by the colour's name."""
 
 ALWAYS_OPAQUE = ("black", "white", "grey")
 
@@ -46,12 +45,11 @@ ALWAYS_OPAQUE = ("black", "white", "grey")
 class ScenePiece:
     """A pyramid: an open shell of `wall_mm` (0: solid), of opaque or see-through plastic.
 
-    `depth` is how deep the colour of see-through plastic is: 2 lets through the square of what 1
-    does.  `dye` is the colour that it really has, ALBEDO's if None.  `gloss` is 0 for a rough
-    surface, 1 for a polished one; `glitter` is how uneven light is in see-through plastic, `grain`
-    how uneven the light is that comes through it, `bent` how much its faces differ as it bends
-    light, and `rims` how much its edges shine, all as a share of what is usual but `grain` and
-    `bent`, which are logarithms.
+    `depth` is the optical depth of see-through plastic: 2 transmits the square of what 1 transmits.
+    `dye` is its actual colour, ALBEDO's if None. `gloss` is 0 for a rough surface, 1 for a polished
+    one. `glitter` is the unevenness of light in see-through plastic, `grain` that of transmitted
+    light. `bent` is the difference between its faces by refraction, and `rims` the shine of its
+    edges. All are shares of the usual value but `grain` and `bent`, which are logarithms.
     """
 
     solid: Solid
@@ -91,17 +89,17 @@ class ScenePiece:
 
     @property
     def rgb(self) -> Rgb:
-        """Light that comes back from it where it is opaque."""
+        """Its reflectance if opaque."""
         return self.dye or ALBEDO[self.colour]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Print:
-    """A printed picture on something flat.
+    """A printed picture on a flat body.
 
     `rgb` (h, w, 3) is float32 with row 0 at the far side; a texel is `texel_mm` wide. The middle of
-    the print is at `middle_mm` (2,), and it is turned by `turn_deg` from reading upright for the
-    near side.
+    the print is at `middle_mm` (2,). It is rotated by `turn_deg` from reading upright for the near
+    side.
     """
 
     rgb: NDArray[np.float32]
@@ -141,9 +139,9 @@ class SceneDie:
     """A six-sided die with its middle at `middle_mm` (3,).
 
     The columns of `rotation` (3, 3) point out of its faces 2, 3 and 1, in the table frame; opposite
-    faces make seven. `pip_share` is a pip's radius and `spread_share` the distance of the outer
-    pips from the middle, as shares of the edge. A `worded` die has strokes instead of pips, as the
-    die of Treehouse.
+    faces sum to seven. `pip_share` is a pip's radius and `spread_share` the distance of the outer
+    pips from the middle, as shares of the edge. A `worded` die has strokes instead of pips, like
+    the die of Treehouse.
     """
 
     middle_mm: Array
@@ -193,7 +191,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class Lamp:
-    """A round lamp; `power` is the light it throws on the table straight below."""
+    """A round lamp; `power` is its irradiance on the table straight below."""
 
     at_mm: tuple[float, float, float]
     power: float
@@ -221,10 +219,10 @@ NO_NOISE = Sensor(blur_px=0.0, vignetting=0.0, shot_noise=0.0, read_noise=0.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """All that stays while a game is played: table, mat or board colours, lamps, sensor.
+    """Everything that stays during a game: table, mat or board colours, lamps, sensor.
 
-    `seed` decides grain, sparkle and how a board is printed.  `table_mm` (x0, y0, x1, y1) bounds
-    the table, beyond it is the floor. The board itself and the fiducials are those of the Setup.
+    `seed` determines grain, sparkle and print of the board. `table_mm` (x0, y0, x1, y1) bounds the
+    table; beyond it is the floor. The board itself and the fiducials are those of the Setup.
     """
 
     table: Surface

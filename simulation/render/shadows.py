@@ -1,4 +1,4 @@
-"""Light of lamps and sky on horizontal surfaces, and what pieces and arms take away of it."""
+"""Light of lamps and sky on horizontal surfaces, and shadows of pieces and arms."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ DISC = (
     np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
     * np.sqrt((np.arange(LAMP_POINTS) + 0.5) / LAMP_POINTS)[:, None]
 )
-"""Points spread evenly over a disc (Vogel's spiral): a round lamp as many small ones."""
+"""Points spread evenly over a disc (Vogel's spiral), to represent a round lamp by many small ones.
+"""
 SKY = tuple((np.cos(turn), np.sin(turn), 1.1) for turn in 2 * np.pi * np.arange(7) / 7)
-"""Directions that stand for the light that comes from all around."""
+"""Directions that represent the ambient light."""
 SKY_SOFT_MM = 9.0
 TEXEL_MM, MOST_TEXELS = 0.4, 400
-"""Size of a texel of a shadow, and the most texels on a side."""
+"""Size of a texel of a shadow, and largest number of texels on a side."""
 GLINT_MM = 0.5
 
 
 def irradiance(at: tuple[Plane, Plane], z_mm: float, stage: Stage) -> Colours:
     """Irradiance (h, w, 3) of horizontal places at height z.
 
-    A lamp of power 1 right above gives 1.
+    A lamp of power 1 straight above gives 1.
     """
     total = np.full((*at[0].shape, 3), np.float32(stage.ambient))
     for lamp in stage.lamps:
@@ -57,7 +58,7 @@ def lamp_light(lamp: Lamp, place_mm: Array, normal: Array) -> Array:
 def sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], eye_mm: Array, z_mm: float) -> Plane:
     """A broad mirror image of the lamps on a horizontal surface, (h, w).
 
-    It is 1 in the middle of a lamp of power 1.
+    It is 1 in the middle of the image of a lamp of power 1.
     """
     total = np.zeros(at[0].shape, np.float32)
     for lamp in lamps:
@@ -75,8 +76,8 @@ def sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], eye_mm: Array, z_mm:
 class Shadow:
     """The light that a body takes from the plane z.
 
-    `lost` (h, w, 3) is the share taken, on a grid of `texel_mm` with rows along y, whose first
-    texel has its middle at `corner_mm` (2,).
+    `lost` (h, w, 3) is the share taken, on a grid of `texel_mm` with rows along y. The middle of
+    its first texel is at `corner_mm` (2,).
     """
 
     lost: Colours
@@ -85,7 +86,7 @@ class Shadow:
     z_mm: float
 
     def reach_mm(self) -> Array:
-        """Corners (4, 3) of a rectangle on its plane around all that it can darken."""
+        """Corners (4, 3) of a rectangle on its plane around the shadow."""
         x0, y0 = self.corner_mm
         x1, y1 = self.corner_mm + self.texel_mm * np.array(self.lost.shape[1::-1])
         return np.array([[x, y, self.z_mm] for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))])
@@ -93,7 +94,7 @@ class Shadow:
     def cast(self, out: Colours, passes: Rgb, grid: Grid, grain: float = 0.0) -> None:
         """Darken `out` (h, w, 3) by the shadow.
 
-        `passes` is the share of light that comes through the body. That light is uneven, as through
+        `passes` is the share of light that the body transmits. That light is uneven, as through
         plastic, and more so with the body's `grain`.
         """
         box = grid.around(self.reach_mm(), 4.0)
@@ -121,7 +122,7 @@ class Shadow:
 
 @lru_cache(maxsize=8)
 def _glints(grain: float) -> Plane:
-    """Unevenness of the light that plastic throws on the table, mean 1, on a seamless tile."""
+    """Unevenness of transmitted light on the table, mean 1, on a seamless tile."""
     noise = np.random.default_rng(4).standard_normal((256, 256), dtype=np.float32)
     smooth = cv2.GaussianBlur(np.tile(noise, (3, 3)), (0, 0), 1.3)[256:512, 256:512]
     uneven = np.exp(np.float32(0.35 + grain) * smooth / smooth.std())
@@ -172,7 +173,7 @@ def shadow_of(vertices_mm: Array, stage: Stage, z_mm: float) -> Shadow:
 def cast_limb_shadow(
     out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: Grid, z_mm: float
 ) -> None:
-    """Darken `out` (h, w, 3) where limbs keep the lamps off the plane z."""
+    """Darken `out` (h, w, 3) in the limbs' shadows on the plane z."""
     up = np.array([0.0, 0.0, 1.0])
     place = np.array([*np.mean([limb.a_mm[:2] for limb in limbs], axis=0), z_mm])
     total = np.maximum(
@@ -225,7 +226,7 @@ class _LimbShadow:
         return np.column_stack([places, np.full(len(places), self.z_mm)])
 
     def clear(self, x: Plane, y: Plane) -> Plane:
-        """Share 0..1 of the lamp that places on the plane see."""
+        """Visible share 0..1 of the lamp at places on the plane."""
         (ax, ay), (bx, by) = self.ends_mm
         along, dx, dy = nearest_on_segment(x, y, (float(ax), float(ay)), (float(bx), float(by)))
         radius = np.float32(self.radii_mm[0]) + along * np.float32(
@@ -241,7 +242,7 @@ def nearest_on_segment(
 ) -> tuple[Plane, Plane, Plane]:
     """Nearest point of the segment a-b to each place.
 
-    Its position along the segment, 0 to 1, and the way from it to the place in x and y.
+    Its position along the segment, 0 to 1, and the offset from it to the place in x and y.
     """
     along_x, along_y = np.float32(b[0] - a[0]), np.float32(b[1] - a[1])
     px, py = x - np.float32(a[0]), y - np.float32(a[1])
@@ -254,7 +255,7 @@ def nearest_on_segment(
 
 
 def _project_from_lamp(vertices_mm: Array, lamp_mm: Array, z_mm: float) -> Array:
-    """Where one point of light throws the vertices of a body on the plane z, (n, 2)."""
+    """Projection of a body's vertices from a point light to the plane z, (n, 2)."""
     rise = (lamp_mm[2] - z_mm) / np.maximum(lamp_mm[2] - vertices_mm[:, 2], 1.0)
     thrown: Array = lamp_mm[:2] + (vertices_mm[:, :2] - lamp_mm[:2]) * rise[:, None]
     return thrown

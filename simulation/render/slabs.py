@@ -16,15 +16,15 @@ from table.solids import Array
 Colours = NDArray[np.float32]
 
 THIN_MM = 0.01
-"""A slab thinner than this is a sheet of paper: it has no rim."""
+"""Thickness below which a slab is a sheet of paper without a rim."""
 
 
 def draw_slab(
     out: Colours, slab: Slab, stage: Stage, grid: Grid, shadows: Sequence[tuple[Shadow, Rgb]] = ()
 ) -> None:
-    """Paint a slab over what `out` (h, w, 3) shows.
+    """Paint a slab over `out` (h, w, 3).
 
-    `shadows` fall on its top, each with the share of light that it lets through.
+    `shadows` fall on its top, each with the share of light that it transmits.
     """
     vertices = slab.vertices_mm
     box = grid.around(vertices, 3.0)
@@ -54,7 +54,7 @@ def draw_slab(
 
 
 def _rim(slab: Slab, low: Array, top: Array, stage: Stage, part: Grid) -> Colours:
-    """What the rim shows, (h, w, 3): the sides that face the camera, weighted by coverage."""
+    """Light of the rim, (h, w, 3): the sides that face the camera, weighted by coverage."""
     colour, total = (
         np.zeros((*part.x.shape, 3), np.float32),
         np.full(part.x.shape, np.float32(1e-6)),

@@ -18,7 +18,7 @@ Points = Sequence[tuple[float, float]] | Array
 _Draw = Callable[[NDArray[np.uint8], Array], None]
 
 SHIFT = 4
-"""OpenCV draws at sixteenths of a texel."""
+"""Bits of a fraction of a texel in OpenCV's drawing coordinates."""
 
 GLYPHS: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
     "2": (
@@ -72,7 +72,7 @@ class Sheet:
     """A sheet of card to draw on.
 
     Places are (x, y) mm from its middle, y away from the reader; colours are linear. Filled areas
-    are exact to a few hundredths of a mm; lines may be a texel wider than asked.
+    are exact to a few hundredths of a mm; lines may be a texel wider than requested.
     """
 
     def __init__(self, width_mm: float, depth_mm: float, rgb: Rgb, texel_mm: float) -> None:
@@ -121,7 +121,7 @@ class Sheet:
             self.line(stroke - (low + high) / 2 + np.asarray(middle), pen_mm, rgb)
 
     def print(self, middle_mm: tuple[float, float] = (0.0, 0.0), turn_deg: float = 0.0) -> Print:
-        """What was drawn so far, to be laid at a place on the table."""
+        """The drawing so far, at a place on the table."""
         return Print(self._rgb.copy(), self._texel_mm, middle_mm, turn_deg)
 
     def _ink(self, points: Points, pen_mm: float, rgb: Rgb, draw: _Draw) -> None:
@@ -143,7 +143,7 @@ class Sheet:
 
 
 def sample(printed: Print, at: tuple[Plane, Plane]) -> Colours:
-    """Colours (h, w, 3) of a print where pixels meet its plane, averaged over each pixel.
+    """Colours (h, w, 3) of a print at the pixels' intersections with its plane, averaged per pixel.
 
     `at` is table (x, y), each (h, w).
     """
