@@ -47,7 +47,7 @@ DRAWN = {
 ROOMS = {"rooms": room_views}
 ROLLED = {"rolls": examples}
 Making = Mapping[str, Callable[[int], Iterable[object]]]
-"""Makes the examples of one table from its seed, by name."""
+"""Functions that make the examples of one table from its seed, by name."""
 
 
 def draw(job: tuple[Path, int]) -> None:
@@ -57,7 +57,7 @@ def draw(job: tuple[Path, int]) -> None:
 
 def trace(job: tuple[Path, int]) -> None:
     """Write the examples of path-traced tables, unless they exist."""
-    from training.traced_tables import traced_board, traced_free  # here, as only this needs Mitsuba
+    from training.traced_tables import traced_board, traced_free  # only this needs Mitsuba
 
     _write(*job, {"traced-free": traced_free, "traced-board": traced_board})
 
@@ -83,14 +83,14 @@ def _write(folder: Path, seed: int, making: Making) -> None:
 
 
 class Network(NamedTuple):
-    """How a network is trained, from (folder, minutes, weights, rate), and installed."""
+    """Training of a network from (folder, minutes, weights, rate), and its installation."""
 
     file: str
     train: Callable[[Path, float, Path, float], nn.Module]
     example: tuple[int, ...]
     """Shape of an input."""
     free_sides: dict[str, dict[int, str]] = {"image": {0: "n"}, "answer": {0: "n"}}  # noqa: RUF012
-    """Axes of any length."""
+    """Axes of variable length."""
 
 
 _AROUND_A_POSE = (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX)
@@ -122,7 +122,7 @@ NETWORKS = {
         (1, classifier.CHANNELS, classifier.CROP_PX, classifier.CROP_PX),
     ),
 }
-"""By the words of `--only`, in the order of their training."""
+"""Networks by the values of `--only`, in the order of their training."""
 
 
 @click.command()

@@ -1,6 +1,6 @@
-"""Labelled views cut from whole made-up cases: the boards of all five games.
+"""Labelled views cut from whole random cases: the boards of all five games.
 
-They are seen as `vision.networks.detector` sees them.
+They have the form of the input of `vision.networks.detector`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WIDTHS_PX = (900, 1400)
 
 
 def board_views(seed: int) -> Iterator[LabelledView]:
-    """Sheets of one made-up table of one of the five games."""
+    """Views of one random table of one of the five games."""
     rng = np.random.default_rng([seed, 9])
     for photo, layout, scene in photographs(KINDS[seed % len(KINDS)], seed, WIDTHS_PX, rng):
         yield from sheet_views(photo, layout, scene, rng)
@@ -41,7 +41,7 @@ def board_views(seed: int) -> Iterator[LabelledView]:
 def sheet_views(
     photo: Photo, layout: Layout, scene: Scene, rng: np.random.Generator
 ) -> Iterator[LabelledView]:
-    """Sheets cut from a photograph of a board."""
+    """Views cut from a photograph of a board."""
     view = view_of(photo)
     yield from _cut_views(view, photo, layout, _arms(scene, photo, view), rng)
 
@@ -53,7 +53,7 @@ def photographs(
     rng: np.random.Generator,
     before: PicturesOf = Renderer,
 ) -> Iterator[tuple[Photo, Layout, Scene]]:
-    """LAYOUTS photographs of one made-up table of a game, with what lies there.
+    """LAYOUTS photographs of one random table of a game, with their layouts and scenes.
 
     All pieces are of one kind of plastic.
     """

@@ -26,7 +26,7 @@ from vision.networks.detector import (
 CELLS = VIEW_PX // STRIDE
 GRID = np.mgrid[:CELLS, :CELLS]
 REACH = 4
-"""Cells around a middle that its hill is drawn in."""
+"""Radius, in cells, of the Gaussian target around a middle."""
 
 
 def example(
@@ -34,7 +34,7 @@ def example(
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32]]:
     """A training example of a view, randomly mirrored and turned.
 
-    Image (3, h, w), answers (CHANNELS, h / 4, w / 4) and their weights (h / 4, w / 4).
+    Image (3, h, w), targets (CHANNELS, h / 4, w / 4) and their weights (h / 4, w / 4).
     """
     image, masks, vertices, discs = (
         view.image,
@@ -87,7 +87,7 @@ def _mark(
     colour: int,
     values: list[tuple[slice, Array]],
 ) -> None:
-    """Write one piece into the answers: a hill, and its values where it is the nearest."""
+    """Write one piece into the targets: its Gaussian, and its values where it is the nearest."""
     away = (at + 0.5) / STRIDE - 0.5
     column, row = np.clip(np.rint(away).astype(int), 0, CELLS - 1)
     rows, columns = (
@@ -114,7 +114,7 @@ def _mark(
 
 
 def augmented(images: Tensor, rng: np.random.Generator) -> Tensor:
-    """Images (n, 3, h, w) in 0..1 as other lamps, lenses and sensors would have them."""
+    """Images (n, 3, h, w) in 0..1 with the variation of lamps, lenses and sensors."""
     n = len(images)
 
     def some(low: float, high: float, *shape: int) -> Tensor:

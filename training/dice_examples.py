@@ -1,6 +1,6 @@
-"""Training examples for the dice classifier: rendered rolls on made-up tables.
+"""Training examples for the dice classifier: rendered rolls on random tables.
 
-Dice of all colours, flat, cocked, two or none.
+Dice have all colours, and are flat, cocked, two or none.
 """
 
 from __future__ import annotations
@@ -32,45 +32,43 @@ from vision.dice.top_view import TopView
 from vision.geometry.rectified_view import Photo
 
 ROLLS = 24
-"""On one table."""
+"""Number of rolls on one table."""
 TABLES: tuple[Kind, ...] = ("zamboni", "storm", "icebreaker", "boule")
 WIDTHS_PX = (1000, 2000)
 SIDE_MM, EDGES_MM = (40.0, 80.0), (11.0, 20.0)
 CORNERS = 4
-"""Places of the corner on one table, one after the other, somewhere in sight."""
+"""Number of successive places of the dice corner on one table."""
 FLAT, COCKED, TWO = 0.55, 0.35, 0.05
-"""Shares of rolls that lie flat, that are cocked, and with two dice that lie flat; in the rest none
-is there.
+"""Shares of rolls that lie flat, that are cocked, and with two flat dice; in the rest there is
+none.
 """
 COCKED_DEG = (5.0, 45.0)
 SHADES = (0.02, 0.85)
-"""Of dice and of their pips, in linear light; LEAST_APART is how much the logarithms of the two
-differ at least, in one channel.
+"""Range of the linear light of dice and of their pips. The logarithms of the two differ by at least
+LEAST_APART in one channel.
 """
 LEAST_APART = 0.9
 GREY = 0.5
 """Share of dice, and of pips, without a hue."""
 RIGHT, WRONG, TURNED_DEG = 0.16, 0.4, 14.0
-"""Nearer than the first to a die that lies flat, in its edges, and turned by no more, a place is
-that die; farther than the second it is not.
+"""A place is a flat die up to the first distance, in edges, and the third rotation. Beyond the
+second distance it is not.
 """
 AROUND = 1.7
 """Half the side of the stored picture, in edges of the die."""
 OFF, OFF_DEG, TIMES = 0.03, 2.5, 4
-"""How far crops are beside where edges have the die, 1 sigma, in edges, and turned; and how many
-are made of a place.
-"""
+"""Errors of crops, 1 sigma, in edges and degrees, and number of crops of a place."""
 
 
 DiceExamples = tuple[NDArray[np.uint8], NDArray[np.int64]]
-"""What is seen (n, 4, CROP_PX, CROP_PX), and the pips (n,) that it shows, as in `Roll`."""
+"""Inputs (n, 4, CROP_PX, CROP_PX), and their pips (n,), as in `Roll`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roll:
-    """A place where a die may lie flat, and the picture around it (h, w, 3).
+    """A candidate place of a flat die, and the picture around it (h, w, 3).
 
-    `pips` are those that show; 0 for no die, or where none lies flat.
+    `pips` are those on top; 0 if no die lies flat there.
     """
 
     view: TopView
@@ -80,7 +78,7 @@ class Roll:
 
 
 def rolls(seed: int) -> Iterator[Roll]:
-    """All that may be taken for dice in rolls on one made-up table."""
+    """All candidate dice in rolls on one random table."""
     rng = np.random.default_rng([seed, 31])
     case = random_case(TABLES[seed % len(TABLES)], seed)
     setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
@@ -106,7 +104,7 @@ def rolls(seed: int) -> Iterator[Roll]:
 
 
 def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
-    """Somewhere on or beside the board."""
+    """A random dice corner on or beside the board."""
     low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
     side = float(rng.uniform(*SIDE_MM))
     x, y = (float(value) for value in low - side + (high - low + side) * rng.random(2))
@@ -117,7 +115,7 @@ def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
 def _throw_dice(
     setup: Setup, corner: DiceCorner, rng: np.random.Generator
 ) -> tuple[tuple[SceneDie, ...], list[tuple[SceneDie, int, float]]]:
-    """Dice in the corner; and those that lie flat, with their pips and turn in degrees."""
+    """Dice in the corner, and the flat ones with their pips and rotation in degrees."""
     kind = rng.random()
     count = 1 if kind < FLAT + COCKED else 2 if kind < FLAT + COCKED + TWO else 0
     low = np.array(corner.outline_mm).min(axis=0)
@@ -157,7 +155,7 @@ def _throw_dice(
 
 
 def _shades(rng: np.random.Generator) -> tuple[Rgb, Rgb]:
-    """Of a die and its pips."""
+    """Linear light of a die and of its pips."""
     while True:
         die, pips = (_shade(rng) for _ in range(2))
         if np.abs(np.log(np.array(die) / np.array(pips))).max() > LEAST_APART:
@@ -173,7 +171,7 @@ def _shade(rng: np.random.Generator) -> Rgb:
 
 
 def _pips_at(cube: Cube, flat: list[tuple[SceneDie, int, float]]) -> int | None:
-    """What a die that lies flat there shows; 0 where none does, None where it is hard to say."""
+    """Pips of the flat die at a place; 0 if there is none, None if it is ambiguous."""
     for die, pips, turn_deg in flat:
         away = float(np.hypot(*(cube.middle_mm - die.middle_mm[:2]))) / die.edge_mm
         turned_deg = abs((cube.turn_deg - turn_deg + 45) % 90 - 45)
@@ -197,7 +195,7 @@ def _cut_roll(cube: Cube, view: TopView, pips: int) -> Roll:
 
 
 def examples(seed: int) -> Iterator[DiceExamples]:
-    """What is learned from rolls on one made-up table, if anything is."""
+    """Training examples from rolls on one random table, if there are any."""
     rng = np.random.default_rng([seed, 32])
     all_examples = [example(roll, rng) for roll in rolls(seed) for _ in range(TIMES)]
     if all_examples:
@@ -206,7 +204,7 @@ def examples(seed: int) -> Iterator[DiceExamples]:
 
 
 def example(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
-    """What is seen (4, CROP_PX, CROP_PX) a little beside where edges have a die, and its pips."""
+    """Input (4, CROP_PX, CROP_PX) with a random error of the place by edges, and its pips."""
     by = rng.normal(0, [OFF * roll.cube.edge_mm, OFF * roll.cube.edge_mm, OFF_DEG])
     seen = crop(
         roll.cube.moved(by),
@@ -216,9 +214,9 @@ def example(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], in
 
 
 def from_all_sides(seen: Tensor) -> Tensor:
-    """Crops (n, 4, h, w), each eighth of them turned or mirrored otherwise.
+    """Crops (n, 4, h, w), each eighth of them turned or mirrored in a different way.
 
-    A die shows the same from all sides.
+    The class of a die is invariant to these.
     """
     turned = [part.rot90(k, (2, 3)) for k, part in enumerate(seen.chunk(8))]
     return torch.cat([part.flip(3) if k >= 4 else part for k, part in enumerate(turned)])

@@ -1,4 +1,4 @@
-"""Export trained networks as ONNX files that ONNX Runtime and OpenCV read."""
+"""Export trained networks as ONNX files for ONNX Runtime and OpenCV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def export(
 ) -> None:
     """Write a network as ONNX, from `image`, shaped like `example`, to `answer`.
 
-    `free_sides` names axes of any length.
+    `free_sides` names axes of variable length.
     """
     beside = path.with_suffix(".part")
     names = {"input_names": ["image"], "output_names": ["answer"], "dynamic_axes": free_sides}
@@ -36,13 +36,11 @@ def export(
 
 
 def _name_shortly(graph: onnx.GraphProto) -> None:
-    """Replace names by short numbers, but for those of inputs and outputs."""
+    """Replace names by short numbers, except those of inputs and outputs."""
     names = {door.name: door.name for door in (*graph.input, *graph.output)}
 
     def short(name: str) -> str:
-        return (
-            names.setdefault(name, f"{len(names):x}") if name else ""
-        )  # an input that is left out
+        return names.setdefault(name, f"{len(names):x}") if name else ""  # an omitted input
 
     for node in graph.node:
         node.name = node.doc_string = ""

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from training.weights import floats
 
 SPREAD = 1e-3
-"""Least standard deviation of the input of a normalisation."""
+"""Lower bound of the standard deviation of a normalisation's input."""
 
 
 def restore(net: nn.Module, path: Path, images: Tensor) -> None:
-    """Give a network the weights of an installed one, so that it answers the same.
+    """Load the weights of an installed network, with the same outputs.
 
     Its normalisations are set to the statistics of `images` (n, c, h, w), so that it can be trained
     further.
@@ -48,7 +48,7 @@ def restore(net: nn.Module, path: Path, images: Tensor) -> None:
 
 
 def _make_identity(norm: nn.BatchNorm2d, bias: Tensor) -> None:
-    """Make a normalisation add a bias and do nothing else."""
+    """Make a normalisation the identity plus a bias."""
     norm.running_mean.zero_()
     norm.running_var.fill_(1 - norm.eps)
     norm.weight.fill_(1)

@@ -1,6 +1,6 @@
 """Training examples for the keypoint network.
 
-Crops around the detections on labelled views, a little off, and the truth there.
+Crops around the detections on labelled views, with small errors, and their truth.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ from vision.networks.keypoints import (
 )
 
 SAME_BASES, OTHER_BASES = 0.5, 0.9
-"""A detection nearer to a piece than the first, in bases, is of that piece; one farther from all
-pieces than the second is of none.
+"""Distance, in bases, up to which a detection is of a piece, and that from all pieces beyond which
+it is of none.
 """
 PLACE_PX, TURN_DEG, SCALE = 1.0, 3.0, 0.05
 """Errors, 1 sigma, that are added to those of the detector on its own training views."""
 FLIPPED, SWAPPED = 0.03, 0.06
-"""Share of crops that are turned by 180 degrees, and of those with a random turn."""
+"""Shares of crops that are turned by 180 degrees, and that have a random rotation."""
 ASTRAY, ASTRAY_PX, ASTRAY_SCALE = 0.2, 4.0, 0.45
-"""Share of crops that are far off, by how much in place, 1 sigma, and in the logarithm of the
-scale, at most.
+"""Share of crops with a large error; error of place in px, 1 sigma; largest error of the scale in
+natural logarithms.
 """
 LEAST_DOUBT, MOST_DOUBT = -5.0, 1.0
 LEAST_CELLS = 4
-"""Smaller patches of the detector's piece mask are ignored."""
+"""Least number of cells of a patch of the detector's piece mask that is used."""
 TURNS = torch.tensor([[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)])
-"""The vertices of a piece that stands may be counted from any corner."""
+"""Orders of a standing piece's vertices, one for each first corner."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CropPlace:
-    """A place to crop: the view, where to cut it, and the number of the piece there, or -1."""
+    """A place of a crop: the view, its placement, and the index of the piece there, or -1."""
 
     labelled: LabelledView
     cut: Crop
@@ -89,7 +89,7 @@ def crop_places(labelled: LabelledView) -> list[CropPlace]:
 
 
 def _masked_without_piece(labelled: LabelledView, detections: Detections) -> list[Crop]:
-    """Patches of the piece mask where there is no piece."""
+    """Patches of the piece mask without a piece."""
     there = cv2.dilate(
         cv2.resize(labelled.masks[0], detections.pieces.shape[::-1], interpolation=cv2.INTER_AREA),
         np.ones((3, 3), np.uint8),
@@ -101,7 +101,7 @@ def _masked_without_piece(labelled: LabelledView, detections: Detections) -> lis
 
 
 def _under_arm(labelled: LabelledView, cut: Crop) -> bool:
-    """Pieces half under an arm are not in the view's list."""
+    """True if the crop may show a piece half under an arm, which is not in the view's list."""
     x, y = np.rint(cut.middle_px).astype(int)
     return bool(labelled.masks[1, max(0, y - 20) : y + 21, max(0, x - 20) : x + 21].any())
 
@@ -123,10 +123,10 @@ def _true_cut(labelled: LabelledView, piece: int) -> Crop:
 def crop(
     place: CropPlace, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Crop (3, CROP_PX, CROP_PX) and answer (16,).
+    """Crop (3, CROP_PX, CROP_PX) and target (16,).
 
-    The answer: whether a piece is there, its pose and colour, the logarithm of its base, vertices,
-    and 1 if it stands; -1 for what has no answer.
+    The target: whether a piece is there, its pose and colour, the logarithm of its base, vertices,
+    and 1 if it stands; -1 for missing values.
     """
     cut = place.cut
     turn = cut.turn_deg + rng.normal(0, TURN_DEG) + (180.0 if rng.random() < FLIPPED else 0.0)

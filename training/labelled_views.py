@@ -1,8 +1,8 @@
 """Labelled views: small rendered tables with pieces at known places, on ground of every kind.
 
-A view is a square part of the table as `vision.networks.detector` sees it, STEPS_A_BASE pixels to
-the smallest base, in light relative to white paper, and for each piece on it its pose, colour and
-vertices.
+A view is a square part of the table in the form of the input of `vision.networks.detector`:
+STEPS_A_BASE pixels per smallest base, in light relative to white paper. For each piece on it, pose,
+colour and vertices are known.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ LENS_PX = 400
 GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
 GRAIN, BENT, RIMS = (0.0, 0.6), (0.0, 0.7), (0.0, 1.0)
 CLEAR, RIMLESS = 0.35, 0.4
-"""Plastics differ far more than one maker's: this share of tables has some without grain, that
-share of the others some without shining edges.
+"""Share of tables with some plastic without grain, and share of the others with some without
+shining edges. Real plastics differ far more than those of one maker.
 """
 THROWS = 6
-"""Sheets of one table: only the pieces change."""
+"""Number of views of one table; only the pieces change."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledView:
     """A view with its ground truth, one row per piece.
 
-    `image` (VIEW_PX, VIEW_PX, 3) as `vision.networks.detector` takes it; vertices (n, 5, 2) in
-    pixels of the view, pose (n,) and colour (n,) as indices of POSES and COLOURS, base (n,) in
-    pixels; discs (m, 3): middle and radius; `masks` (2, VIEW_PX, VIEW_PX): 1 where a piece or
-    disc is seen, and where an arm is.
+    `image` (VIEW_PX, VIEW_PX, 3) is as `vision.networks.detector` takes it. Vertices (n, 5, 2) and
+    base (n,) are in pixels of the view. Pose (n,) and colour (n,) are indices of POSES and COLOURS.
+    Discs (m, 3) are middle and radius. `masks` (2, VIEW_PX, VIEW_PX) are 1 on pieces and discs, and
+    on arms.
     """
 
     image: NDArray[np.uint8]
@@ -85,7 +85,7 @@ class LabelledView:
 
 
 def views(seed: int) -> Iterator[LabelledView]:
-    """The views of one made-up table."""
+    """The views of one random table."""
     rng = np.random.default_rng([seed, 7])
     table = Table(rng)
     for _ in range(THROWS):
@@ -94,7 +94,7 @@ def views(seed: int) -> Iterator[LabelledView]:
 
 
 class Table:
-    """One table, its lamps and its camera, on which pieces are thrown again and again."""
+    """One table, its lamps and its camera, for repeated throws of pieces."""
 
     def __init__(self, rng: np.random.Generator, lens_px: int = LENS_PX) -> None:
         self.rng, self.lens_px = rng, lens_px
@@ -125,7 +125,7 @@ class Table:
         self.limbs: tuple[Limb, ...] = ()
 
     def _discs(self) -> tuple[Slab, ...]:
-        """Counters, none over another."""
+        """Counters without overlap."""
         diameter, thick = (
             self.base_mm * float(self.rng.uniform(0.8, 1.7)),
             float(self.rng.uniform(1.5, 6)),
@@ -155,7 +155,7 @@ class Table:
         return out
 
     def throw(self) -> None:
-        """New pieces, and now and then an arm; no labelled piece lies under it."""
+        """New pieces, and occasionally an arm; no labelled piece lies under it."""
         self.placed, self.hidden, self.limbs = [], [], ()
         if self.rng.random() < 0.15:
             side = self.half_mm * self.rng.uniform(-1.0, 1.0, 2)
@@ -240,7 +240,7 @@ class Table:
         return tuple(self.hidden) + tuple(one[0] for one in self.placed)
 
     def picture(self) -> Image:
-        """A photograph of what lies there now."""
+        """A photograph of the present pieces."""
         picture = self.renderer.picture(
             Scene(self.stage, self._pieces(), self.limbs, self.discs), self.rng
         )
@@ -250,7 +250,7 @@ class Table:
         return swapped(decode_image(packed.tobytes(), "a drawn picture"))
 
     def view(self, picture: Image) -> LabelledView:
-        """The view cut from a photograph of what lies there now."""
+        """The view cut from a photograph of the present pieces."""
         rng = self.rng
         fine = cv2.remap(
             picture,
@@ -297,7 +297,7 @@ class Table:
         )
 
     def _pixels_of_view(self) -> NDArray[np.float32]:
-        """Where the camera sees the pixels of a view twice as fine.
+        """Image coordinates of the pixels of a view twice as fine.
 
         (2 VIEW_PX, 2 VIEW_PX, 2).
         """
@@ -322,7 +322,7 @@ class Table:
 
 
 def plastic(rng: np.random.Generator) -> dict[str, Any]:
-    """What the pieces of a table are made of, as `ScenePiece` has it."""
+    """Material of a table's pieces, as fields of `ScenePiece`."""
     made_of: dict[str, Any] = {
         name: float(rng.uniform(*span))
         for name, span in (("glitter", GLITTER), ("gloss", GLOSS), ("depth", DEPTH))
@@ -355,9 +355,9 @@ def arm_mask(
 def outline_mask(
     shape: tuple[int, int], bodies: Iterable[Array], discs: Iterable[Array] = ()
 ) -> NDArray[np.uint8]:
-    """1 in the pixels (height, width) that are in the outlines of bodies (n, 2) px or in discs.
+    """1 in the pixels (height, width) inside the outlines of bodies (n, 2) px or in discs.
 
-    Discs (3,) are as `disc_px` has them.
+    Discs (3,) are as by `disc_px`.
     """
     mask = np.zeros(shape, np.uint8)
     for body in bodies:
@@ -369,13 +369,13 @@ def outline_mask(
 
 
 def disc_px(disc: Slab, pixels: Callable[[Array], Array]) -> Array:
-    """Middle and radius (3,) of a counter's face; `pixels` says where points (n, 3) mm are seen."""
+    """Middle and radius (3,) of a counter's face; `pixels` projects points (n, 3) mm."""
     face = pixels(np.column_stack([disc.outline_mm, np.full(len(disc.outline_mm), disc.top_mm)]))
     return np.append(face.mean(axis=0), np.sqrt(np.ptp(face[:, 0]) * np.ptp(face[:, 1])) / 2)
 
 
 def _dye(rgb: Rgb, rng: np.random.Generator) -> Rgb:
-    """A colour as another maker mixes it: lighter or darker, and a little off in hue."""
+    """A colour with the variation between makers: in lightness, and slightly in hue."""
     r, g, b = (
         float(min(share * math.exp(rng.normal(0, 0.2)), 0.9))
         for share in np.array(rgb) * math.exp(rng.normal(0, 0.2))
@@ -409,7 +409,7 @@ def _setup(half_mm: float, lens_px: int, rng: np.random.Generator) -> Setup:
 def _camera(half_mm: float, rng: np.random.Generator) -> Camera:
     """A camera that sees the whole view, from straight above to a tilt of 45 degrees.
 
-    That is how askew the corner of a table may be seen.
+    The corner of a table may be seen at such an angle.
     """
     tilt, turn = math.radians(rng.uniform(0, 45)), math.radians(rng.uniform(0, 360))
     back = np.array(

@@ -1,7 +1,7 @@
 """The networks.
 
-The detector is a small U-net; it finds for every fourth pixel whether a piece has its middle there,
-and which. The others are smaller and have one answer for a whole crop.
+The detector is a small U-net; for every fourth pixel it gives the probability of a piece's middle,
+and the piece's properties. The others are smaller and have one output for a whole crop.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _Twice(nn.Module):
 class KeypointNet(nn.Module):
     """The keypoint network, from (n, 3, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS).
 
-    See `vision.networks.keypoints` for the answers.
+    See `vision.networks.keypoints` for the output.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class KeypointNet(nn.Module):
 class PoseRefinerNet(nn.Module):
     """The pose refiner, from (n, 5, CROP_PX, CROP_PX) in 0..1 to (n, answers).
 
-    See `vision.networks.pose_refiner` for the answers.
+    See `vision.networks.pose_refiner` for the output.
     """
 
     def __init__(self, answers: int = pose_refiner.ANSWERS, hidden: int = 32) -> None:
@@ -119,7 +119,7 @@ class PoseRefinerNet(nn.Module):
 class PoseVerifierNet(PoseRefinerNet):
     """The pose verifier, from (n, 5, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS + 1).
 
-    It gives the pose refiner's answers, and the log odds of `vision.networks.pose_verifier`.
+    It gives the pose refiner's output, and the log odds of `vision.networks.pose_verifier`.
     """
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class PoseVerifierNet(PoseRefinerNet):
 
 
 class DiceNet(nn.Module):
-    """(n, 4, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS); see `vision.dice.classifier` for these."""
+    """(n, 4, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS); see `vision.dice.classifier`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """Random print for labelled views: boards of every kind and none.
 
-No drawing can be learnt by heart.
+No two prints are alike, so that none can be memorized.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ink = tuple[float, float, float]
 def random_print(rng: np.random.Generator, base_px: float) -> Print:
     """Reflectance (PRINT_PX, PRINT_PX, 3), linear, of a random print.
 
-    Its shapes suit pieces `base_px` wide.
+    Its shapes have the scale of pieces `base_px` wide.
     """
     art = np.empty((PRINT_PX, PRINT_PX, 3), np.uint8)
     art[:] = _ink(rng)
@@ -46,7 +46,7 @@ def random_print(rng: np.random.Generator, base_px: float) -> Print:
 
 
 def _ink(rng: np.random.Generator) -> Ink:
-    """A colour as sRGB levels: paper, wood, black or grey, or anything."""
+    """A colour as sRGB levels: paper, wood, black, grey, or any other."""
     kind = rng.random()
     if kind < 0.35:
         light = rng.uniform(0.55, 0.85) * rng.uniform(0.9, 1.0, 3)
@@ -130,7 +130,7 @@ def _hexagons(art: Image, rng: np.random.Generator, base_px: float) -> None:
 
 
 def _tiles(art: Image, rng: np.random.Generator, base_px: float) -> None:
-    """Tiles with letters, figures and dots, some gone."""
+    """Tiles with letters, figures and dots, some missing."""
     pitch = float(rng.uniform(2.2, 4.2)) * base_px
     x0, y0 = _shift(rng, pitch)
     wood, gap, inks = _ink(rng), _ink(rng), [_ink(rng) for _ in range(4)]
@@ -170,7 +170,7 @@ def _chequers(art: Image, rng: np.random.Generator, base_px: float) -> None:
 
 
 def _shapes(art: Image, rng: np.random.Generator, base_px: float) -> None:
-    """Anything: discs, rings, triangles, words, lines."""
+    """Random shapes: discs, rings, triangles, words, lines."""
     for _ in range(int(rng.integers(3, 40))):
         x, y = rng.uniform(0, PRINT_PX, 2)
         size, ink = float(rng.uniform(0.15, 1.6)) * base_px, _ink(rng)

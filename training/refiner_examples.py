@@ -1,6 +1,6 @@
 """Training examples for the pose refiner.
 
-Pieces drawn in full detail, hypotheses that are a little off, and how far.
+Pieces drawn in full detail, hypotheses with small errors, and these errors.
 """
 
 from __future__ import annotations
@@ -39,43 +39,43 @@ from vision.networks.pose_refiner import (
 from vision.pose.edge_alignment import align_to_edges
 
 SIDE_PX, BASE_PX = 200, 40.0
-"""Side of the stored picture of a piece, and its pixels to the base: finer than the network's
-input.
+"""Side of the stored picture of a piece, and its pixels per base, finer than the network's input.
 """
 LENSES_PX, WIDTHS_PX = (420, 950), (1300, 2000)
 THROWS = 5
-"""Arrangements drawn on a free table."""
+"""Number of arrangements on a free table."""
 BOARDS: tuple[Kind, ...] = ("storm", "storm", "boule", "zamboni", "storm", "boule", "icebreaker")
-"""See-through pieces on chessboards and open ground are the hardest."""
+"""Kinds of tables, by frequency. See-through pieces on chessboards and open ground are the hardest.
+"""
 EDGE_PX = 4
-"""Pieces nearer to the edge of the picture are left out."""
+"""Distance from the edge of the picture within which pieces are left out."""
 LEVEL_MM = 0.05
-"""Pieces that lie less level than this get no edge alignment."""
+"""Largest deviation from level of a piece that gets edge alignment."""
 APART_BASES, TURNED_DEG, LEAST_OFF, MOST_OFF = 0.09, 6.0, 0.08, 0.8
 """Errors of hypotheses, 1 sigma, times a log-uniform factor between the last two."""
 ASTRAY, ASTRAY_TIMES = 0.1, 5.0
-"""Share of hypotheses with a larger error, and the most that it is multiplied by (log-uniform)."""
+"""Share of hypotheses with a larger error, and its largest factor (log-uniform)."""
 FREEDOM = 4.0
-"""Degrees of freedom of Student's distribution, which tolerates a few unreadable examples."""
+"""Degrees of freedom of Student's t, which tolerates a few unreadable examples."""
 LEAST_SCALE, MOST_SCALE = -3.0, 6.0
 BANK = 1 << 22
 MIRRORED = np.array([1.0, -1.0, -1.0])
-"""Signs of shifts and turn in the mirror image: a pyramid's is one too."""
+"""Signs of shifts and rotation in the mirror image, which shows a pyramid too."""
 FITS, FITTED = 3, 0.6
-"""Edge alignments of each piece, from different starts; and the share of examples that begin at
-their results, because the refiner has to correct what misleads edges.
+"""Number of edge alignments of each piece, from different starts, and share of examples that begin
+at their results. The refiner has to correct the errors of edges.
 """
 START_BASES, START_DEG, STARTS = 0.06, 4.0, (0.35, 2.2)
 """Errors of the starts, 1 sigma, times a log-uniform factor between the last two."""
 STATED = 1.3
-"""The standard deviation that edge alignment is given, relative to the true one."""
+"""Standard deviation that edge alignment is given, relative to the true one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PieceView:
-    """A piece that stands or lies, and the rectified picture around it.
+    """A standing or lying piece, and the rectified picture around it.
 
-    `eye_mm` (3,) is where the camera was; `fits` are the poses that edge alignment found.
+    `eye_mm` (3,) is the camera's place; `fits` are the results of edge alignment.
     """
 
     view: FlatView
@@ -86,7 +86,7 @@ class PieceView:
 
 
 def free_pieces(seed: int) -> Iterator[PieceView]:
-    """The pieces of one made-up table with random print."""
+    """The pieces of one random table with random print."""
     rng = np.random.default_rng([seed, 17])
     table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
     for _ in range(THROWS):
@@ -106,7 +106,7 @@ def free_pieces(seed: int) -> Iterator[PieceView]:
 
 
 def board_pieces(seed: int) -> Iterator[PieceView]:
-    """The pieces of one made-up table of a game."""
+    """The pieces of one random table of a game."""
     rng = np.random.default_rng([seed, 19])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
         placed = [(one.piece.solid, one.pose) for one in layout.placed]
@@ -137,7 +137,7 @@ def piece_views(
 def picture_around(solid: Solid, pose: Pose, photo: Photo, paper: Array) -> FlatView | None:
     """The rectified picture around a piece, in light relative to white paper (3,).
 
-    None where not all of it is in the photograph.
+    None if it is not wholly in the photograph.
     """
     lens, half = photo.setup.camera, (SIDE_PX - 1) / 2
     seen = photo.pixels(solid.vertices_mm)
@@ -154,14 +154,14 @@ def picture_around(solid: Solid, pose: Pose, photo: Photo, paper: Array) -> Flat
 
 
 def _photo_pixels(view: FlatView, photo: Photo, pixels: Array) -> Array:
-    """Where a photograph shows pixels (n, 2) of a view."""
+    """Pixels of a photograph for pixels (n, 2) of a view."""
     return photo.pixels(np.column_stack([view.millimetres(pixels), np.zeros(len(pixels))]))
 
 
 def _fits(
     solid: Solid, pose: Pose, photo: Photo, occluders: list[Array], rng: np.random.Generator
 ) -> Iterator[Solid]:
-    """Results of edge alignment from a few starts; none where the piece does not lie level."""
+    """Results of edge alignment from a few starts; none if the piece is not level."""
     true = _hypothesis(solid, pose, photo.camera.eye_mm)
     if np.abs(true.solid.vertices_mm - solid.vertices_mm).max() > LEVEL_MM:
         return
@@ -175,7 +175,7 @@ def _fits(
 
 
 def _hypothesis(solid: Solid, pose: Pose, eye_mm: Array) -> Hypothesis:
-    """The hypothesis whose solid this is, of a size of its own, if it stands or lies level."""
+    """The hypothesis with this solid, in a size of its own, if it stands or lies level."""
     corners = solid.vertices_mm
     size = PieceSize(
         "its own",
@@ -209,9 +209,9 @@ def example(
 def network_input(
     solid: Solid, pose: Pose, view: FlatView, eye_mm: Array, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], StraightCrop, bool]:
-    """Input (5, CROP_PX, CROP_PX) for a hypothesis, the place of the crop, and if it is mirrored.
+    """Input (5, CROP_PX, CROP_PX) for a hypothesis, the crop's placement, and if it is mirrored.
 
-    A piece that stands is seen from any of its sides.
+    A standing piece is turned to a random one of its sides.
     """
     cut = straight_crop(solid, pose, eye_mm)
     if pose == "upright":
@@ -224,7 +224,7 @@ def network_input(
 
 
 def _move_slightly(near: PieceView, rng: np.random.Generator) -> Solid:
-    """The piece, moved a little."""
+    """The piece with a small random error of its pose."""
     where = straight_crop(near.solid, near.pose, near.eye_mm)
     factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF))))
     if rng.random() < ASTRAY:
@@ -243,7 +243,7 @@ def _move_slightly(near: PieceView, rng: np.random.Generator) -> Solid:
 
 
 class Augmentation:
-    """Random changes of crops, as by other lamps, lenses and sensors; the noise is drawn once."""
+    """Random variation of lamps, lenses and sensors in crops; the noise is drawn once."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -252,7 +252,7 @@ class Augmentation:
         self.grain = (fine.flatten()[:BANK], coarse.flatten()[:BANK])
 
     def __call__(self, seen: Tensor) -> Tensor:
-        """Crops (n, 5, h, w) in 0..1; the drawn channels stay as they are."""
+        """Augmented crops (n, 5, h, w) in 0..1; the drawn channels are unchanged."""
         n = len(seen)
 
         def some(low: float, high: float, *shape: int) -> Tensor:
@@ -277,7 +277,7 @@ class Augmentation:
 
 
 def loss(output: Tensor, off: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """Negative log-likelihood by Student's distribution."""
+    """Negative log-likelihood by Student's t."""
     scales = output[:, LOG_SCALES].clamp(LEAST_SCALE, MOST_SCALE)
     whiten = torch.diag_embed(scales.exp())
     whiten[:, [1, 2, 2], [0, 0, 1]] = output[:, SLANTS]

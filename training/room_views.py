@@ -1,8 +1,7 @@
 """Labelled views of ray-traced rooms, with objects that are no pieces.
 
-The scenes are those of `training.eyes`: rooms as light, walls of see-through plastic, printed
-boards, cloths, coins, cups, cards, hands. They are seen flat here, as
-`vision.networks.detector` sees a table.
+The scenes are those of `training.eyes`: room light, walls of see-through plastic, printed boards,
+cloths, coins, cups, cards, hands. They are rectified as for `vision.networks.detector`.
 """
 
 from __future__ import annotations
@@ -28,27 +27,29 @@ from vision.geometry.piece_pose import project_to_table
 from vision.networks.detector import STEPS_A_BASE
 
 QUARTER_PX = VIEW_PX // 2
-"""A view is put together from four scenes, as one picture shows 8 bases and a view 16."""
+"""Side of a quarter. A view is joined from four scenes, because one picture shows 8 bases and a
+view 16.
+"""
 SHAPE = (QUARTER_PX, QUARTER_PX)
 PX_TO_20_MM = (13.0, 24.0)
-"""Scale of the cameras: a quarter of a view fits into the picture."""
+"""Scale of the cameras in px per 20 mm: a quarter of a view fits into the picture."""
 PHOTOGRAPHS = 3
-"""Of each scene, by different cameras in the same place."""
+"""Number of photographs of each scene, by different cameras in the same place."""
 COARSE = (1.0, 1.0, 1.0, 0.75)
-"""Resolution of a photograph over that of the picture."""
+"""Resolution of a photograph relative to the picture."""
 QUIETER = (0.2, 1.0)
-"""Noise over that of `finish.random_cameras`: a view averages several pixels of a camera."""
+"""Noise relative to `finish.random_cameras`: a view averages several pixels of a camera."""
 FINER_SET = 0.2
-"""Share of scenes with a smaller size in play than any that lies there."""
+"""Share of scenes with a size in play that is smaller than all pieces there."""
 FEWEST, SPARSE_TRIES = 4, 0.1
-"""Pieces that a quarter should show, and the share of others that are used too."""
+"""Least number of pieces in a quarter, and share of sparser ones that are used nevertheless."""
 UNSEEN = 0.5
-"""Pieces of which less shows are not listed: something lies over them."""
+"""Visible share below which pieces are not listed, because something covers them."""
 COUNTER = KINDS.index("counter")
 
 
 class Quarter:
-    """One scene, which fills a quarter of a view. It is not rendered before it must be."""
+    """One scene, for a quarter of a view; rendered on demand."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.rng = seed, np.random.default_rng([seed, 47])
@@ -69,9 +70,9 @@ class Quarter:
         self.listed = self.pieces.listed[0].numpy() & inside
 
     def render(self) -> bool:
-        """Render it; false if it shows what the networks do not know.
+        """Render it; false if it shows a case that the networks do not know.
 
-        That is a piece on another, or one that is half hidden.
+        That is a piece on another, or a half hidden one.
         """
         scene = scenes.scenes_around(self._draw, self.camera, self.pieces, self.seed)
         with torch.no_grad():
@@ -86,7 +87,7 @@ class Quarter:
         return usable
 
     def _pixels_of_quarter(self) -> NDArray[np.float32]:
-        """Where the camera sees the pixels of the quarter, twice as fine, (2 q, 2 q, 2)."""
+        """Image coordinates of the pixels of the quarter, twice as fine, (2 q, 2 q, 2)."""
         along = ((np.arange(2 * QUARTER_PX) + 0.5) / 2 - QUARTER_PX / 2) * self.step_mm
         x, y = np.meshgrid(along, -along)
         points = np.stack([x, y, np.zeros_like(x)], axis=-1).astype(np.float32)
@@ -94,7 +95,7 @@ class Quarter:
         return pixels[0].numpy().reshape(2 * QUARTER_PX, 2 * QUARTER_PX, 2)
 
     def _flat(self, picture: Image) -> Image:
-        """A picture of the camera's, seen flat."""
+        """A picture of the camera, rectified."""
         x, y = self.map[..., 0], self.map[..., 1]
         fine = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(
@@ -102,12 +103,12 @@ class Quarter:
         )
 
     def _at(self, points_mm: Array) -> Array:
-        """Pixels (n, 2) of the quarter where points (n, 3) are seen."""
+        """Pixels (n, 2) of the quarter for points (n, 3)."""
         flat = project_to_table(points_mm, self.eye_mm)
         return flat[:, :2] * [1, -1] / self.step_mm + QUARTER_PX / 2 - 0.5
 
     def view(self) -> LabelledView:
-        """A photograph of the scene, seen flat; its sides are QUARTER_PX."""
+        """A photograph of the scene, rectified; its sides are QUARTER_PX."""
         discs = self._counters()
         there, listed = self.pieces.there[0].numpy(), self.listed
         return LabelledView(
@@ -121,7 +122,7 @@ class Quarter:
         )
 
     def _photograph(self) -> Image:
-        """What a camera makes of the scene, in light relative to white paper."""
+        """A camera's picture of the scene, in light relative to white paper."""
         draw = Draw(int(self.rng.integers(2**31)), 1, torch.device("cpu"))
         camera = finish.random_cameras(draw)
         camera = camera._replace(
@@ -166,7 +167,7 @@ def room_views(seed: int) -> Iterator[LabelledView]:
 
 
 def join_quarters(quarters: list[LabelledView]) -> LabelledView:
-    """One view of four that are half as wide, by rows."""
+    """One view of four with half its side, by rows."""
     shifts = [np.array([QUARTER_PX * (k % 2), QUARTER_PX * (k // 2)]) for k in range(4)]
     parts = list(zip(quarters, shifts, strict=True))
     a, b, c, d = (quarter.image for quarter in quarters)

@@ -1,8 +1,8 @@
 """Scenes path-traced with Mitsuba 3 (www.mitsuba-renderer.org).
 
-Shells bend light, mirror one another and throw caustics. `simulation.render.renderer` imitates the
-look of plastic; here it follows from its shape. That is slow: it is for training, and for measuring
-how networks that were trained on drawn pictures do on others. Only `training.traced*` need Mitsuba,
+Shells refract light, mirror one another and throw caustics. `simulation.render.renderer` imitates
+the appearance of plastic; here it follows from its shape. This is slow. It is for training, and for
+measuring how networks trained on drawn pictures do on others. Only `training.traced*` need Mitsuba,
 which needs LLVM.
 """
 
@@ -37,38 +37,38 @@ mi.set_variant("llvm_ad_rgb")
 from training import traced_bodies as bodies  # noqa: E402 - Mitsuba's variant comes first
 
 FAR_MM = 60_000.0
-"""A camera so high sees a table as a map does."""
+"""Height of a camera whose picture of the table is nearly orthographic."""
 FINE_MM, COARSE_MM = 0.2, 1.0
-"""Texels of the board with its cards, and of the table around."""
+"""Texel sizes of the board with its cards, and of the table around."""
 BEYOND_MM, AROUND_MM = 20.0, 700.0
-"""How far beyond the cards the fine map and the coarse one reach."""
+"""Margins of the fine and of the coarse map beyond the cards."""
 BELOW_MM = 0.01
-"""Maps that lie one over the other are so far apart."""
+"""Vertical distance between overlapping maps."""
 MOST_BACK = 0.95
-"""Share of light that comes back from anything, at most."""
+"""Upper limit of reflectances."""
 EDGE_RGB = (0.05, 0.04, 0.03)
-"""Of thick boards."""
+"""Reflectance of the edges of thick boards."""
 PASS = 10
-"""Paths a pixel in one pass."""
+"""Paths per pixel in one pass."""
 SPARK = 1.5
-"""Times as bright as the second brightest of its neighbours a pixel may be."""
+"""Limit of a pixel's brightness, as a multiple of its second brightest neighbour's."""
 DEPTH = 14
-"""Faces that a path meets at most."""
+"""Largest number of faces along a path."""
 REFRACTION = (1.47, 1.59)
-"""Of acrylic glass to polycarbonate."""
+"""Range of indices of refraction, from acrylic glass to polycarbonate."""
 SATIN, SATIN_ALPHA = 0.3, (0.02, 0.12)
-"""Share of tables whose see-through plastic is a little rough, and how rough."""
+"""Share of tables with slightly rough see-through plastic, and range of its roughness."""
 POLISHED, ROUGHEST = 0.8, 0.35
-"""Opaque plastic of this gloss is polished; how rough it is without gloss."""
+"""Gloss from which opaque plastic is polished; roughness without gloss."""
 BEVEL_MM = (0.05, 0.6)
-"""How round the edges of a table's pieces are, to either side."""
+"""Range of the radius of pieces' edges, to either side."""
 SKY_PX = (16, 32)
 DEEPER = 0.35
-"""A drawn nest has one shell, of a colour so much deeper for each layer within."""
+"""Additional optical depth of a drawn nest's single shell for each inner layer."""
 
 
 class Tracer:
-    """Takes pictures as a `simulation.render.renderer.Renderer` does, with `paths` per pixel.
+    """Takes pictures like `simulation.render.renderer.Renderer`, with `paths` per pixel.
 
     Fewer paths leave more grain. All pictures are of one stage, the first.
     """
@@ -81,7 +81,7 @@ class Tracer:
         self._traced: _Traced | None = None
 
     def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
-        """A picture (h, w, 3); dice and arms are drawn over what was traced."""
+        """A picture (h, w, 3); dice and arms are drawn over the traced one."""
         light = self.light(scene, rng)
         for die in scene.dice:
             shadow_of(die.vertices_mm, scene.stage, float(die.vertices_mm[:, 2].min())).cast(
@@ -94,7 +94,7 @@ class Tracer:
         return self._sensor.photograph(light, scene.stage.sensor, rng)
 
     def light(self, scene: Scene, rng: np.random.Generator) -> Colours:
-        """Light (h, w, 3) at each pixel, from all but dice and arms.
+        """Light (h, w, 3) at each pixel, without dice and arms.
 
         As `simulation.render.renderer.Renderer.light`.
         """
@@ -138,7 +138,7 @@ class _Traced:
         }
 
     def light(self, scene: Scene, paths: int) -> Colours:
-        """Light (h, w, 3) of a scene by so many paths a pixel."""
+        """Light (h, w, 3) of a scene with this number of paths per pixel."""
         there: dict[str, Any] = {}
         for k, slab in enumerate(scene.slabs):
             there |= {f"top{k}": bodies.flat(slab.outline_mm, slab.top_mm, _face(slab))}
@@ -162,9 +162,9 @@ class _Traced:
         ).clip(0)
 
     def _sensor(self) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
-        """A camera without distortion that sees all that the lens sees.
+        """A camera without distortion that covers the lens's field of view.
 
-        Also where it sees each of the lens's pixels.
+        Also the coordinates in it of each of the lens's pixels.
         """
         focal = max(self.setup.camera.matrix[0][0], self.setup.camera.matrix[1][1])
         fields = (self.grid.x, self.grid.y)
@@ -216,7 +216,7 @@ class _Traced:
             "far": bodies.flat(bodies.box(coarse.low_mm, coarse.high_mm), z - 2 * BELOW_MM, coarse)
         }
         parts["near"] = bodies.flat(bodies.box(fine.low_mm, fine.high_mm), z - BELOW_MM, fine)
-        if z < 0 and not isinstance(self.setup.board, Tiles):  # tiles are the scene's
+        if z < 0 and not isinstance(self.setup.board, Tiles):  # tiles belong to the scene
             edge = outline
             if isinstance(self.setup.board, Chessboard):
                 edge = bodies.box(
@@ -234,7 +234,7 @@ class _Traced:
         return parts
 
     def _map(self, low_mm: Array, high_mm: Array, texel_mm: float) -> bodies.Map:
-        """Reflectance between two corners (2,): the ground in even light from straight above."""
+        """Reflectance between two corners (2,), from the ground in even light straight above."""
         width, height = (int(np.ceil(side / texel_mm)) for side in high_mm - low_mm)
         focal = FAR_MM / texel_mm
         matrix = ((focal, 0.0, (width - 1) / 2), (0.0, focal, (height - 1) / 2), (0.0, 0.0, 1.0))
@@ -247,7 +247,7 @@ class _Traced:
         return bodies.Map(shown.clip(0, MOST_BACK), low_mm, low_mm + reach)
 
     def _sky(self) -> dict[str, Any]:
-        """Light from all around, uneven as in a room, with the stage's strength on the table."""
+        """Ambient light, uneven as in a room, with the stage's irradiance on the table."""
         rows, columns = SKY_PX
         blobs = cv2.GaussianBlur(
             self.rng.normal(0, 1, (rows, columns)), (0, 0), float(self.rng.uniform(1.0, 4.0))
@@ -262,7 +262,7 @@ class _Traced:
         )
 
     def _nest(self, piece: ScenePiece) -> list[ScenePiece]:
-        """A piece with what is inside it.
+        """A piece with the pieces inside it.
 
         Nests lie on coasters, with all sizes up to that of the outermost.
         """
@@ -289,9 +289,9 @@ class _Traced:
 
 
 def without_sparks(light: Colours) -> Colours:
-    """Light (h, w, 3) without fireflies: pixels that one path made much brighter than all around.
+    """Light (h, w, 3) without fireflies: pixels much brighter than all neighbours by a single path.
 
-    A bright line is kept, as it has neighbours as bright.
+    A bright line is kept, because its pixels have equally bright neighbours.
     """
     level = light.max(axis=2)
     padded = np.pad(level, 1, mode="edge")
@@ -309,7 +309,7 @@ def without_sparks(light: Colours) -> Colours:
 
 
 def _face(slab: Slab) -> bodies.Map:
-    """What the top of a counter or tile shows."""
+    """Map of the top of a counter or tile."""
     low, high = slab.outline_mm.min(axis=0), slab.outline_mm.max(axis=0)
     width, height = (int(np.ceil(side / FINE_MM)) for side in high - low)
     x, y = np.meshgrid(

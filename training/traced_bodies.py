@@ -1,4 +1,4 @@
-"""Bodies of a scene as Mitsuba's meshes: shells, textured flat things, and upright walls."""
+"""Bodies of a scene as Mitsuba's meshes: shells, textured flat bodies, and vertical walls."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from simulation.render.scene import Lamp, Rgb, ScenePiece
 from table.solids import SIDES, Array
 
 CLEAR_MM = 0.03
-"""Air between a piece and what it lies on: faces in one plane cannot be told apart."""
+"""Air gap between a piece and its support, because coplanar faces are ambiguous."""
 THINNEST = 0.05
-"""What is hollow in a piece is at least so large, as a share of it."""
+"""Least size of a piece's hollow, as a share of the piece."""
 MOST_OF_WALL = 0.4
-"""Share of a wall that a round edge takes at most."""
+"""Largest share of a wall that a rounded edge takes."""
 
 Faces = NDArray[np.int64]
 Plastic = dict[str, Any]
 
 
 class Map:
-    """Reflectance of a flat thing, `rgb` (h, w, 3), between two corners (2,) mm.
+    """Reflectance of a flat body, `rgb` (h, w, 3), between two corners (2,) mm.
 
     Row 0 is at the far side.
     """
@@ -40,7 +40,7 @@ class Map:
         }
 
     def at(self, points_mm: Array) -> Array:
-        """Where points (n, 2) are in the picture, as Mitsuba counts it (n, 2)."""
+        """Texture coordinates (n, 2), in Mitsuba's convention, of points (n, 2)."""
         right, up = ((points_mm - self.low_mm) / (self.high_mm - self.low_mm)).T
         return np.column_stack([right, 1 - up])
 
@@ -58,14 +58,14 @@ def box(low_mm: Array, high_mm: Array) -> Array:
 
 
 def flat(outline_mm: Array, z_mm: float, face: Map) -> Any:
-    """A convex polygon (n, 2) with a picture on it."""
+    """A convex polygon (n, 2) with a texture."""
     corners = np.column_stack([outline_mm, np.full(len(outline_mm), z_mm)])
     fan = np.array([[0, k, k + 1] for k in range(1, len(outline_mm) - 1)])
     return _mesh(corners, fan, {"type": "twosided", "bsdf": face.bsdf}, face.at(outline_mm))
 
 
 def wall(outline_mm: Array, low_mm: float, top_mm: float, rgb: Rgb) -> Any:
-    """What stands upright on an outline (n, 2)."""
+    """A vertical wall along an outline (n, 2)."""
     count = len(outline_mm)
     corners = np.concatenate(
         [np.column_stack([outline_mm, np.full(count, z)]) for z in (low_mm, top_mm)]
@@ -78,10 +78,11 @@ def wall(outline_mm: Array, low_mm: float, top_mm: float, rgb: Rgb) -> Any:
 
 
 def shell(piece: ScenePiece, plastic: Plastic, bevel_mm: float) -> Any:
-    """A hollow pyramid with rounded edges, a little above what it lies on.
+    """A hollow pyramid with rounded edges, slightly above its support.
 
-    It is solid where it has no wall. The outer edges are round for `bevel_mm` to either side: round
-    edges throw a line of light back to any eye, which is what is seen first of see-through plastic.
+    It is solid if it has no wall. The outer edges are rounded within `bevel_mm` to either side.
+    Rounded edges reflect a line of light to any eye, the most visible feature of see-through
+    plastic.
     """
     outer = piece.solid.vertices_mm + np.array([0.0, 0.0, CLEAR_MM])
     if piece.wall_mm <= 0:
@@ -126,7 +127,7 @@ def _hollowed(
 ) -> tuple[Array, Array, Faces]:
     """The mesh of `_rounded` for a pyramid (5, 3), opened below and hollowed.
 
-    The hollow has the pyramid's shape, as far within as its wall is thick.
+    The hollow has the pyramid's shape, inset by the wall's thickness.
     """
     centre, tip = outer[:4].mean(axis=0), outer[4]
     base_mm, height_mm = (
@@ -143,7 +144,7 @@ def _hollowed(
     ]
     sharp = rest[np.concatenate([rim, inside])].reshape(
         -1, 3
-    )  # corners of their own for each triangle: nothing here is round
+    )  # separate corners for each triangle, so that its edges are sharp
     open_below = faces[(faces < base).any(axis=1)]
     triangles = np.concatenate([open_below, len(corners) + np.arange(len(sharp)).reshape(-1, 3)])
     return (
@@ -154,13 +155,13 @@ def _hollowed(
 
 
 def _normals(corners: Array) -> Array:
-    """How triangles (3 n, 3), one after the other, face (n, 3)."""
+    """Normals (n, 3) of consecutive triangles (3 n, 3)."""
     across = np.cross(corners[1::3] - corners[::3], corners[2::3] - corners[::3])
     return np.asarray(across / np.linalg.norm(across, axis=1, keepdims=True))
 
 
 def lamp(one: Lamp) -> dict[str, Any]:
-    """A ball that throws as much light on the table straight below as the lamp has power."""
+    """A sphere whose irradiance on the table straight below is the lamp's power."""
     radiance = one.power * (one.at_mm[2] / one.radius_mm) ** 2
     r, g, b = one.rgb
     light = {"type": "area", "radiance": _rgb((radiance * r, radiance * g, radiance * b))}
@@ -168,11 +169,11 @@ def lamp(one: Lamp) -> dict[str, Any]:
 
 
 def see_through(through: Array, refraction: float, satin: float) -> Plastic:
-    """Plastic that lets a share (3,) of light through each wall.
+    """Plastic that transmits a share (3,) of light through each wall.
 
-    It is polished or, with `satin` > 0, a little rough.
+    It is polished or, with `satin` > 0, slightly rough.
     """
-    share = np.clip(np.sqrt(through), 0.0, 1.0)  # light meets two faces of a wall
+    share = np.clip(np.sqrt(through), 0.0, 1.0)  # light passes two faces of a wall
     plastic: Plastic = {
         "type": "dielectric",
         "int_ior": refraction,
@@ -186,13 +187,13 @@ def see_through(through: Array, refraction: float, satin: float) -> Plastic:
 
 
 def opaque(rgb: Rgb, roughness: float) -> Plastic:
-    """Plastic that sends light back, under a clear face."""
+    """Plastic that reflects light under a clear face."""
     plastic: Plastic = {"type": "plastic", "int_ior": 1.49, "diffuse_reflectance": _rgb(rgb)}
     return plastic | {"type": "roughplastic", "alpha": roughness} if roughness else plastic
 
 
 def sky(levels: Plane) -> dict[str, Any]:
-    """Light from all around: `levels` (h, w), row 0 straight above."""
+    """Ambient light: `levels` (h, w), row 0 straight above."""
     bitmap = mi.Bitmap(np.ascontiguousarray(np.repeat(levels[..., None], 3, axis=2), np.float32))
     return {
         "type": "envmap",
@@ -202,7 +203,7 @@ def sky(levels: Plane) -> dict[str, Any]:
 
 
 def _between(count: int, second: int) -> Faces:
-    """Triangles between two rings of so many corners, the second of which begins at `second`."""
+    """Triangles between two rings of `count` corners, the second of which begins at `second`."""
     here = np.arange(count)
     after = (here + 1) % count
     return np.concatenate(
@@ -214,7 +215,7 @@ def _between(count: int, second: int) -> Faces:
 
 
 def _facing(corners: Array, faces: Faces, away_from: Array) -> Faces:
-    """Triangles, turned so that they face away from a point (3,)."""
+    """Triangles, oriented away from a point (3,)."""
     first, second, third = corners[faces].transpose(1, 0, 2)
     out = np.einsum("ij,ij->i", np.cross(second - first, third - first), first - away_from) > 0
     return np.where(out[:, None], faces, faces[:, ::-1])

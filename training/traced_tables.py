@@ -1,6 +1,6 @@
 """Training examples on path-traced tables: views, pieces and places.
 
-All are cut from the same pictures, as path tracing is slow.
+All are cut from the same pictures, because path tracing is slow.
 """
 
 from __future__ import annotations
@@ -23,18 +23,16 @@ from vision.geometry.rectified_view import Photo
 
 THROWS = 4
 FEWEST, TRIES = 9, 6
-"""Pieces that a throw should have, and how often it is tried: light costs as much on an empty
-table.
-"""
+"""Least number of pieces of a throw, and number of tries. An empty table costs as much to trace."""
 PATHS = (10, 40)
-"""Paths a pixel."""
+"""Range of paths per pixel."""
 WIDTHS_PX = (900, 1500)
 BOARDS: tuple[Kind, ...] = ("storm", "boule", "zamboni", "storm", "icebreaker", "boule", "icefloe")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traced:
-    """What is learned from one picture."""
+    """Training examples from one picture."""
 
     views: tuple[LabelledView, ...]
     pieces: tuple[PieceView, ...]
@@ -42,7 +40,7 @@ class Traced:
 
 
 def traced_free(seed: int) -> Iterator[Traced]:
-    """Pictures of one made-up table with random print."""
+    """Pictures of one random table with random print."""
     rng = np.random.default_rng([seed, 31])
     table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
     table.renderer = Tracer(table.setup, table.camera, _paths(rng), table.ground)
@@ -68,7 +66,7 @@ def traced_free(seed: int) -> Iterator[Traced]:
 
 
 def traced_board(seed: int) -> Iterator[Traced]:
-    """Pictures of one made-up table of a game."""
+    """Pictures of one random table of a game."""
     rng = np.random.default_rng([seed, 37])
 
     def tracer(setup: Setup, camera: Camera) -> Tracer:

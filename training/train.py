@@ -33,20 +33,22 @@ DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 VIEWS, CROPS, DICE = 16, 128, 256
 """Batch sizes: views for the detector, crops for keypoints and refiner, dice."""
 RUNS, BATCHES = 2, 60
-"""Training runs of the keypoint network, each from the end of the one before, and batches on which
-normalisation is then measured again.  The mean of the weights does better on pictures that are
-unlike the views than the last weights do.  (Izmailov et al., Averaging weights leads to wider
-optima and better generalization, UAI 2018)
+"""Number of training runs of the keypoint network, each from the end of the one before. Number of
+batches on which normalisation is measured again afterwards. The mean of the weights does better on
+pictures unlike the views than the last weights (Izmailov et al., Averaging weights leads to wider
+optima and better generalization, UAI 2018).
 """
 MOVED, PLACES, BADLY_SEEN, ODDS_SHARE = 40, 16, 4.0, 4.0
-"""The verifier's batch: pieces with a pose that is a little off, and places with several
-hypotheses, of which blurred ones come so much more often; and the weight of places in the loss.
+"""The verifier's batch: number of pieces with a small pose error; number of places with several
+hypotheses; relative frequency of blurred places. Weight of places in the loss.
 """
 WARM_UP, SAY = 100, 100
-"""Steps until the full rate; steps between reports, when the weights are written too."""
+"""Number of steps until the full learning rate, and between reports, at which the weights are
+saved.
+"""
 
 Batch = Callable[[], tuple[Tensor, ...]]
-"""Makes one batch: images (n, 3, h, w) in 0..1, and what the loss takes beside the output."""
+"""Makes one batch: images (n, 3, h, w) in 0..1, and further arguments of the loss."""
 Loss = Callable[..., tuple[Tensor, dict[str, float]]]
 
 
@@ -116,7 +118,7 @@ def train_detector(
 def train_keypoints(
     views: list[LabelledView], minutes: float, weights: Path, rate: float = RATE
 ) -> KeypointNet:
-    """Train the keypoint network on what the installed detector finds on views.
+    """Train the keypoint network on the installed detector's detections on views.
 
     Weights as for the detector.
     """
@@ -168,9 +170,9 @@ def train_pose_verifier(
     weights: Path,
     rate: float = RATE,
 ) -> PoseVerifierNet:
-    """Train the pose verifier on hypotheses about places, and on how far poses of pieces are off.
+    """Train the pose verifier on hypotheses about places, and on pose errors of pieces.
 
-    Without the latter it learns the places by heart. Weights as for the detector.
+    Without the latter it would memorize the places. Weights as for the detector.
     """
     rng = np.random.default_rng(3)
     augment = refiner_examples.Augmentation(rng)
@@ -226,7 +228,7 @@ def train_dice(
 
 
 def _on_device(images: Tensor) -> Tensor:
-    """Of bytes, in 0..1, where the network learns."""
+    """Images of bytes as floats in 0..1, on the training device."""
     return images.to(DEVICE).float() / 255
 
 
@@ -242,7 +244,7 @@ def _train(
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=1e-4)
     begun, step = time.monotonic(), 0
     sums: dict[str, float] = {}
-    beside = ThreadPoolExecutor(1)  # the next round is made while the network learns from this one
+    beside = ThreadPoolExecutor(1)  # the next batch is made during the present step
     coming = beside.submit(one_batch)
     while (done := (time.monotonic() - begun) / (60 * minutes)) < 1:
         for group in optimiser.param_groups:

@@ -35,20 +35,20 @@ BOARDS: tuple[Kind, ...] = (
     "boule",
 )
 RIGHT_BASES, WRONG_BASES = 0.12, 0.35
-"""A hypothesis of the true size and pose whose vertices are off by less than the first, in bases,
-is right; by more than the second, wrong; between them it is left out.
+"""Error of the vertices, in bases, below which a hypothesis of the true size and pose is right, and
+above which it is wrong. Hypotheses between the two are left out.
 """
 SAME_BASES, OTHER_BASES = 0.5, 0.9
-"""A hypothesis nearer to a piece than the first, in bases, is of that piece; one farther than the
-second from all pieces is of none.
+"""Distance, in bases, up to which a hypothesis is of a piece, and that from all pieces beyond which
+it is of none.
 """
 MOST = 6
-"""Most hypotheses of a place in a step."""
+"""Largest number of hypotheses of a place in a step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledHypothesis:
-    """A hypothesis, aligned with edges, and whether it is right."""
+    """A hypothesis, aligned with edges, and its correctness."""
 
     solid: Solid
     pose: Pose
@@ -57,9 +57,9 @@ class LabelledHypothesis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AmbiguousPlace:
-    """A place with several hypotheses (`hypotheses`), and the rectified picture around it.
+    """A place with several `hypotheses`, and the rectified picture around it.
 
-    `eye_mm` (3,) is where the camera was; `blur` is the keypoints' uncertainty, in bases.
+    `eye_mm` (3,) is the camera's place; `blur` is the keypoints' uncertainty, in bases.
     """
 
     view: FlatView
@@ -69,7 +69,7 @@ class AmbiguousPlace:
 
 
 def board_places(seed: int) -> Iterator[AmbiguousPlace]:
-    """Candidates of vision on one made-up table of a game."""
+    """Candidates of vision on one random table of a game."""
     rng = np.random.default_rng([seed, 29])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
         yield from ambiguous_places(photo, layout)
@@ -104,13 +104,13 @@ def ambiguous_places(photo: Photo, layout: Layout) -> Iterator[AmbiguousPlace]:
 
 
 def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
-    """Number of the piece that a hypothesis is at.
+    """Index of the piece of a hypothesis.
 
-    -1 where it is at none, None where it is hard to say.
+    -1 if it is of none, None if it is ambiguous.
     """
     guess, *cuts = (
         straight_crop(one, "upright", photo.camera.eye_mm) for one in (solid, *there)
-    )  # only where it is and its scale count, not its turn
+    )  # only place and scale count, not the rotation
     away = [
         float(np.linalg.norm(cut.middle_mm - guess.middle_mm)) / (cut.step_mm * BASE_PX)
         for cut in cuts
@@ -150,10 +150,10 @@ def example(
 
 
 def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
-    """Negative log-likelihood of the right reading of each place.
+    """Negative log-likelihood of the right hypothesis of each place.
 
-    `odds` (n,) are the log odds of hypotheses against nothing's being there; `right` (n,) is 1 for
-    right ones; `place` (n,) is the number of their place.
+    `odds` (n,) are the log odds of hypotheses against an empty place. `right` (n,) is 1 for right
+    ones; `place` (n,) is the index of their place.
     """
     count = int(place.max()) + 1
     level = odds.new_zeros(count).scatter_reduce(0, place, odds, "amax").detach()

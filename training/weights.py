@@ -1,6 +1,6 @@
-"""Weights in ONNX files: 8-bit storage, and mixtures of two networks of one make.
+"""Weights in ONNX files: 8-bit storage, and mixtures of two networks of one architecture.
 
-Most weights have 8 bits, of which floats are made when the file is read.
+Most weights are stored with 8 bits and converted to floats when the file is loaded.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from onnx import TensorProto, helper, numpy_helper
 from table.errors import InputError
 
 LARGE = 1000
-"""Weights of more figures than this are written with 8 bits each and one scale for all that make up
-an output.
-"""
+"""Number of values above which weights are stored with 8 bits each, and one scale per output."""
 MOST = 127
 
 Figures = NDArray[Any]
 
 
 def store_in_bytes(graph: onnx.GraphProto) -> None:
-    """Write large weights with 8 bits each."""
+    """Store large weights with 8 bits each."""
     initializers, first = [], []
     for weights in graph.initializer:
         figures = numpy_helper.to_array(weights)
@@ -49,7 +47,7 @@ def store_in_bytes(graph: onnx.GraphProto) -> None:
 
 
 def floats(graph: onnx.GraphProto) -> dict[str, Figures]:
-    """All constants of a network by name: those that are stored, and the floats made of them."""
+    """All constants of a network by name: stored ones, and floats computed from them."""
     known: dict[str, Figures] = {
         figures.name: numpy_helper.to_array(figures) for figures in graph.initializer
     }
@@ -64,7 +62,7 @@ def floats(graph: onnx.GraphProto) -> dict[str, Figures]:
 def mix_weights(before: Path, after: Path, share: float) -> onnx.ModelProto:
     """A network whose weights are `share` of those `after`, and the rest of those `before`.
 
-    Raises InputError if they are not of one make.
+    Raises InputError if their architectures differ.
     """
     model, other = onnx.load(before), onnx.load(after)
     if _make(model.graph) != _make(other.graph):
@@ -92,7 +90,7 @@ def _make(graph: onnx.GraphProto) -> tuple[object, ...]:
 
 
 def _written_in_bytes(graph: onnx.GraphProto) -> list[tuple[str, str, str]]:
-    """Names of whole numbers, of their scales, and of the weights that are made of both."""
+    """Names of integers, of their scales, and of the weights computed from both."""
     casts = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Cast"}
     return [
         (casts[node.input[0]], node.input[1], node.output[0])
@@ -102,7 +100,7 @@ def _written_in_bytes(graph: onnx.GraphProto) -> list[tuple[str, str, str]]:
 
 
 def _rounded(figures: Figures) -> tuple[Figures, Figures]:
-    """Whole numbers of 8 bits, and the scales by which they are to be multiplied."""
+    """Integers of 8 bits, and their scales."""
     scale = np.abs(figures).max(axis=tuple(range(1, figures.ndim)), keepdims=True) / np.float32(
         MOST
     )

@@ -1,1 +1,1 @@
-"""The network that sees all that lies on the table: its scenes, training and evaluation."""
+"""A network that detects all objects on the table: its scenes, training and evaluation."""

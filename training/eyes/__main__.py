@@ -18,7 +18,7 @@ from training.eyes.trainer import Plan, State, train
 
 RATE = 2e-3
 LEFT_S = {"cuda": 35.0, "cpu": 60.0}
-"""So much of the time is kept for the evaluation and the export."""
+"""Time reserved for the evaluation and the export."""
 NETWORK, FIGURES = "eyes.onnx", "evaluation.json"
 
 
@@ -79,7 +79,7 @@ def main(
     print(json.dumps(figures["all"], indent=1), flush=True)
     try:
         from training.eyes.export import export
-    except ImportError as missing:  # a rented card may lack it; the checkpoint is what is needed
+    except ImportError as missing:  # may be missing on a rented card; only the checkpoint is needed
         print(f"not written as ONNX, as {missing.name} is not installed")
     else:
         export(state.ema, folder / NETWORK)

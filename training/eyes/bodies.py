@@ -1,8 +1,8 @@
-"""Bodies that rays meet: convex polyhedra and round things, solid or hollow, many scenes at a time.
+"""Bodies for ray tracing: convex polyhedra and round bodies, solid or hollow, in batches of scenes.
 
-A solid is an outer convex body without an inner one, its hollow, that may reach beyond it where it
-is open. All is in millimetres in the table frame, z = 0 is the table. `b` counts scenes, `k` bodies
-of a scene, `r` rays.
+A body is an outer convex shape minus an inner one, its hollow, which extends beyond it where it is
+open. All is in millimetres in the table frame, z = 0 is the table. `b` counts scenes, `k` bodies of
+a scene, `r` rays.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ FAR = 1e9
 NEVER = 1e6
 LEAST = 1e-9
 FACES = 6
-"""Planes of a polyhedron: a pyramid's base, four sides, and what its tip is blunted by; or a box's
-six.
-"""
+"""Planes of a polyhedron: a pyramid's base, four sides and blunt tip, or a box's six."""
 SIDES = ((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))
 OPEN_MM = 1.0
-"""So far a pyramid's hollow reaches out of its base."""
+"""Extension of a pyramid's hollow beyond its base."""
 
 
 class Polyhedra(NamedTuple):
     """Polyhedra as intersections of half-spaces.
 
-    `planes` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `hollow` (b, k, FACES):
-    c of the hollow, whose normals are the same, far below for none; `ball` (b, k, 4) is a bounding
-    sphere.
+    `planes` (b, k, FACES, 4) are outward normals n and c with n x <= c inside. `hollow` (b, k,
+    FACES) is c of the hollow, whose normals are the same, far below for none. `ball` (b, k, 4) is a
+    bounding sphere.
     """
 
     planes: Tensor
@@ -41,9 +39,9 @@ class Rounds(NamedTuple):
     """Cylinders, cups and balls.
 
     A body is the points p = `turn` (x - `middle`) with |pxy|^2 + round pz^2 <= (1 + taper pz)^2 and
-    |pz| <= 1. `turn` (b, k, 3, 3), `middle` (b, k, 3), `shape` (b, k, 2) of round and taper;
-    `hollow` (b, k, 2): the share of the radius that is hollow, 0 for none, and where its floor is
-    in pz; `ball` (b, k, 4) is a bounding sphere.
+    |pz| <= 1. `turn` is (b, k, 3, 3), `middle` (b, k, 3), `shape` (b, k, 2) is round and taper.
+    `hollow` (b, k, 2) is the hollow share of the radius, 0 for none, and pz of its floor. `ball`
+    (b, k, 4) is a bounding sphere.
     """
 
     turn: Tensor
@@ -54,32 +52,32 @@ class Rounds(NamedTuple):
 
 
 class Bodies(NamedTuple):
-    """All bodies of scenes: first the polyhedra, then the round ones."""
+    """All bodies of scenes: first the polyhedra, then the round bodies."""
 
     polyhedra: Polyhedra
     rounds: Rounds
 
     @property
     def balls(self) -> Tensor:
-        """(b, k, 4)."""
+        """Bounding spheres (b, k, 4)."""
         return torch.cat([self.polyhedra.ball, self.rounds.ball], dim=1)
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
-    """Products of vectors (..., 3), with the last axis kept as 1."""
+    """Scalar products of vectors (..., 3), with the last axis kept as 1."""
     return (a * b).sum(dim=-1, keepdim=True)
 
 
 def unit(a: Tensor) -> Tensor:
-    """Vectors (..., 3) of length 1."""
+    """Vectors (..., 3) normalized to length 1."""
     return a / a.norm(dim=-1, keepdim=True).clamp(min=LEAST)
 
 
 def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
     """Pyramids with corners (b, k, 5, 3).
 
-    Walls (b, k) are in mm, 0 for solid pyramids; `blunt` (b, k) is the share of the height by which
-    tips are cut off. Corners that are all zero make a body that no ray meets.
+    Walls (b, k) are in mm, 0 for solid pyramids. `blunt` (b, k) is the share of the height by which
+    tips are cut off. Corners that are all zero make a body that no ray hits.
     """
     base, tip = vertices[..., :4, :], vertices[..., 4, :]
     middle = base.mean(dim=-2)
@@ -140,14 +138,14 @@ def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
 
 
 def empty_planes(normals: Tensor) -> Tensor:
-    """Planes (..., 4), as many as there are normals (..., 3), that no point is within."""
+    """Planes (..., 4) for normals (..., 3) whose half-spaces have no common point."""
     empty = torch.zeros(*normals.shape[:-1], 4, device=normals.device)
     empty[..., 3] = -1.0
     return empty
 
 
 def concatenate(first: Polyhedra, second: Polyhedra) -> Polyhedra:
-    """Both, one after the other."""
+    """The bodies of both, in order."""
     return Polyhedra(*(torch.cat(parts, dim=1) for parts in zip(first, second, strict=True)))
 
 
@@ -172,9 +170,9 @@ def round_things(
 def _between_planes(
     faceted: Polyhedra, at: Tensor, way: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Where rays (b, r, 3) enter and leave bodies and their hollows, (b, r, k) each.
+    """Entry and exit of rays (b, r, 3) for bodies and for their hollows, (b, r, k) each.
 
-    The exit comes before the entry where a ray misses.
+    The exit comes before the entry if a ray misses.
     """
     found: list[Tensor] = []
     for face in range(faceted.planes.shape[2]):
@@ -233,9 +231,9 @@ def _between_roots(
 
 
 class Ends(NamedTuple):
-    """Where bodies and their hollows begin and end along rays (b, r, k).
+    """Entries and exits of bodies and their hollows along rays (b, r, k).
 
-    A ray misses where an end comes before its beginning.
+    A ray misses if an exit comes before its entry.
     """
 
     into: Tensor
@@ -245,7 +243,7 @@ class Ends(NamedTuple):
 
 
 def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
-    """Of rays from (b, r, 3) along (b, r, 3)."""
+    """Entries and exits of rays from (b, r, 3) along (b, r, 3)."""
     faceted, rounds = bodies
     parts = [_between_planes(faceted, at, way)]
     if rounds.middle.shape[1]:
@@ -261,8 +259,8 @@ def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
 class FirstHit(NamedTuple):
     """First hit of each ray.
 
-    Distance `far` (b, r), FAR for nothing; number of the `body` (b, r); whether the ray goes `into`
-    its material, and whether it hits the wall of its `hollow`.
+    Distance `far` (b, r), FAR for no hit; index of the `body` (b, r). `into` is true if the ray
+    enters the material, `hollow` if it hits the wall of the hollow.
     """
 
     far: Tensor
@@ -272,7 +270,7 @@ class FirstHit(NamedTuple):
 
 
 def first_hit(all_ends: Ends, least_mm: float) -> FirstHit:
-    """What rays meet first beyond a distance."""
+    """First hits of rays beyond a distance."""
     a0, a1, b0, b1 = all_ends
     solid, hollow = a0 < a1, b0 < b1
 
@@ -311,8 +309,8 @@ def facing(
 ) -> tuple[Tensor, Tensor]:
     """Surface normals (b, r, 3), out of the material, and polyhedron face numbers (b, r).
 
-    Points are (b, r, 3). Within `bevel_mm` (b, r) of an edge the faces beside it are mixed, as if
-    it were round.
+    Points are (b, r, 3). Within `bevel_mm` (b, r) of an edge the normals beside it are blended, as
+    on a rounded edge.
     """
     faceted, rounds = bodies
     count = faceted.planes.shape[1]
@@ -338,7 +336,7 @@ def facing(
 
 
 def gather_by_body(values: Tensor, body: Tensor) -> Tensor:
-    """Of values (b, k, ...) those of bodies (b, r): (b, r, ...)."""
+    """Values (b, k, ...) of the bodies (b, r): (b, r, ...)."""
     return values[torch.arange(len(values), device=values.device)[:, None], body]
 
 
@@ -363,7 +361,7 @@ def _length(matrix: Tensor, row: int) -> Tensor:
 
 
 def near_any(balls: Tensor, at: Tensor, way: Tensor) -> Tensor:
-    """Which rays (b, r) pass through the ball (b, k, 4) of any body."""
+    """Mask of rays (b, r) through the ball (b, k, 4) of any body."""
     middle, radius = balls[..., :3], balls[..., 3]
     along = torch.bmm(way, middle.transpose(1, 2)) - dot(way, at)
     apart = (
@@ -376,7 +374,7 @@ def near_any(balls: Tensor, at: Tensor, way: Tensor) -> Tensor:
 
 
 def true_indices(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Indices (b, m) of the true entries in each row of (b, r), and which are no padding."""
+    """Indices (b, m) of the true entries in each row of (b, r), and a mask of the valid ones."""
     most = max(1, int(mask.sum(dim=1).max()))
     place = torch.where(mask, mask.long().cumsum(dim=1) - 1, most)
     numbers = torch.zeros(len(mask), most + 1, dtype=torch.long, device=mask.device)
@@ -386,5 +384,5 @@ def true_indices(mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def gather_rows(values: Tensor, numbers: Tensor) -> Tensor:
-    """Of values (b, r, c) those of the numbers (b, m): (b, m, c)."""
+    """Values (b, r, c) of the indices (b, m): (b, m, c)."""
     return values.gather(1, numbers[..., None].expand(-1, -1, values.shape[2]))

@@ -18,9 +18,11 @@ from training.eyes.model import SCALE_MM, SCALE_PX
 STEEPEST_DEG = 58.0
 NEAREST_MM, FARTHEST_MM = 420.0, 1400.0
 SCALES_PX = (10.0, 50.0)
-"""Pixels to SCALE_MM at the middle of a picture, least and most."""
+"""Range of the scale in the middle of a picture: pixels per SCALE_MM."""
 OFF_AXIS = 0.5
-"""Pictures are parts of larger ones: their middle is off the axis by at most this, as a tangent."""
+"""Largest tangent of the angle between axis and middle of a picture, which is a part of a larger
+one.
+"""
 
 
 class View(NamedTuple):
@@ -37,7 +39,7 @@ class View(NamedTuple):
 
 
 def random_views(draw: Draw, side: int, scales: tuple[float, float] = SCALES_PX) -> View:
-    """Views from 0 to STEEPEST_DEG whose square pictures show the table's origin in the middle.
+    """Views from 0 to STEEPEST_DEG whose square pictures have the table's origin in the middle.
 
     `scales` are as SCALES_PX.
     """
@@ -61,7 +63,7 @@ def random_views(draw: Draw, side: int, scales: tuple[float, float] = SCALES_PX)
 
 
 def _to_axis(aim: Tensor) -> Tensor:
-    """Turns (b, 3, 3) that bring (0, 0, 1) to directions (b, 3), the shortest way."""
+    """Shortest rotations (b, 3, 3) that bring (0, 0, 1) to directions (b, 3)."""
     x, y, z = aim.unbind(-1)
     k = 1 / (1 + z)
     rows = [1 - k * x * x, -k * x * y, x, -k * x * y, 1 - k * y * y, y, -x, -y, z]
@@ -82,7 +84,7 @@ def towards(view: View, pixels: Tensor) -> Tensor:
 
 
 def averaged(light: Tensor, side: int, each: int) -> Tensor:
-    """Pictures (b, c, side, side) of what the rays of `rays` see (b, r, c)."""
+    """Pictures (b, c, side, side) from the light (b, r, c) of the rays of `rays`."""
     return (
         light.reshape(len(light), side, each, side, each, -1).mean(dim=(2, 4)).permute(0, 3, 1, 2)
     )
@@ -119,7 +121,7 @@ def slopes(view: View, points: Tensor) -> Tensor:
 def scale_and_lean(by_point: Tensor) -> tuple[Tensor, Tensor]:
     """Scale and lean from slopes (..., 2, 3).
 
-    The scale (...) is in pixels per mm of table across the line of sight; the lean is (..., 2).
+    The scale (...) is in pixels per mm of table across the line of sight. The lean is (..., 2).
     """
     x, y, z = by_point.unbind(-1)
     square, product = (
@@ -133,7 +135,7 @@ def scale_and_lean(by_point: Tensor) -> tuple[Tensor, Tensor]:
 def view_channels(view: View, side: int) -> Tensor:
     """View channels (b, 3, side, side): lean and scale at every pixel's table point.
 
-    They are scaled as `model` counts them.
+    They are in the units of `model`.
     """
     steps = torch.arange(4, side, 8, device=view.eye.device) - 0.5
     y, x = torch.meshgrid(steps, steps, indexing="ij")
@@ -150,7 +152,7 @@ def view_channels(view: View, side: int) -> Tensor:
 
 
 def corners_on_table(view: View, side: int) -> tuple[Tensor, Tensor]:
-    """Least and greatest (b, 2) table points that the picture shows, with some margin."""
+    """Least and greatest (b, 2) table points in the picture, with a margin."""
     s = side - 1.0
     outline = [
         [0.0, 0.0],
@@ -170,7 +172,7 @@ def corners_on_table(view: View, side: int) -> tuple[Tensor, Tensor]:
 
 
 def angle_to(view: View, points: Tensor) -> Tensor:
-    """Degrees from the vertical (b, r) at which points (b, r, 3) are seen."""
+    """Angle of view from the vertical, in degrees (b, r), at points (b, r, 3)."""
     way = unit(view.eye[:, None] - points)
     return torch.rad2deg(
         torch.acos(dot(way, torch.tensor([0.0, 0.0, 1.0], device=way.device))[..., 0].clamp(-1, 1))

@@ -1,4 +1,4 @@
-"""Decode an answer of the network: the peaks of its heat maps, each with all its values."""
+"""Decode an output of the network: the peaks of its heat maps, each with all its values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from training.eyes.model import KINDS, STRIDE, UNIT_PX, Answer
 from training.eyes.product import HILL_CELLS
 
 LEAST_CHANCE = 0.15
-"""Middles that are less likely than this are not told."""
+"""Least probability of a reported middle."""
 SAME_BASES = 0.45
-"""Middles nearer than this, in bases, are one thing's."""
+"""Distance of middles, in bases, below which they belong to one object."""
 POSES = 3
 STACK, COUNTER, ELSE = (KINDS.index(name) for name in ("stack", "counter", "else"))
 
@@ -27,10 +27,10 @@ Floats = NDArray[np.float64]
 class Detection:
     """A detection with its middle at `centre` (2,) px.
 
-    `chances` (kinds,): of the three poses, a stack, a counter, something else. `points` (5, 2) px:
-    corners of the base, and the tip, with Laplace scales `doubts` (5,) px. `turn` (2,). `base_px`,
-    with `base_doubt`, the scale of the doubt about its logarithm. `colours` (c,): chances. `clear`,
-    `raised`: chances; `visible`: a share.
+    `chances` (kinds,) are the probabilities of the three poses, a stack, a counter and another
+    object. `points` (5, 2) px are the corners of the base and the tip, with Laplace scales `doubts`
+    (5,) px. `turn` is (2,). `base_doubt` is the Laplace scale of the logarithm of `base_px`.
+    `colours` (c,), `clear` and `raised` are probabilities; `visible` is a share.
     """
 
     centre: Floats
@@ -47,12 +47,12 @@ class Detection:
 
     @property
     def poses(self) -> Floats:
-        """Chances (3,) of the poses of a piece, shared out between them."""
+        """Probabilities (3,) of the poses of a piece, normalized."""
         return np.asarray(self.chances[:POSES] / max(self.chances[:POSES].sum(), 1e-9))
 
     @property
     def best(self) -> tuple[int, float]:
-        """The likeliest of piece (0), counter and something else, and the chance of it."""
+        """The most probable of piece (0), counter and other object, and its probability."""
         rivals = {
             0: min(1.0, self.chances[:POSES].sum()),
             **{k: self.chances[k] for k in (COUNTER, ELSE)},
@@ -62,9 +62,9 @@ class Detection:
 
 
 def detections(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Detection]]:
-    """All detections in each of some pictures, the surest first.
+    """All detections in each picture, the most certain first.
 
-    The answers are (b, CHANNELS_OUT, h, w).
+    The outputs are (b, CHANNELS_OUT, h, w).
     """
     answer = answer.float()
     chances = _hill_chances(answer[:, Answer.CENTRE].sigmoid())
@@ -85,7 +85,7 @@ def detections(answer: Tensor, least: float = LEAST_CHANCE) -> list[list[Detecti
 
 
 def _hill_chances(chances: Tensor) -> Tensor:
-    """Chances (b, k, h, w) gathered from the hills around each cell: 1 for a sure middle."""
+    """Matched filter of probabilities (b, k, h, w): 1 for a certain middle."""
     steps = torch.arange(-1, 2, device=chances.device, dtype=torch.float32)
     bell = torch.exp(-(steps**2) / (2 * HILL_CELLS**2))
     hill = bell[:, None] * bell[None]
@@ -117,7 +117,7 @@ def _detection(values: Floats, chances: Floats, cell: NDArray[np.int64]) -> Dete
 
 
 def _without_duplicates(found: list[Detection]) -> list[Detection]:
-    """Without those that are nearer to a surer one than SAME_BASES."""
+    """The detections without those within SAME_BASES of a more certain one."""
     kept: list[Detection] = []
     for one in found:
         if all(

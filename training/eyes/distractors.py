@@ -1,7 +1,8 @@
 """Objects that lie on real tables beside pieces.
 
-Dice, cubes, phones, coins, caps, counters, cups, glasses, pens, arms and hands. The first rounds
-are counters or coins; the last ones are those of an arm, which has a mask of its own and no middle.
+Dice, cubes, phones, coins, caps, counters, cups, glasses, pens, arms and hands. The first round
+bodies are counters or coins. The last ones are those of an arm, which has a mask of its own and no
+middle.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from training.eyes.materials import inks, plastics
 from training.eyes.model import KINDS
 
 BOXES, DISCS, ROUNDS = 4, 8, 14
-"""Places for boxes; of the round things so many are flat discs, then come a cup, a glass, a pen, a
-forearm, a hand and a finger.
+"""Numbers of slots: boxes; flat discs; all round bodies. After the discs come a cup, a glass, a
+pen, a forearm, a hand and a finger.
 """
 CUP, GLASS, PEN, FOREARM, HAND, FINGER = range(DISCS, ROUNDS)
 COUNTER, ELSE, ARM = KINDS.index("counter"), KINDS.index("else"), -2
 NOTHING = -1
-"""Kind of a place where nothing is."""
+"""Kind of an empty slot."""
 IN_A_THIRD = 0.36
 WITH_COUNTERS, WITH_ARM = 0.25, 0.1
 
 
 class Things(NamedTuple):
-    """Objects that are no pieces, (b, k, ...): boxes first, then round ones.
+    """Objects that are no pieces, (b, k, ...): boxes first, then round bodies.
 
-    `kind`, `middle` (3) mm, `size_mm`, the material (`colour`, `absorbs`, `clear`, `gloss`) and the
-    number of a counter's `name` among COLOURS.
+    `kind`, `middle` (3) mm, `size_mm`, and the material (`colour`, `absorbs`, `clear`, `gloss`).
+    `name` is the index of a counter's colour in COLOURS.
     """
 
     boxes: Polyhedra
@@ -49,13 +50,13 @@ class Things(NamedTuple):
 
 
 def turned_about_z(angle: Tensor) -> Tensor:
-    """Turns (..., 3, 3) by angles (...), counter-clockwise."""
+    """Rotations (..., 3, 3) by angles (...), counter-clockwise."""
     c, s, o, i = torch.cos(angle), torch.sin(angle), torch.zeros_like(angle), torch.ones_like(angle)
     return torch.stack([c, -s, o, s, c, o, o, o, i], dim=-1).reshape(*angle.shape, 3, 3)
 
 
 def lying_along(angle: Tensor) -> Tensor:
-    """Turns (..., 3, 3) whose third axis lies level in a direction (...)."""
+    """Rotations (..., 3, 3) whose third axis is level in a direction (...)."""
     c, s, o, i = torch.cos(angle), torch.sin(angle), torch.zeros_like(angle), torch.ones_like(angle)
     return torch.stack([s, o, c, -c, o, s, o, -i, o], dim=-1).reshape(*angle.shape, 3, 3)
 
@@ -63,7 +64,7 @@ def lying_along(angle: Tensor) -> Tensor:
 def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
     """Random objects at places (b, BOXES + ROUNDS, 2).
 
-    `free` (b, BOXES + ROUNDS) is the radius in mm that is free of pieces there.
+    `free` (b, BOXES + ROUNDS) is the radius in mm without pieces there.
     """
     cluttered = draw.chance(IN_A_THIRD)[:, None]
     box, box_kind, box_middle, box_size = _boxes(
@@ -92,7 +93,7 @@ def random_things(draw: Draw, places: Tensor, free: Tensor) -> Things:
 
 
 def _coats(draw: Draw, kind: Tensor, counters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Colours and absorptions (b, k, 3) of objects, and colour numbers (b, k) of plastic ones.
+    """Colours and absorptions (b, k, 3) of objects, and colour indices (b, k) of plastic ones.
 
     `kind` is (b, k); `counters` (b, DISCS) are the discs that are counters.
     """
@@ -133,7 +134,7 @@ def _coats(draw: Draw, kind: Tensor, counters: Tensor) -> tuple[Tensor, Tensor, 
 def _boxes(
     draw: Draw, places: Tensor, free: Tensor, cluttered: Tensor
 ) -> tuple[Polyhedra, Tensor, Tensor, Tensor]:
-    """Dice and cubes, erasers and dominoes, now and then a phone or a deck."""
+    """Dice and cubes, erasers and dominoes, occasionally a phone or a deck."""
     which = draw.pick([0.55, 0.25, 0.2], BOXES)
     cube = draw.uniform(3.5, 10, BOXES, 1).expand(-1, -1, 3)
     brick = torch.stack(

@@ -1,4 +1,4 @@
-"""How well the network does on scenes that it was never trained on, in figures."""
+"""Evaluate the network on scenes that it was never trained on."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ from training.eyes.targets import EMPTY, PRINTED, UNKNOWN, Example, each_part, m
 from training.eyes.trainer import VALIDATION_SEEDS, make_scenes
 
 REPORTED_VISIBLE = 0.4
-"""What shows more of itself than this must be found; what shows less may be."""
+"""Visible share from which an object must be found; less visible ones may be."""
 EDGE_PX = 6.0
-"""Middles so near to the edge of a picture are not counted."""
+"""Distance from the edge of a picture within which middles are not counted."""
 NEAR_BASES, NEAR_PX = 0.5, 2.0
-"""A find as near as this to a thing's middle is of that thing."""
+"""Largest distance between a detection and its object's middle: in bases, plus px."""
 SURE, SURELY_THERE = 0.98, 0.8
-"""Chances from which on something counts as told as sure: of pose and colour, and of being there at
-all.
-"""
+"""Least probabilities of a confident detection: of pose and colour, and of existence."""
 STEEP_DEG = (0.0, 20.0, 38.0, 90.0)
-"""Figures are told for views of these angles from the vertical by themselves."""
+"""Limits of the angles from the vertical, in degrees, for which figures are reported separately."""
 REPORTED_CHANCE = 0.4
-"""What is less likely than this counts as not told."""
+"""Least probability of a detection that is counted."""
 CACHE = "validation.pt"
 UNITS = {"base_mm": "mm", "tip_mm": "mm", "heading_deg": "degrees"}
 
@@ -42,7 +40,7 @@ def validation(
 ) -> list[Rendered]:
     """Scenes of seeds that are not trained on, in groups.
 
-    They are cached in the folder and read again from there.
+    They are cached in the folder.
     """
     path = folder / CACHE
     if path.exists():
@@ -55,7 +53,7 @@ def validation(
         make_scenes(VALIDATION_SEEDS + first, group, device, side)
         for first in range(0, count, group)
     ]
-    if device.type == "cuda":  # quicker made than read
+    if device.type == "cuda":  # faster to make than to read
         return made
     folder.mkdir(parents=True, exist_ok=True)
     torch.save(
@@ -70,7 +68,7 @@ def validation(
 
 
 def evaluate_groups(net: EyesNet, groups: list[Rendered], device: torch.device) -> dict[str, Any]:
-    """All figures, by what is known of the bare table, and all together."""
+    """All figures, by the knowledge of the bare table, and in total."""
     rows: dict[str, list[dict[str, Any]]] = {}
     net = net.to(device).eval()
     for number, group in enumerate(groups):
@@ -85,7 +83,7 @@ def evaluate_groups(net: EyesNet, groups: list[Rendered], device: torch.device) 
 
 
 def rows_of(shown: Example, view: View, reported: list[list[Detection]]) -> list[dict[str, Any]]:
-    """One row for each thing that is there or is said to be."""
+    """One row for each object that is present or detected."""
     side = shown.picture.shape[-1]
     objects = each_part(shown.objects, lambda part: part.cpu())
     place = each_part(view, lambda part: part.cpu())
@@ -154,7 +152,7 @@ def _is_sure(one: Detection) -> bool:
 def _row(
     objects: Objects, k: int, found: Detection | None, view: View, steep: float, must: bool
 ) -> dict[str, Any]:
-    """What is there, and what was said of it."""
+    """The true object, and its detection."""
     kind = int(objects.kind[k])
     row: dict[str, Any] = {
         "kind": kind,
@@ -213,7 +211,7 @@ def _piece_row(objects: Objects, k: int, found: Detection, view: View) -> dict[s
 def _size_row(base_px: float, said_px: float, base_mm: float | None) -> dict[str, Any]:
     """The Looney size nearest to a piece's true base, and the one nearest to its predicted base.
 
-    Sizes are compared by ratio, as the true scale is known.
+    Sizes are compared by ratio, because the true scale is known.
     """
     sizes = np.log([base for base, _ in sizes_of("looney")])
     true = np.log(base_mm) if base_mm else sizes[1]
@@ -227,7 +225,7 @@ def _size_row(base_px: float, said_px: float, base_mm: float | None) -> dict[str
 def _on_table(found: Detection, truth: Floats, kind: int, view: View) -> dict[str, Any]:
     """Error of a piece on the table: place in mm, heading in degrees.
 
-    What touches the table is projected on to it.
+    The points that touch the table are projected on to it.
     """
 
     def down(points: Floats) -> Floats:
@@ -310,7 +308,7 @@ def _steep(pieces: list[dict[str, Any]], low: float, high: float) -> dict[str, A
 
 
 def share_of(part: int, whole: int) -> float | None:
-    """`part` of `whole`, rounded; None of nothing."""
+    """`part` divided by `whole`, rounded; None if `whole` is 0."""
     return round(part / whole, 4) if whole else None
 
 

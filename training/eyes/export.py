@@ -1,4 +1,4 @@
-"""Export of the network as OpenCV and ONNX Runtime read it.
+"""Export the network for OpenCV and ONNX Runtime.
 
 Batch normalisation is folded into the weights; weights are stored as half floats.
 """
@@ -43,7 +43,7 @@ def export(net: EyesNet, path: Path) -> None:
 
 
 def folded(net: EyesNet) -> EyesNet:
-    """The same network without normalisation: it is in the convolutions before it."""
+    """The same network with its normalisations folded into the preceding convolutions."""
     for module in net.modules():
         if isinstance(module, nn.Sequential):
             for k in range(len(module) - 1):
@@ -57,7 +57,7 @@ def folded(net: EyesNet) -> EyesNet:
 def _halved(graph: onnx.GraphProto) -> None:
     """Store large weights as half floats, cast back when the network is loaded.
 
-    That halves the file; the sums stay exact.
+    That halves the file; the arithmetic stays in full precision.
     """
     casts = []
     for weights in list(graph.initializer):

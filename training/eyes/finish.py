@@ -1,6 +1,6 @@
 """Lens, sensor and file: blur, veil, noise, white, clipped highlights, JPEG; all on the device.
 
-Pictures are (b, 3, h, w); light is counted as in `raytracer`.
+Pictures are (b, 3, h, w); light has the unit of `raytracer`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ from training.eyes.draw import Draw
 from training.eyes.product import BRIGHTEST
 
 KERNEL = 11
-"""Side of the spot that a lens makes of a point, px."""
+"""Side of a lens's point spread function, px."""
 SMEAR = 49
-"""Pixels that a smear draws light out to."""
+"""Length of a smear, px."""
 WHOLE = 16
-"""JPEG needs pictures whose sides are multiples of this: blocks of 8, colours at half the
-resolution.
-"""
+"""Divisor of the sides of pictures for JPEG: blocks of 8, colours at half the resolution."""
 SMALLER = (1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5)
-"""Resolution of the camera over that of the picture; one for a batch."""
+"""Resolution of the camera relative to the picture; one value for a batch."""
 GREY = 0.03
-"""Share of cameras that see no colours."""
+"""Share of monochrome cameras."""
 LUMINANCE = """
 16 11 10 16 24 40 51 61 12 12 14 19 26 58 60 55 14 13 16 24 40 57 69 56 14 17 22 29 51 87 80 62
 18 22 37 56 68 109 103 77 24 35 55 64 81 104 113 92 49 64 78 87 103 121 120 101
@@ -36,17 +34,17 @@ LUMINANCE = """
 CHROMINANCE = """
 17 18 24 47 99 99 99 99 18 21 26 66 99 99 99 99 24 26 56 99 99 99 99 99 47 66 99 99 99 99 99 99
 """
-"""Quantisation tables of ITU-T T.81, annex K, by rows; what is left out is 99."""
+"""Quantisation tables of ITU-T T.81, annex K, by rows; omitted values are 99."""
 
 
 class Camera(NamedTuple):
     """Properties of one camera, (b, ...).
 
-    `spot` (KERNEL, KERNEL): blur. `veil` (1). `smear` (1): the share of light that a finger mark
-    draws out. `dust` (4): place, size and darkness of a speck. `white` (3): what paper in the light
-    of the table's middle gives. `fall` (3): how light falls off. `noise` (2): of light and of
-    darkness. `grey`, `curve` (1), `quality` (1). `paper` (3): how far the white that is read off
-    the paper is from `white`.
+    `spot` (KERNEL, KERNEL) is the blur, `veil` (1) the veiling glare. `smear` (1) is the share of
+    light spread by a finger mark. `dust` (4) is place, size and darkness of a speck. `white` (3) is
+    the value of paper in the light of the table's middle. `fall` (3) is the fall-off of light.
+    `noise` (2) is shot and dark noise. The others are `grey`, `curve` (1) and `quality` (1).
+    `paper` (3) is the deviation of the measured white of paper from `white`.
     """
 
     spot: Tensor
@@ -63,7 +61,7 @@ class Camera(NamedTuple):
 
 
 def random_cameras(draw: Draw) -> Camera:
-    """Good and bad ones."""
+    """Random cameras, good and bad ones."""
     exposure = torch.where(
         draw.chance(0.25, 1), draw.log_uniform(0.9, 2.2, 1), draw.log_uniform(0.25, 0.95, 1)
     )
@@ -91,7 +89,7 @@ def random_cameras(draw: Draw) -> Camera:
 
 
 def spots(draw: Draw) -> Tensor:
-    """What lenses make of a point (b, KERNEL, KERNEL): sharp, defocused or moved."""
+    """Point spread functions (b, KERNEL, KERNEL): sharp, defocused or moved."""
     steps = torch.arange(KERNEL, device=draw.device) - KERNEL // 2
     y, x = (side.float()[None] for side in torch.meshgrid(steps, steps, indexing="ij"))
     sharp = draw.log_uniform(0.25, 0.75, 1, 1)
@@ -113,7 +111,7 @@ def spots(draw: Draw) -> Tensor:
 
 
 def blurred(light: Tensor, spot: Tensor) -> Tensor:
-    """Each picture (b, c, h, w) with its own spot (b, k, k)."""
+    """Each picture (b, c, h, w) convolved with its own kernel (b, k, k)."""
     b, c, h, w = light.shape
     reach = spot.shape[-1] // 2
     wide = pad(light.reshape(1, b * c, h, w), (reach,) * 4, mode="replicate")
@@ -135,7 +133,7 @@ def decoded(code: Tensor) -> Tensor:
 
 
 def take_pictures(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> Tensor:
-    """Encoded pictures (b, 3, h, w), 0..1, that cameras make of light, at the light's own size."""
+    """Encoded pictures (b, 3, h, w), 0..1, of light by cameras, at the light's own size."""
     side = light.shape[-1]
     light = blurred(light.clamp(0, 50), camera.spot)
     wide = interpolate(
@@ -172,7 +170,7 @@ def take_pictures(light: Tensor, camera: Camera, smaller: float, draw: Draw) -> 
 
 
 def _smear_rows(light: Tensor) -> Tensor:
-    """Light spread along rows, as through grease that was wiped."""
+    """Light spread along rows, as by wiped grease."""
     wide = pad(light, (SMEAR // 2, SMEAR // 2, 0, 0), mode="replicate")
     return avg_pool2d(wide, (1, SMEAR), stride=1)
 
@@ -185,7 +183,7 @@ def _speck_transmission(dust: Tensor, steps: Tensor) -> Tensor:
 
 
 def paper_of(camera: Camera) -> Tensor:
-    """Light (b, 3) of the fiducials' paper, as the product reads it off the picture."""
+    """Light (b, 3) of the fiducials' paper, as the product measures it in the picture."""
     white = (camera.white * camera.paper).clamp(0.02, 1.0)
     level = (white * torch.tensor([0.3, 0.59, 0.11], device=white.device)).sum(dim=1, keepdim=True)
     white = torch.where(camera.grey[:, None], level, white)
@@ -193,7 +191,7 @@ def paper_of(camera: Camera) -> Tensor:
 
 
 def relative_to_paper(code: Tensor, paper: Tensor) -> Tensor:
-    """Encoded light relative to paper (b, 3): as `vision.networks.detector.encode_light`, 0..1."""
+    """Light relative to paper (b, 3), encoded as by `vision.networks.detector.encode_light`."""
     return (decoded(code) / (BRIGHTEST * paper[..., None, None])).clamp(1e-6, 1) ** (1 / 2.2)
 
 
@@ -206,7 +204,7 @@ def _waves(device: torch.device) -> Tensor:
 
 
 def jpeg(code: Tensor, quality: Tensor) -> Tensor:
-    """Encoded pictures (b, 3, h, w) after JPEG of a quality (b, 1).
+    """Encoded pictures (b, 3, h, w) after JPEG compression with a quality (b, 1).
 
     Sides are multiples of WHOLE; colours have half the resolution.
     """

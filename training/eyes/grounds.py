@@ -1,7 +1,7 @@
 """Tables, boards and their print: random pictures of the ground, made on the device.
 
 Places are millimetres on the table, (b, h, w, 2); colours (b, h, w, 3) are reflectances. Edges of
-print are as soft as a texel.
+print are a texel wide.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from training.eyes.materials import inks, woods
 GLYPH_PX = 48
 GLYPHS_A_ROW = 8
 SIGNS = "ABCDEFGHKMNPRSTVWXYZ23456789?!&@"
-"""Letters and digits that boards, tiles and cards show."""
+"""Letters and digits on boards, tiles and cards."""
 FIDUCIALS = 4
 CRUMBS = 3
 CELLS = 32
-"""Cells to a side of a field of chance; beyond it is mirrored."""
+"""Cells per side of a random field, which is mirrored beyond."""
 Polygon = list[tuple[float, float]]
 
 
 @cache
 def glyphs(device: torch.device) -> Tensor:
-    """A sheet (1, 1, h, w) of signs and shapes, GLYPHS_A_ROW to a row, 1 where there is ink."""
+    """A sheet (1, 1, h, w) of signs and shapes, GLYPHS_A_ROW to a row, 1 in ink."""
     drawn = [_sign(sign) for sign in SIGNS] + _shapes()
     drawn += [np.zeros((GLYPH_PX, GLYPH_PX), np.float32)] * (-len(drawn) % GLYPHS_A_ROW)
     rows = [
@@ -43,7 +43,7 @@ def glyphs(device: torch.device) -> Tensor:
 
 
 def glyph_count() -> int:
-    """How many signs and shapes there are."""
+    """Number of signs and shapes."""
     return len(SIGNS) + len(_shapes())
 
 
@@ -66,7 +66,7 @@ def _sign(sign: str) -> np.ndarray:
 def _shapes() -> list[np.ndarray]:
     """Triangles, kites, arrows, squares with diagonals, stars, suits.
 
-    Much of this looks like a pyramid from above, and is print.
+    Many of them look like a pyramid from above.
     """
     square = [(0.15, 0.15), (0.85, 0.15), (0.85, 0.85), (0.15, 0.85)]
     slim, wide = [(0.5, 0.08), (0.75, 0.92), (0.25, 0.92)], [(0.5, 0.15), (0.9, 0.85), (0.1, 0.85)]
@@ -114,7 +114,7 @@ def _shapes() -> list[np.ndarray]:
 
 
 def _filled(*polygons: Polygon) -> np.ndarray:
-    """Ink (GLYPH_PX, GLYPH_PX) in 0..1 of polygons whose corners are in 0..1."""
+    """Ink (GLYPH_PX, GLYPH_PX) in 0..1 of polygons with corners in 0..1."""
     picture = np.zeros((GLYPH_PX, GLYPH_PX), np.uint8)
     cv2.fillPoly(picture, _in_pixels(polygons), 255, cv2.LINE_AA, 4)
     return picture.astype(np.float32) / 255
@@ -128,7 +128,7 @@ def _lined(*polygons: Polygon, width: int = 2) -> np.ndarray:
 
 
 def _in_pixels(polygons: Sequence[Polygon]) -> list[np.ndarray]:
-    """Sixteenths of pixels, as OpenCV takes them."""
+    """Polygons in sixteenths of pixels, as OpenCV takes them."""
     return [np.rint(np.array(one) * GLYPH_PX * 16).astype(np.int32) for one in polygons]
 
 
@@ -142,7 +142,7 @@ def _fiducials() -> list[np.ndarray]:
 def glyph_at(number: Tensor, u: Tensor, v: Tensor) -> Tensor:
     """Ink (b, h, w) of signs `number` (b, h, w) at places u, v (b, h, w).
 
-    A sign fills 0..1; there is no ink beyond.
+    A sign fills 0..1; outside there is no ink.
     """
     sheet = glyphs(u.device)
     rows = sheet.shape[2] // GLYPH_PX
@@ -160,7 +160,7 @@ def field(
 ) -> Tensor:
     """A smooth random field (b, h, w), mean about 0 and amplitude about 1.
 
-    It has blobs of a size (b,) mm, and finer ones.
+    Its coarsest structure has a size (b,) in mm.
     """
     total, weight, norm = torch.zeros_like(places[..., 0]), 1.0, 0.0
     for octave in range(octaves):
@@ -176,7 +176,7 @@ def field(
 
 
 def stripes(x: Tensor, period: Tensor, share: Tensor, soft_mm: Tensor) -> Tensor:
-    """1 on a share (b,) of every period (b,) mm of places x (b, h, w), 0 else."""
+    """1 on a share (b,) of every period (b,) mm of places x (b, h, w), 0 elsewhere."""
     period, share, soft_mm = (value[:, None, None] for value in (period, share, soft_mm))
     phase = x / period
     wave = (phase - phase.floor() - 0.5).abs() * 2
@@ -190,7 +190,7 @@ def mix(first: Tensor, second: Tensor, share: Tensor) -> Tensor:
 
 
 def speckled(colour: Tensor, places: Tensor, draw: Draw, most: float = 0.12) -> Tensor:
-    """Colours with grain and blotches of a size and strength by chance."""
+    """Colours with grain and blotches of random size and strength."""
     fine = field(places, draw.log_uniform(0.6, 4, 1)[:, 0], draw, 2)
     coarse = field(places, draw.log_uniform(20, 120, 1)[:, 0], draw, 3)
     strength = draw.uniform(0, most, 2)[:, :, None, None]
@@ -198,11 +198,11 @@ def speckled(colour: Tensor, places: Tensor, draw: Draw, most: float = 0.12) -> 
 
 
 Make = Callable[[Tensor, Tensor, Draw], Tensor]
-"""Of places (b, h, w, 2) and texels (b,) mm a ground's colours (b, h, w, 3)."""
+"""Function from places (b, h, w, 2) and texels (b,) mm to a ground's colours (b, h, w, 3)."""
 
 
 def chessboard(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
-    """Squares of two colours or woods."""
+    """Squares in two colours or woods."""
     square = draw.uniform(30, 60)
     colours = inks(draw, 2)
     contrast = draw.chance(0.6, 1)
@@ -236,7 +236,7 @@ def hexes(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
 
 
 def tiles(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
-    """Square tiles with a sign each, a little apart, on a table."""
+    """Square tiles with a sign each, slightly apart, on a table."""
     side, gap = draw.uniform(44, 56)[:, None, None], draw.uniform(0, 2.5)[:, None, None]
     pitch = side + gap
     at = places / pitch[..., None]
@@ -257,7 +257,7 @@ def tiles(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
 
 
 def hashed(cells: Tensor) -> Tensor:
-    """A number in 0..1 (b, h, w) for each cell (b, h, w, 2), the same all over it."""
+    """Pseudo-random number in 0..1 (b, h, w) of each cell (b, h, w, 2)."""
     mixed = torch.sin(cells[..., 0] * 12.9898 + cells[..., 1] * 78.233) * 43758.5453
     return mixed - mixed.floor()
 
@@ -303,7 +303,7 @@ def coasters(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
 
 
 def cloth(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
-    """Stripes, checks and dots of two or three colours, woven."""
+    """Woven stripes, checks and dots in two or three colours."""
     colours = inks(draw, 3)
     period, share = draw.log_uniform(8, 120, 2), draw.uniform(0.15, 0.6, 2)
     bands = [stripes(places[..., k], period[:, k], share[:, k], texel) for k in (0, 1)]
@@ -322,7 +322,7 @@ def cloth(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
 
 
 def wood(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
-    """Planks with grain and, here and there, a dark knot."""
+    """Planks with grain and occasional dark knots."""
     light, dark = woods(draw)
     wide = draw.uniform(40, 220)[:, None, None]
     plank = (places[..., 1] / wide).floor()
@@ -350,7 +350,7 @@ def wood(places: Tensor, texel: Tensor, draw: Draw) -> Tensor:
 
 
 def plain(places: Tensor, _texel: Tensor, draw: Draw) -> Tensor:
-    """One colour, often nearly white or black, hardly uneven."""
+    """One colour, often nearly white or black, almost uniform."""
     colour = inks(draw, 1)[:, 0]
     kind = draw.pick([0.4, 0.3, 0.2, 0.1], 1)
     white, black = (
@@ -388,10 +388,10 @@ BARE = 0.22
 def _ground_of_each(
     makes: tuple[tuple[Make, float], ...], places: Tensor, texel: Tensor, seed: int
 ) -> Tensor:
-    """Every scene's ground of a kind of its own; scenes of one kind are made together."""
+    """A ground of random kind for every scene; scenes of one kind are computed together."""
     rng = np.random.default_rng(
         seed
-    )  # which kind is settled on the processor: the device is not to be waited for
+    )  # the kinds are drawn on the CPU, to avoid a synchronization with the device
     weights = np.array([weight for _, weight in makes])
     kinds = rng.choice(len(makes), len(places), p=weights / weights.sum())
     out = torch.zeros(*places.shape[:3], 3, device=places.device)
@@ -406,7 +406,7 @@ def _ground_of_each(
 
 
 def turn_places(places: Tensor, draw: Draw, reach_mm: float) -> Tensor:
-    """Places as a thing sees them that lies anyhow."""
+    """Places in the frame of a randomly placed and rotated object."""
     angle = draw.uniform(0, 2 * math.pi)
     c, s = torch.cos(angle)[:, None, None], torch.sin(angle)[:, None, None]
     off = draw.uniform(-reach_mm, reach_mm, 1, 1, 2)
@@ -417,7 +417,7 @@ def turn_places(places: Tensor, draw: Draw, reach_mm: float) -> Tensor:
 def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Tensor, Tensor]:
     """Colours (b, 3, side, side) of the table between two corners (b, 2) mm.
 
-    Also where it is printed board, (b, 1, side, side).
+    Also the mask (b, 1, side, side) of the printed board.
     """
     b, device = len(low), low.device
     draw = Draw(seed, b, device)
@@ -442,7 +442,7 @@ def ground_picture(low: Tensor, high: Tensor, side: int, seed: int) -> tuple[Ten
 
 
 def _with_decals(shown: Tensor, places: Tensor, draw: Draw, most: int = 5) -> Tensor:
-    """With crumbs, and printed signs and triangles in the colours of pieces, in some scenes."""
+    """The picture with crumbs, printed signs and triangles in colours of pieces, in some scenes."""
     some = draw.chance(0.4)
     for _ in range(most):
         there = (some & draw.chance(0.6))[:, None, None]
@@ -460,7 +460,7 @@ def _with_decals(shown: Tensor, places: Tensor, draw: Draw, most: int = 5) -> Te
 
 
 def _with_cards(shown: Tensor, places: Tensor, texel: Tensor, draw: Draw, most: int = 3) -> Tensor:
-    """With fiducials on paper and playing cards, in some scenes."""
+    """The picture with fiducials on paper and playing cards, in some scenes."""
     for _ in range(most):
         there = draw.chance(0.25)[:, None, None]
         fiducial = draw.chance(0.5)[:, None, None]

@@ -1,4 +1,4 @@
-"""Light in rooms: a ceiling, a window, a lamp and the sun, by chance."""
+"""Random light in rooms: a ceiling, a window, a lamp and the sun."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from training.eyes.draw import Draw
 from training.eyes.raytracer import Lights
 
 ROOMS = (0.45, 0.2, 0.15, 0.2)
-"""How often the room's light is even, a window's, a lamp's, or the sun's."""
+"""Probabilities of even light, a window's, a lamp's, and the sun's."""
 
 
 def random_lights(draw: Draw) -> Lights:
@@ -42,7 +42,7 @@ def random_lights(draw: Draw) -> Lights:
 
 
 def _places(draw: Draw) -> tuple[Tensor, Tensor]:
-    """Directions (b, 4) of the four, counterclockwise in rad, and places (b, 4, 3) in mm."""
+    """Directions (b, 4) of the lights, counter-clockwise in rad, and places (b, 4, 3) in mm."""
     far = torch.stack(
         [
             draw.uniform(1500, 2600),
@@ -66,7 +66,7 @@ def _places(draw: Draw) -> tuple[Tensor, Tensor]:
 
 
 def _sizes(draw: Draw) -> tuple[Tensor, Tensor]:
-    """Half of the width and of the height of the four, (b, 4) in mm."""
+    """Half widths and half heights of the lights, (b, 4) in mm."""
     wide = torch.stack(
         [
             draw.uniform(500, 1600),
@@ -86,7 +86,7 @@ def _sizes(draw: Draw) -> tuple[Tensor, Tensor]:
 
 
 def _bars(draw: Draw, azimuth: Tensor) -> Tensor:
-    """Bars of shadow across a direction (b,), or none: (b, 4), as `Lights` has them."""
+    """Bars of shadow across a direction (b,), or none: (b, 4), as in `Lights`."""
     bars = torch.stack(
         [draw.log_uniform(18, 90), draw.uniform(0.35, 0.8), torch.cos(azimuth), torch.sin(azimuth)],
         dim=-1,
@@ -96,7 +96,7 @@ def _bars(draw: Draw, azimuth: Tensor) -> Tensor:
 
 
 def _shares(draw: Draw) -> Tensor:
-    """How much of the lamps' light each of the four has, (b, 4)."""
+    """Share of each light in the total, (b, 4)."""
     likely = torch.tensor(
         [
             [1.0, 0.35, 0.25, 0.0],

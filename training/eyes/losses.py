@@ -1,4 +1,4 @@
-"""What is wrong with what the network output."""
+"""Loss of the network's output."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from training.eyes.targets import Example, cells_of, relative_turn, targets
 
 LEAST_DOUBT, MOST_DOUBT = -5.0, 2.0
 SURER = 0.5
-"""Power of the doubt that a likelihood is weighed by: 0 for the likelihood itself, 1 for
-distances.
+"""Exponent of the Laplace scale by which a likelihood is weighted: 0 for the likelihood itself, 1
+for distances.
 """
 WEIGHTS = {
     "centre": 1.0,
@@ -31,13 +31,13 @@ WEIGHTS = {
     "visible": 0.1,
     "mask": 1.0,
 }
-"""Of the parts in the whole: so that at the end of training none is more than half of it."""
+"""Weights of the parts of the loss. At the end of training none is more than half of the total."""
 TURNS = [[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)]
-"""The corners of a piece that stands may be counted from any one."""
+"""Orders of a standing piece's corners, one for each first corner."""
 
 
 def loss(output: Tensor, example: Example) -> tuple[Tensor, dict[str, Tensor]]:
-    """The whole, and its parts by name, of answers (b, CHANNELS_OUT, h, w)."""
+    """The total loss of outputs (b, CHANNELS_OUT, h, w), and its parts by name."""
     cells = output.shape[-1]
     target = targets(example.objects, cells)
     parts = {"centre": focal(output[:, Answer.CENTRE], target.hills, target.weight)}
@@ -92,7 +92,7 @@ def loss(output: Tensor, example: Example) -> tuple[Tensor, dict[str, Tensor]]:
 
 
 def focal(output: Tensor, hills: Tensor, weight: Tensor) -> Tensor:
-    """Focal loss of hills (Law and Deng, CornerNet, 2018) of logits (b, k, h, w)."""
+    """Focal loss of logits (b, k, h, w) against heat maps (Law and Deng, CornerNet, 2018)."""
     chance = output.sigmoid().clamp(1e-5, 1 - 1e-5)
     top = hills > 0.999
     missed = torch.where(top, (1 - chance) ** 2 * chance.log(), 0.0)
@@ -103,16 +103,16 @@ def focal(output: Tensor, hills: Tensor, weight: Tensor) -> Tensor:
 def laplace(off: Tensor, doubt: Tensor, figures: int) -> Tensor:
     """Laplace negative log-likelihood of distances, summed over `figures` values.
 
-    It lacks a constant and is multiplied by the root of the scale: without that root the surest
-    answers would outweigh all else that the network learns (Seitzer et al., On the Pitfalls of
-    Heteroscedastic Uncertainty Estimation, ICLR 2022).
+    It lacks a constant and is multiplied by the root of the scale. Otherwise the most certain
+    outputs would dominate the rest of the loss (Seitzer et al., On the Pitfalls of Heteroscedastic
+    Uncertainty Estimation, ICLR 2022).
     """
     doubt = doubt.clamp(LEAST_DOUBT, MOST_DOUBT)
     return (off * torch.exp(-doubt) + figures * doubt) * torch.exp(SURER * doubt.detach())
 
 
 def _points(here: Tensor, ways: Tensor, standing: Tensor) -> Tensor:
-    """Of corners and tip, (m,)."""
+    """Loss of the corners and the tip, (m,)."""
     output = here[:, Answer.POINTS].reshape(-1, 5, 2)
     ways = ways / UNIT_PX
     turns = torch.tensor(TURNS, device=ways.device)

@@ -1,4 +1,4 @@
-"""Materials: several makes of each colour, see-through and opaque; inks, woods and cloths."""
+"""Materials: several variants of each colour, see-through and opaque; inks, woods and cloths."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ BODY: dict[str, tuple[tuple[float, float, float], ...]] = {
     "pink": ((0.75, 0.25, 0.35), (0.80, 0.35, 0.45), (0.70, 0.18, 0.32)),
     "grey": ((0.20, 0.20, 0.20), (0.26, 0.26, 0.27), (0.16, 0.16, 0.17)),
 }
-"""Light that comes back from opaque plastic of a colour, in makes that are sold; a see-through make
-has its dye from the same figures.
+"""Reflectances of opaque plastic by colour, in commercial variants. A see-through variant derives
+its dye from the same values.
 """
 CLEAR_SHARE = {"clear": 1.0, "white": 0.05, "black": 0.25, "grey": 0.5}
-"""How often a colour is see-through, where it is not HALF."""
+"""Probability that a colour is see-through, if it is not HALF."""
 HALF = 0.45
 WEIGHTS = (1.6, 1.5, 1.5, 1.6, 1.5, 1.0, 1.0, 1.0, 1.5, 0.6, 0.35, 0.4)
-"""How often each of COLOURS is in play: those that sets are sold in most, more."""
+"""Relative frequency of each of COLOURS; usual colours of sets have more."""
 WALL_MM = 1.5
-"""A dye is told by what comes through a wall of this."""
+"""Wall thickness for which a dye's transmission is stated."""
 THROUGH, LEAST_THROUGH, MOST_THROUGH, DEEP = 0.85, 0.035, 0.93, 0.7
-"""Share of light that comes through a wall at all; the least and the most of it in a colour; and
-how much a body colour is softened for a dye. As `vision.scene_pieces.tint` has it.
+"""Share of light that a wall transmits apart from its dye; least and largest share in a colour;
+exponent by which a body colour is softened for a dye. As in `vision.scene_pieces.tint`.
 """
 JITTER, HUE_JITTER = 0.18, 0.10
-"""Makes differ by so much, 1 sigma in natural logarithms: all colours together, and each by itself.
+"""Variation between makes, 1 sigma in natural logarithms: common to all channels, and per channel.
 """
 
 
@@ -55,10 +55,10 @@ class Plastic(NamedTuple):
 
 
 def plastics(names: Tensor, make: Tensor, clear: Tensor, depth: Tensor, off: Tensor) -> Plastic:
-    """Plastic of colours `names` (b, k), numbers of COLOURS.
+    """Plastic of colours `names` (b, k), indices in COLOURS.
 
-    `make` (b, k) is one of three; `depth` (b, k) is that of the dye; `off` (b, k, 3) is the
-    colour's deviation, as a logarithm.
+    `make` (b, k) is one of three variants; `depth` (b, k) is the optical depth of the dye; `off`
+    (b, k, 3) is the colour's deviation, as a logarithm.
     """
     device = names.device
     bodies = torch.tensor([BODY[name] for name in COLOURS], device=device)
@@ -79,7 +79,7 @@ def plastics(names: Tensor, make: Tensor, clear: Tensor, depth: Tensor, off: Ten
 
 
 def see_through(names: Tensor, chance: Tensor) -> Tensor:
-    """Which pieces (b, k) are see-through; `chance` (b, k) is even in 0..1, one for a whole set."""
+    """Mask of see-through pieces (b, k); `chance` (b, k) is uniform in 0..1, one for each set."""
     share = torch.tensor([CLEAR_SHARE.get(name, HALF) for name in COLOURS], device=names.device)
     return chance < share[names]
 
@@ -96,7 +96,7 @@ def inks(draw: Draw, count: int) -> Tensor:
 
 
 def woods(draw: Draw) -> tuple[Tensor, Tensor]:
-    """A wood's light and dark (b, 3) each."""
+    """Light and dark colour (b, 3) of a wood."""
     tone = draw.log_uniform(0.04, 0.6, 1)
     warm = torch.tensor([1.0, 0.62, 0.34], device=draw.device) ** draw.uniform(0.5, 1.2, 1)
     light = (tone * warm * torch.exp(draw.normal(0.08, 3))).clamp(0.01, 0.85)

@@ -1,8 +1,7 @@
-"""The network: a small convolutional one that answers for every fourth pixel.
+"""The network: a small convolutional one with an output for every fourth pixel.
 
-CenterNet style (Zhou et al., Objects as Points, 2019): heat maps of middles, and at each middle
-everything else that is to be known of the object. `CHANNELS_IN` and `Answer` name what goes in and
-what comes out.
+CenterNet style (Zhou et al., Objects as Points, 2019): heat maps of middles, and at each middle all
+other properties of the object. `CHANNELS_IN` and `Answer` describe input and output.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from torch import Tensor, nn
 from training.eyes.product import COLOURS
 
 STRIDE = 4
-"""Pixels to a cell of the answer."""
+"""Pixels per cell of the output."""
 WHOLE = 32
 """The sides of a picture are multiples of this."""
 UNIT_PX = 16.0
-"""Ways and sizes are counted in so many pixels."""
+"""Unit of offsets and sizes, in pixels."""
 SCALE_PX, SCALE_MM = 24.0, 20.0
-"""The scale channel is the logarithm of pixels to SCALE_MM over SCALE_PX."""
+"""The scale channel is log(p / SCALE_PX), where p are the pixels per SCALE_MM."""
 
 SEEN, DIFFERENCE, KNOWN, LEAN, SCALE = (
     slice(0, 3),
@@ -27,38 +26,37 @@ SEEN, DIFFERENCE, KNOWN, LEAN, SCALE = (
     slice(7, 9),
     slice(9, 10),
 )
-"""Channels that go in: light relative to white paper, encoded, 0..1; how it differs from the bare
-table; where the bare table is known; the way on the picture of a point that rises by a millimetre,
-over that of a millimetre across the line of sight; and the scale.
+"""Input channels. Encoded light relative to white paper, 0..1; its difference from the bare table;
+mask where the bare table is known. Lean: image motion of a point that rises by a millimetre, over
+that of a millimetre across the line of sight. Scale.
 """
 CHANNELS_IN = SCALE.stop
 
 KINDS = ("upright", "lying", "leaning", "stack", "counter", "else")
-"""What may have its middle at a cell. `stack` stands beside the pose: several pieces, one on or in
-another.
+"""Kinds of middles at a cell. `stack` is set beside the pose, for several pieces on or in another.
 """
 
 
 class Answer:
-    """Channels of the answer, (CHANNELS, h / STRIDE, w / STRIDE)."""
+    """Output channels, (CHANNELS, h / STRIDE, w / STRIDE)."""
 
     CENTRE = slice(0, len(KINDS))
-    """Logits that a middle of a kind is here."""
+    """Logits of a middle of each kind."""
     OFFSET = slice(CENTRE.stop, CENTRE.stop + 2)
-    """From the cell's middle to the thing's, (column, row), cells."""
+    """Vector from the cell's middle to the object's, (column, row), cells."""
     POINTS = slice(OFFSET.stop, OFFSET.stop + 10)
-    """From the cell's middle to corners 0..3 of the thing's base and its tip, (column, row) each,
-    UNIT_PX.
+    """Vectors from the cell's middle to corners 0..3 of the object's base and to its tip, (column,
+    row) each, UNIT_PX.
     """
     POINT_DOUBT = slice(POINTS.stop, POINTS.stop + 5)
-    """Logarithm of the scale of a Laplace distribution of each point, in UNIT_PX."""
+    """Logarithm of each point's Laplace scale, in UNIT_PX."""
     TURN = slice(POINT_DOUBT.stop, POINT_DOUBT.stop + 2)
-    """Cosine and sine of four times the heading of a base that stands, counted from where the
-    table's plane shows the picture's rows.
+    """Cosine and sine of four times a standing base's heading, relative to the direction on the
+    table of the picture's rows.
     """
     SIZE = slice(TURN.stop, TURN.stop + 1)
-    """Logarithm of the base, or of a diameter, over UNIT_PX, as large as it would show on the table
-    across the line of sight.
+    """Logarithm of the base or diameter over UNIT_PX, at the scale of the table across the line of
+    sight.
     """
     SIZE_DOUBT = slice(SIZE.stop, SIZE.stop + 1)
     COLOUR = slice(SIZE_DOUBT.stop, SIZE_DOUBT.stop + len(COLOURS))
@@ -67,31 +65,32 @@ class Answer:
     RAISED = slice(CLEAR.stop, CLEAR.stop + 1)
     """Logit that it stands on another piece."""
     VISIBLE = slice(RAISED.stop, RAISED.stop + 1)
-    """Logit of the share of it that nothing hides."""
+    """Logit of its visible share."""
     MASK = slice(VISIBLE.stop, VISIBLE.stop + 3)
-    """Logits that here shows: a piece or counter; something else; a hand or an arm."""
+    """Logits of the visible object: a piece or counter; another object; a hand or an arm."""
 
 
 CHANNELS_OUT = Answer.MASK.stop
 HEAD = 56
-"""Channels that the answer is made of."""
+"""Number of channels of the features that the output is computed from."""
 WIDTHS, DEPTHS = (16, 40, 80, 144, 240), (1, 3, 4, 4)
-"""Channels at half the resolution, a quarter and so on; and blocks in each of the last four stages.
+"""Numbers of channels at half the resolution, a quarter and so on; numbers of blocks in each of the
+last four stages.
 """
 CENTRE_BIAS = -4.0
-"""At first the network sees nothing anywhere."""
+"""Initial bias of the logits of middles, so that nothing is detected at first."""
 
 
 def layer(
     inputs: int, outputs: int, size: int = 3, stride: int = 1, groups: int = 1
 ) -> nn.Sequential:
-    """A convolution, normalised, and what is positive of it."""
+    """A convolution with normalisation and ReLU."""
     convolution = nn.Conv2d(inputs, outputs, size, stride, size // 2, groups=groups, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
 
 
 class Bottleneck(nn.Module):
-    """Adds to what it is given what a narrow 3 by 3 convolution makes of it."""
+    """Residual block with a narrow 3 by 3 convolution."""
 
     def __init__(self, width: int, narrow: int) -> None:
         super().__init__()
@@ -142,7 +141,7 @@ class EyesNet(nn.Module):
         )
 
     def features(self, image: Tensor) -> Tensor:
-        """What the head answers from, (n, HEAD, h / STRIDE, w / STRIDE)."""
+        """Features of the head, (n, HEAD, h / STRIDE, w / STRIDE)."""
         quarter = self.to_quarter(self.to_half(image))
         eighth = self.to_eighth(quarter)
         sixteenth = self.to_sixteenth(eighth)

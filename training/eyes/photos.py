@@ -1,8 +1,8 @@
 """The network on real photographs: `python -m training.eyes.photos NETWORK FOLDER...`.
 
-The photographs are of tables with known truth; nothing is trained or tuned on them. The product's
-own way from a photograph to the camera's place is used. A detection is placed on the table by its
-corners alone, without a fit, which is the product's work.
+The photographs are of tables with known truth; nothing is trained or tuned on them. The camera is
+located as in the product. A detection is placed on the table by its corners alone, without the
+product's fit.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ from vision.localization.fiducials import locate
 from vision.networks.detector import encode_light
 
 BASE_PX = 18.0
-"""Pixels to the base of the smallest piece in play, at the middle of the table."""
+"""Pixels per base of the smallest piece in play, at the middle of the table."""
 EVERY_PX = 8
-"""The view channels are worked out at every so many pixels."""
+"""Step, in pixels, at which the view channels are computed."""
 SAME_MM, SAME_COUNTER_MM = 15.0, 8.0
-"""As the scorer of the photographs pairs what is said with what is there."""
+"""Largest distance between a piece or counter and its reading, as in the scorer of the photographs.
+"""
 
 
 class HasPixels(Protocol):
-    """What tells where table points are seen."""
+    """A camera that projects table points."""
 
     def pixels(self, points_mm: Array) -> Array: ...
 
 
 class InPlay(Protocol):
-    """What is known of the lens and of the pieces."""
+    """Known lens and pieces."""
 
     @property
     def camera(self) -> Lens: ...
@@ -59,7 +60,7 @@ class InPlay(Protocol):
 
 
 class Shows(HasPixels, Protocol):
-    """What is asked of a photograph."""
+    """A photograph for `look_at`."""
 
     @property
     def image(self) -> Image: ...
@@ -76,8 +77,8 @@ class Shows(HasPixels, Protocol):
 class Look(NamedTuple):
     """A network input cut from a photograph.
 
-    `picture` (1, CHANNELS_IN, h, w); `start` (2,) is where its pixel (0, 0) is in the photograph;
-    `zoom` is its pixels per pixel of the photograph.
+    `picture` is (1, CHANNELS_IN, h, w). `start` (2,) is the place of its pixel (0, 0) in the
+    photograph. `zoom` is its pixels per pixel of the photograph.
     """
 
     picture: NDArray[np.float32]
@@ -127,7 +128,7 @@ def look_at(photo: Shows, empty: NDArray[np.uint8] | None) -> Look:
 
 
 def _scaled(code: NDArray[np.uint8], zoom: float, size: tuple[int, ...]) -> NDArray[np.float32]:
-    """A picture (h, w, 3), 0..1, at another scale, with its border going on up to a size (w, h)."""
+    """A picture (h, w, 3), 0..1, at another scale, with its border repeated up to a size (w, h)."""
     w, h = (
         min(side, round(there * zoom)) for side, there in zip(size, code.shape[1::-1], strict=True)
     )
@@ -139,7 +140,7 @@ def _scaled(code: NDArray[np.uint8], zoom: float, size: tuple[int, ...]) -> NDAr
 
 
 def scale_at(photo: HasPixels, places: Array) -> tuple[Array, Array]:
-    """Pixels of the photograph to a millimetre (n,) and the lean (n, 2) at table points (n, 2)."""
+    """Pixels of the photograph per millimetre (n,) and the lean (n, 2) at table points (n, 2)."""
     points = np.column_stack([places, np.zeros(len(places))])
     steps = [photo.pixels(points + step) - photo.pixels(points - step) for step in 0.5 * np.eye(3)]
     scale, lean = scale_and_lean(torch.from_numpy(np.stack(steps, axis=-1)))
@@ -161,7 +162,7 @@ def _view(photo: Shows, look: Look, size: tuple[int, ...]) -> NDArray[np.float32
 
 
 class PlacedDetection(NamedTuple):
-    """A piece as it is placed on the table."""
+    """A piece with its place on the table."""
 
     find: Detection
     pose: str
@@ -175,7 +176,7 @@ class PlacedDetection(NamedTuple):
 
 
 def place_detection(find: Detection, look: Look, photo: Shows) -> PlacedDetection:
-    """A find on the table, in the sizes and colours that are in play."""
+    """A detection on the table, in the sizes and colours in play."""
     lens, camera, setup = photo.setup.camera, photo.camera, photo.setup
     pixels = look.pixels(find.points)
     pose = POSES[int(find.poses.argmax())]
@@ -208,7 +209,7 @@ def place_detection(find: Detection, look: Look, photo: Shows) -> PlacedDetectio
 
 
 def rows_of_case(case: Path, network: Any, with_empty: bool = False) -> list[dict[str, Any]]:
-    """One row for each piece or counter on a case's table or said to be."""
+    """One row for each piece or counter of a case that is present or detected."""
     setup = load_table(case / "table.json")
     image = read_image(case / "image.jpg", setup).image
     camera = locate(image, setup)

@@ -1,7 +1,7 @@
-"""Where pieces stand, lie and lean, so that no two are in one place; many scenes at a time.
+"""Poses of standing, lying and leaning pieces without overlap, for many scenes at a time.
 
-`b` counts scenes, `n` places for pieces. A piece is tipped up about one edge of its base: by
-nothing it lies, by `standing_tilt` it stands, between the two it leans.
+`b` counts scenes, `n` slots for pieces. A piece is tipped up about one edge of its base. With a
+tilt of 0 it lies, with `standing_tilt` it stands, between the two it leans.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from torch import Tensor
 FACES = ((0, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))
 EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4), (2, 4), (3, 4))
 STEPS = 12
-"""So many times the interval is halved in which a touching place is looked for."""
+"""Number of bisections in the search for a touching place."""
 
 
 def standing_tilt(base: Tensor, height: Tensor) -> Tensor:
-    """How far a piece that lies is tipped up until it stands, radians."""
+    """Tilt in radians from lying to standing."""
     return torch.atan2(height, -base / 2)
 
 
@@ -51,8 +51,8 @@ def pose_corners(
 def apart_mm(first: Tensor, second: Tensor) -> Tensor:
     """Separation of pyramids (..., 5, 3), below 0 where they overlap (separating axes).
 
-    The two shapes broadcast. The sign is exact; the distance is that between two parallel planes
-    that part them, a lower bound.
+    The two shapes broadcast. The sign is exact. The distance is that between two parallel planes
+    that separate them, a lower bound.
     """
     shape = torch.broadcast_shapes(first.shape[:-2], second.shape[:-2])
     first, second = first.expand(*shape, 5, 3), second.expand(*shape, 5, 3)
@@ -78,9 +78,9 @@ def apart_mm(first: Tensor, second: Tensor) -> Tensor:
 
 
 def accept_greedily(wanted: Tensor, corners: Tensor, ignored: Tensor, least_mm: float) -> Tensor:
-    """Which of the wanted (b, n) may stay, chosen greedily in order.
+    """Mask of the `wanted` (b, n) that stay, chosen greedily in order.
 
-    Those that stay are `least_mm` from each other; pairs `ignored` (b, n, n) may meet.
+    Those that stay are at least `least_mm` apart; pairs `ignored` (b, n, n) may intersect.
     """
     clash = (apart_mm(corners[:, :, None], corners[:, None]) < least_mm) & ~ignored
     stays = torch.zeros_like(wanted)
@@ -119,7 +119,7 @@ def leaning_tilt(
 ) -> Tensor:
     """Tilt in radians at which pieces (...) are just free of anchors (..., 5, 3).
 
-    They lie with a base edge at `pivot` (..., 2) and are tipped up about it.
+    Their base edge is at `pivot` (..., 2), about which they are tipped up.
     """
     low, high = torch.zeros_like(base), standing_tilt(base, height)
     for _ in range(STEPS):

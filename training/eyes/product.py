@@ -13,11 +13,11 @@ COLOURS = (
     *("red", "yellow", "green", "blue", "black", "purple"),
     *("orange", "cyan", "white", "clear", "pink", "grey"),
 )
-"""Colours that pyramids are sold in."""
+"""Colours of commercial pyramids."""
 BRIGHTEST = 1.2
-"""Light, relative to white paper, that is white for the network."""
+"""Light relative to white paper that is encoded as white."""
 HILL_CELLS = 0.7
-"""Standard deviation of the hill that the network is trained to raise over each middle."""
+"""Standard deviation of the network's Gaussian target around each middle."""
 SETS = Path(__file__).parents[2] / "table" / "data"
 
 

@@ -1,12 +1,12 @@
 """A ray tracer for tables and plastic: many scenes at a time, on any device.
 
-Rays go from the eye: the table is a plane with a picture on it, bodies are opaque or see-through.
-In see-through ones a ray is bent (Snell), what is mirrored shows the room or the table (Fresnel),
-and the rest grows dimmer on its way (Beer and Lambert). Shadows on the table are worked out once
-for a scene, as a picture of light, with several random samples of each lamp. Left out: light that
-plastic gathers into bright spots, and bodies mirrored in bodies.
+Rays start at the eye. The table is a plane with a picture on it; bodies are opaque or see-through.
+See-through bodies refract a ray (Snell), mirror the room or the table (Fresnel), and absorb the
+rest on its way (Beer and Lambert). Shadows on the table are computed once for a scene, as a map of
+light, with several random samples of each lamp. Not modelled are caustics, and bodies mirrored in
+bodies.
 
-Light is counted so that 1 is what white paper in the middle of the table sends back.
+The unit of light is that reflected by white paper in the middle of the table.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from training.eyes.bodies import (
 from training.eyes.draw import Draw
 
 LEAST_MM = 0.02
-"""Nearer than this a ray does not meet again what it has just met."""
+"""Distance within which a ray does not hit a surface again."""
 MOST_TURNS = 8
-"""So many surfaces a ray meets at most."""
+"""Largest number of surfaces along a ray."""
 OPAQUE = 1e3
-"""Absorption, 1/mm, of what no light comes through."""
+"""Absorption, 1/mm, of opaque material."""
 SHELL_SHADOW = 0.12
-"""What a see-through body takes of a lamp's light beyond absorption: part is mirrored, part bent
-aside.
+"""Share of a lamp's light that a see-through body takes beyond absorption: it is mirrored or
+refracted aside.
 """
 BRIGHTEST_LAMP = 60.0
-"""A lamp that is mirrored is at most so bright: more is white all the same."""
+"""Upper limit of a mirrored lamp's light, which is white in any case."""
 LITTLE = 0.004
-"""Less light than this casts no shadow worth looking for."""
+"""Light below which no shadow is computed."""
 SOFT = 0.08
-"""Edges of mirrored windows are so soft, in half widths, at least."""
+"""Least width of the soft edges of mirrored windows, in half widths."""
 
 
 class Lights(NamedTuple):
-    """Lamps and windows: rectangles, and light from all around.
+    """Lamps and windows: rectangles, and ambient light.
 
-    `at`, `across`, `up` (b, l, 3): middle and half sides, mm; `power` (b, l, 3): the light that
-    each throws on the middle of the table; `around` (b, 3): light from everywhere; `bars` (b, 4):
-    period mm, share of light, cosine and sine of the direction of the shadow bars of the last lamp;
-    `room` (b, 3, 4): how unevenly bright the room is, by direction.
+    `at`, `across`, `up` (b, l, 3) are middle and half sides, mm. `power` (b, l, 3) is the light of
+    each on the middle of the table, `around` (b, 3) the ambient light. `bars` (b, 4) are period in
+    mm, share of light, and cosine and sine of the direction of the last lamp's shadow bars. `room`
+    (b, 3, 4) is the unevenness of the room's brightness by direction.
     """
 
     at: Tensor
@@ -72,8 +72,8 @@ class Lights(NamedTuple):
 class Ground(NamedTuple):
     """The table between two corners `low`, `high` (b, 2).
 
-    `colour` (b, 3, h, w): reflectance; `lit` and `bare` (b, 3, g, g): the light with shadows and
-    without; `gloss` (b,). Rows count from y = low.
+    `colour` (b, 3, h, w) is the reflectance. `lit` and `bare` (b, 3, g, g) are the light with and
+    without shadows; `gloss` is (b,). Rows count from y = low.
     """
 
     low: Tensor
@@ -87,10 +87,10 @@ class Ground(NamedTuple):
 class Materials(NamedTuple):
     """Materials of bodies, (b, k, ...).
 
-    `colour` (3): reflectance; `absorbs` (3), 1/mm; `clear`: 1 for see-through; `bends`: index of
-    refraction; `gloss` 0..1; `milk`: share that a clear surface scatters; `bevel_mm`; `pips` (6):
-    their number, gap, height over the base edge, radius, all in mm, sideways shift, and how light
-    they are; `corners` (5, 3).
+    `colour` (3) is the reflectance, `absorbs` (3) in 1/mm, `clear` 1 for see-through, `bends` the
+    index of refraction. `gloss` is 0..1; `milk` is the share that a clear surface scatters;
+    `bevel_mm`. `pips` (6) are their number, gap, height over the base edge, radius, all in mm,
+    sideways shift, and light. `corners` is (5, 3).
     """
 
     colour: Tensor
@@ -105,7 +105,7 @@ class Materials(NamedTuple):
 
 
 class World(NamedTuple):
-    """All that there is to see."""
+    """All contents of scenes."""
 
     bodies: Bodies
     stuff: Materials
@@ -114,10 +114,10 @@ class World(NamedTuple):
 
 
 class RayResult(NamedTuple):
-    """What rays (b, r) see.
+    """Results of rays (b, r).
 
-    `light` (b, r, 3); `bare`, that of the table without bodies; the `body` met first, -1 for none;
-    and `alone`, how many rays would meet each body (b, k) were it the only one.
+    `light` is (b, r, 3); `bare` is that of the table without bodies. `body` is the first one hit,
+    -1 for none. `alone` (b, k) is the number of rays that would hit each body without the others.
     """
 
     light: Tensor
@@ -129,7 +129,7 @@ class RayResult(NamedTuple):
 def without_empty(world: World) -> tuple[World, Tensor]:
     """The same world with only as many body slots as the fullest scene needs.
 
-    Also the number (b, k) that each body had before.
+    Also the former index (b, k) of each body.
     """
     faceted, rounds = world.bodies
     count = faceted.planes.shape[1]
@@ -153,7 +153,7 @@ def without_empty(world: World) -> tuple[World, Tensor]:
 
 
 def bar_transmission(lights: Lights, points: Tensor) -> Tensor:
-    """Share (b, r, l) of each lamp that the bars of shadow let through at points (b, r, 3)."""
+    """Share (b, r, l) of each lamp's light that the shadow bars transmit at points (b, r, 3)."""
     last = lights.at[:, -1:]
     way = unit(last - points)
     down = points[..., :2] - way[..., :2] * (points[..., 2:] / way[..., 2:].clamp(min=0.05))
@@ -185,7 +185,7 @@ def transmitted_light(
 ) -> Tensor:
     """Share (b, r, 3) of light from places (b, r, 3) that reaches points (b, r, 3).
 
-    Light goes through or past bodies; the share is 1 where it is not `asked` (b, r).
+    Light passes through or beside bodies; the share is 1 where it is not `asked` (b, r).
     """
     whole = places - at
     way = unit(whole)
@@ -218,7 +218,7 @@ def light_map(
 ) -> tuple[Tensor, Tensor]:
     """Light on the table between two corners, (b, 3, side, side).
 
-    First with the shadows of bodies, then without any.
+    First with the shadows of bodies, then without.
     """
     b, device = len(low), low.device
     steps = (torch.arange(side, device=device) + 0.5) / side
@@ -251,7 +251,7 @@ def light_map(
 
 
 def places_on(lights: Lights, count: int, draw: Draw, sample: int = 0, samples: int = 1) -> Tensor:
-    """Places (b, count, l, 3) by chance on lamps, in the `sample`-th of so many strips of each."""
+    """Random places (b, count, l, 3) on lamps, in the `sample`-th of `samples` strips of each."""
     a, c = (
         draw.uniform(-1, 1, count, lights.at.shape[1], 1),
         draw.uniform(-1, 1, count, lights.at.shape[1], 1),
@@ -261,7 +261,7 @@ def places_on(lights: Lights, count: int, draw: Draw, sample: int = 0, samples: 
 
 
 def sample_map(picture: Tensor, ground: Ground, points: Tensor) -> Tensor:
-    """Of a picture (b, c, h, w) of the ground what is at points (b, r, 2 or 3): (b, r, c)."""
+    """Values (b, r, c) of a map (b, c, h, w) of the ground at points (b, r, 2 or 3)."""
     at = (points[..., :2] - ground.low[:, None]) / (ground.high - ground.low)[:, None] * 2 - 1
     got = grid_sample(
         picture, at[:, :, None], mode="bilinear", padding_mode="border", align_corners=False
@@ -272,7 +272,7 @@ def sample_map(picture: Tensor, ground: Ground, points: Tensor) -> Tensor:
 def room(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Tensor:
     """Light (b, r, 3) of the room at points (b, r, 3) from directions (b, r, 3).
 
-    Lamps show, softened by `blur` (b, r, 1).
+    Lamps are visible, softened by `blur` (b, r, 1).
     """
     lights = world.lights
     lobes = torch.einsum("blc,brc->brl", lights.room[..., :3], way) + lights.room[:, None, :, 3]
@@ -323,7 +323,7 @@ def surrounding_light(world: World, at: Tensor, way: Tensor, blur: Tensor) -> Te
 def reflectance(cosine: Tensor, ratio: Tensor) -> Tensor:
     """Share of light that a surface of clear material mirrors (Fresnel, unpolarised).
 
-    `cosine` is that of the angle of incidence; `ratio` is the index of refraction before the
+    `cosine` is that of the angle of incidence. `ratio` is the index of refraction before the
     surface over that behind it. 1 for total reflection.
     """
     sine_squared = ratio**2 * (1 - cosine**2)
@@ -334,19 +334,19 @@ def reflectance(cosine: Tensor, ratio: Tensor) -> Tensor:
 
 
 def refract(way: Tensor, normal: Tensor, cosine: Tensor, ratio: Tensor) -> Tensor:
-    """Directions (..., 3) of rays that go on behind a surface facing them (Snell)."""
+    """Directions (..., 3) of refracted rays behind a surface that faces them (Snell)."""
     within = (1 - ratio**2 * (1 - cosine**2)).clamp(min=0).sqrt()
     return unit(ratio * way + (ratio * cosine - within) * normal)
 
 
 GROUPS = 4
-"""Many scenes are seen in so many groups of alike many rays that meet bodies: each has as much to
-do as its fullest scene.
+"""Number of groups of scenes with similar numbers of rays that hit bodies. Each group costs as much
+as its fullest scene.
 """
 
 
 def trace_rays(world: World, eye: Tensor, way: Tensor, draw: Draw) -> RayResult:
-    """What rays from eyes (b, 3) along (b, r, 3) see."""
+    """Trace rays from eyes (b, 3) along (b, r, 3)."""
     if len(eye) < 4 * GROUPS:
         return _trace_scenes(world, eye, way, draw)
     near = near_any(world.bodies.balls, eye[:, None].expand_as(way), way).sum(dim=1)
@@ -360,7 +360,7 @@ def trace_rays(world: World, eye: Tensor, way: Tensor, draw: Draw) -> RayResult:
 
 
 def _select_scenes(tree: Any, scenes: Tensor) -> Any:
-    """Of tuples of tensors, or of such tuples, the same for some scenes only."""
+    """The selected scenes of a nested tuple of tensors."""
     if isinstance(tree, Tensor):
         return tree[scenes]
     return type(tree)(*(_select_scenes(part, scenes) for part in tree))
@@ -385,7 +385,7 @@ def _trace_scenes(world: World, eye: Tensor, way: Tensor, draw: Draw) -> RayResu
     got, body, hits = _follow_rays(
         world, gather_rows(at, numbers), gather_rows(way, numbers), filled, draw
     )
-    spare = torch.where(filled, numbers, r)  # what only fills up goes to a place of its own
+    spare = torch.where(filled, numbers, r)  # padding gets an index of its own
     light = torch.cat([light, light[:, :1]], dim=1)
     met = body >= 0
     there = spare[..., None].expand(-1, -1, 3)
@@ -397,7 +397,7 @@ def _trace_scenes(world: World, eye: Tensor, way: Tensor, draw: Draw) -> RayResu
 
 
 class _Rays(NamedTuple):
-    """Rays on their way: origin, direction, throughput, and whether they go on."""
+    """Rays in progress: origin, direction, throughput, and whether they continue."""
 
     at: Tensor
     way: Tensor
@@ -410,8 +410,8 @@ def _follow_rays(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Trace rays to their end.
 
-    Returns their light (b, m, 3), the body (b, m) that each meets first, -1 for none, and how many
-    rays would meet each body (b, k).
+    Returns their light (b, m, 3), and the first body (b, m) that each hits, -1 for none. Also the
+    number of rays that would hit each body (b, k).
     """
     all_ends = ends(world.bodies, at, way)
     hits = (
@@ -445,7 +445,7 @@ def _trace_surface(
 ) -> tuple[Tensor, _Rays, Tensor]:
     """Trace rays past one surface.
 
-    Returns the light (b, m, 3) that it adds, the rays behind it, and the body (b, m) that was met,
+    Returns the light (b, m, 3) that it adds, the rays behind it, and the body (b, m) that was hit,
     -1 for none.
     """
     at, way, carry, alive = rays
@@ -495,7 +495,7 @@ def _trace_surface(
 
 
 def _on_pip(stuff: Materials, points: Tensor, face: Tensor) -> Tensor:
-    """Which points (b, m) lie on a pip of their face."""
+    """Mask of points (b, m) on a pip of their face."""
     count, gap, height, radius, shift = stuff.pips[..., :5].unbind(-1)
     side = (face - 1).clamp(0, 3)
     first = stuff.corners.gather(2, side[..., None, None].expand(-1, -1, 1, 3))[:, :, 0]
@@ -518,7 +518,7 @@ def _on_pip(stuff: Materials, points: Tensor, face: Tensor) -> Tensor:
 def _incident_light(
     world: World, points: Tensor, normals: Tensor, hollow: Tensor, draw: Draw, turn: int
 ) -> Tensor:
-    """Light (b, m, 3) that falls on surfaces; shadows are looked for on what is seen first only."""
+    """Light (b, m, 3) on surfaces; shadows are computed for first hits only."""
     lights, ground = world.lights, world.ground
     places = places_on(lights, points.shape[1], draw)
     light = lamp_light(lights, points, normals, places) * bar_transmission(lights, points)

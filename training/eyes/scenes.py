@@ -1,8 +1,8 @@
 """Random scenes: pieces, other objects, light, a table and a view.
 
 Pieces stand, lie, lean, touch, are stacked and nested. Two scenes of one seed are the same on one
-kind of device. `b` counts scenes, `n` places for pieces. Places come in pairs: the second piece of
-a pair may touch the first, lean on it, stand on it or be in it.
+kind of device. `b` counts scenes, `n` slots for pieces. Slots come in pairs. The second piece of a
+pair may touch the first, lean on it, stand on it or be in it.
 """
 
 from __future__ import annotations
@@ -46,27 +46,25 @@ PIECES = 12
 SIDE_PX = 192
 """Side of a picture."""
 EACH = 2
-"""Rays a pixel, along each side."""
+"""Number of rays along each side of a pixel."""
 GROUND_PX, LIGHT_PX, LIGHT_SAMPLES = 320, 96, 4
 UPRIGHT, LYING, LEANING = (KINDS.index(name) for name in ("upright", "lying", "leaning"))
 ALONE, TOUCHES, LEANS, STANDS_ON, IS_IN = range(5)
 ROLES = (0.42, 0.24, 0.14, 0.13, 0.07)
-"""How often the second of a pair does what."""
+"""Probabilities of the second piece's roles in a pair."""
 LEAST_LEAN = math.radians(3.0)
 WALLS_MM = (1.2, 2.3)
 CLEARANCE_MM = 0.02
 ROLLS, TILTS = 0.03, 0.04
-"""Share of pieces that are turned any way, held by nothing that shows; and of those that are tipped
-up so.
-"""
+"""Shares of pieces with a random roll, and with a random tilt, without visible support."""
 
 
 class Pieces(NamedTuple):
     """Pieces of scenes, (b, n, ...).
 
-    `corners` (5, 3) mm; `there`; `listed`: whether it is to be found; `kind`; `stack`: whether
-    another is on or in it and shows; `raised`: whether it stands on another; `base_mm`, `wall_mm`;
-    `name`: the number of its colour; `pips`: how many.
+    `corners` (5, 3) mm; `there`; `listed`: it is to be found; `kind`; `stack`: another visible one
+    is on or in it; `raised`: it stands on another; `base_mm`, `wall_mm`; `name`: index of its
+    colour; `pips`: their number.
     """
 
     corners: Tensor
@@ -85,10 +83,10 @@ class Pieces(NamedTuple):
 class Objects(NamedTuple):
     """Objects to be found or to be ignored, (b, k, ...).
 
-    `kind`, -1 for nothing and -2 for arms; `centre` (2) and `points` (5, 2) px; `base_px` across
-    the line of sight on the table; `slopes` (2, 2), how pixels move along the table there; `edge`
-    (2), the direction of a base edge on the table; `name`, `clear`, `stack`, `raised`; `visible`,
-    the share of it that nothing hides.
+    `kind` is -1 for nothing and -2 for arms; `centre` (2) and `points` (5, 2) px. `base_px` is
+    across the line of sight on the table. `slopes` (2, 2) are the derivatives of pixels along the
+    table there. `edge` (2) is the direction of a base edge on the table. `name`, `clear`, `stack`,
+    `raised`; `visible` is the visible share.
     """
 
     kind: Tensor
@@ -105,7 +103,7 @@ class Objects(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """Before it is seen."""
+    """A scene before rendering."""
 
     view: View
     pieces: Pieces
@@ -117,9 +115,9 @@ class Scene(NamedTuple):
 class Rendered(NamedTuple):
     """A rendered scene.
 
-    Light (b, 3, side, side): `light` of all, `bare` of the table alone, `print` of its print in
-    even light. `board` (b, 1, side, side) is where there is one; `masks` (b, 3, side / 4, side / 4)
-    are of pieces and counters, other objects, arms; and the objects.
+    Light is (b, 3, side, side): `light` of all, `bare` of the table alone, `print` of its print in
+    even light. `board` (b, 1, side, side) is the mask of the board. `masks` (b, 3, side / 4, side /
+    4) are of pieces and counters, other objects, arms. The objects are the last field.
     """
 
     light: Tensor
@@ -132,7 +130,7 @@ class Rendered(NamedTuple):
 
 
 def random_sizes(draw: Draw) -> tuple[Tensor, Tensor, Tensor]:
-    """Bases and heights (b, PIECES) mm of pieces of a set, and how many pips each has."""
+    """Bases and heights (b, PIECES) mm of pieces of a set, and their numbers of pips."""
     sets = [sizes_of(name) for name in ("looney", "piecepack")]
     rows = [[*sizes, *[sizes[-1]] * (6 - len(sizes))] for sizes in sets]
     table = torch.tensor(rows, device=draw.device)
@@ -155,7 +153,7 @@ def random_sizes(draw: Draw) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _kinds(draw: Draw, second: Tensor, role: Tensor) -> Tensor:
-    """Standing or lying, (b, PIECES), as the mode of the scene and the pair have it."""
+    """Standing or lying, (b, PIECES), by the mode of the scene and the role in the pair."""
     lying_share = torch.tensor([0.06, 0.5, 0.9], device=draw.device)[draw.pick([0.33, 0.34, 0.33])][
         :, None
     ]
@@ -167,7 +165,7 @@ def _kinds(draw: Draw, second: Tensor, role: Tensor) -> Tensor:
 
 
 def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
-    """Pieces where the picture shows the table, none in another's place."""
+    """Pieces without overlap on the visible part of the table."""
     b, device = draw.count, draw.device
     base, height, pips = random_sizes(draw)
     wall = draw.uniform(*WALLS_MM, 1).expand(-1, PIECES)
@@ -211,9 +209,9 @@ def random_pieces(draw: Draw, view: View, side: int) -> Pieces:
 def _poses(
     draw: Draw, lying: Tensor, standing: Tensor, second: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Headings, tilts and rolls of pieces in rad, (b, PIECES) each; `standing` is such a tilt.
+    """Headings, tilts and rolls of pieces in rad, (b, PIECES) each; `standing` is a standing tilt.
 
-    Some lean, but no second piece of a pair; often all that stand are parallel.
+    Some lean, but no second piece of a pair. Often all standing pieces are parallel.
     """
     tilt = torch.where(lying, 0.0, standing)
     tipped = draw.chance(TILTS, PIECES) & ~second
@@ -228,7 +226,7 @@ def _poses(
 
 
 def _pose_kinds(tilt: Tensor, standing: Tensor, roll: Tensor) -> Tensor:
-    """Upright, lying or leaning, from tilts, the tilt of pieces that stand, and rolls."""
+    """Upright, lying or leaning, by tilts, the tilt of standing pieces, and rolls."""
     kind = torch.where(
         tilt < LEAST_LEAN, LYING, torch.where(tilt > standing - LEAST_LEAN, UPRIGHT, LEANING)
     )
@@ -236,7 +234,7 @@ def _pose_kinds(tilt: Tensor, standing: Tensor, roll: Tensor) -> Tensor:
 
 
 def _without_overlaps(wanted: Tensor, corners: Tensor, role: Tensor, second: Tensor) -> Tensor:
-    """Which pieces are there: those that are wanted and in no other's place, (b, PIECES)."""
+    """Mask (b, PIECES) of wanted pieces that overlap no other."""
     together = ((role == STANDS_ON) | (role == IS_IN)) & second
     pair = torch.arange(PIECES, device=role.device) // 2
     ignored = (pair[:, None] == pair[None])[None] & (together | together.roll(-1, 1))[:, :, None]
@@ -245,7 +243,7 @@ def _without_overlaps(wanted: Tensor, corners: Tensor, role: Tensor, second: Ten
 
 
 def _next_piece(of_each: Tensor) -> Tensor:
-    """What is so of the piece after each, (b, PIECES); nothing comes after the last."""
+    """Values of the piece after each, (b, PIECES); 0 or false after the last."""
     return torch.cat([of_each[:, 1:], torch.zeros_like(of_each[:, :1])], dim=1)
 
 
@@ -257,9 +255,9 @@ def _place_pairs(
     tilt: Tensor,
     role: Tensor,
 ) -> tuple[Tensor, ...]:
-    """Corners and tilts, with the second piece of each pair moved as its role says.
+    """Corners and tilts, with the second piece of each pair moved according to its role.
 
-    Also which are raised, and which hide another or are hidden in it.
+    Also masks of raised pieces, and of those that hide another or are hidden in it.
     """
     base, height, wall = size
     anchor = corners.roll(1, 1)
@@ -304,14 +302,14 @@ def _place_pairs(
     ):
         out = torch.where((role == own)[..., None, None], there, out)
     tilt = torch.where(role == LEANS, leaning, tilt)
-    tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)  # does not fit: is not there
+    tilt = torch.where((role == IS_IN) & ~fits, torch.inf, tilt)  # it does not fit, and is left out
     raised = (role == STANDS_ON) & (lift > 1.0)
     hidden = ((role == STANDS_ON) & (lift <= 1.0)) | (role == IS_IN)
     return out, tilt, raised, hidden
 
 
 def _colours(draw: Draw) -> tuple[Tensor, Tensor]:
-    """Names of colours (b, PIECES) of a few in play, and which pieces are see-through."""
+    """Colour indices (b, PIECES) of a few in play, and mask of see-through pieces."""
     weights = torch.tensor(WEIGHTS, device=draw.device).log() - torch.log(
         -torch.log(draw.uniform(1e-6, 1 - 1e-6, len(COLOURS)))
     )
@@ -324,14 +322,14 @@ def _colours(draw: Draw) -> tuple[Tensor, Tensor]:
 
 
 def random_scenes(seed: int, count: int, device: torch.device, side: int = SIDE_PX) -> Scene:
-    """So many scenes."""
+    """`count` random scenes."""
     draw = Draw(seed, count, device)
     view = random_views(draw, side)
     return scenes_around(draw, view, random_pieces(draw, view, side), seed, side)
 
 
 def scenes_around(draw: Draw, view: View, pieces: Pieces, seed: int, side: int = SIDE_PX) -> Scene:
-    """Scenes in which these pieces lie: with other objects, a table and light."""
+    """Scenes of these pieces with other objects, a table and light."""
     device = draw.device
     places = on_table(view, draw.uniform(-0.08 * side, 1.08 * side, BOXES + ROUNDS, 2))
     middles = pieces.corners[..., :2].mean(dim=-2)
@@ -365,7 +363,7 @@ def scenes_around(draw: Draw, view: View, pieces: Pieces, seed: int, side: int =
 
 
 def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Materials:
-    """What all bodies are made of, pieces first."""
+    """Materials of all bodies, pieces first."""
     b, device = draw.count, draw.device
     rest = BOXES + ROUNDS
     make = draw.whole(3, 1).expand(-1, PIECES)
@@ -408,7 +406,7 @@ def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Materials:
 
 
 def render(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Rendered:
-    """The scene as rays of light show it."""
+    """Render a scene by ray tracing."""
     view, world = scene.view, scene.world
     draw = Draw(seed + 1, len(view.eye), view.eye.device)
     saw = trace_rays(world, view.eye, rays(view, side, each), draw)
@@ -449,7 +447,7 @@ def _masks(
 
 
 def _objects(scene: Scene, visible: Tensor) -> Objects:
-    """What is to be found, in pixels."""
+    """Objects to be found, in pixels."""
     view, pieces, things = scene.view, scene.pieces, scene.things
     b, rest = len(view.eye), BOXES + ROUNDS
     corners = torch.cat([pieces.corners, things.middle[:, :, None].expand(-1, -1, 5, -1)], dim=1)

@@ -1,4 +1,4 @@
-"""Training examples from rendered scenes: a camera's picture, and the answer to learn."""
+"""Training examples from rendered scenes: a camera's picture, and the target output."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ from training.eyes.scenes import Objects, Rendered
 
 UNKNOWN, EMPTY, PRINTED = range(3)
 KNOWN_SHARES = (0.35, 0.3, 0.35)
-"""How often nothing is known of the bare table, a picture of it, or what is printed on the board.
-"""
+"""Probabilities of each knowledge of the bare table: none, a picture, or the board's print."""
 PRINT_OFF_PX = 0.8
-"""What is printed lies so far from where it is thought to be, at most."""
+"""Largest error of the print's assumed place."""
 LEAST_VISIBLE = 0.2
-"""What shows less of itself than this is neither to be found nor to be left."""
+"""Visible share below which an object is ignored: detecting it is neither right nor wrong."""
 NEAR_CELLS2 = 2.3
-"""Squared distance, cells, within which a cell answers for a middle."""
+"""Squared distance, cells, within which a cell predicts an object's properties."""
 OTHER_WAY_ROUND = (3, 2, 1, 0, 4)
-"""Corners of a piece in a mirror."""
+"""Order of a piece's corners in a mirror image."""
 
 
 def each_part(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """A tuple of tensors, or of such tuples, with every tensor changed."""
+    """A nested tuple of tensors with `change` applied to every tensor."""
     if isinstance(tree, Tensor):
         return change(tree)
     return type(tree)(*(each_part(part, change) for part in tree))
 
 
 def all_parts(tree: Any) -> list[Tensor]:
-    """Every tensor of such a tuple."""
+    """Every tensor of a nested tuple."""
     return (
         [tree]
         if isinstance(tree, Tensor)
@@ -63,8 +62,8 @@ def make_example(
 ) -> Example:
     """One photograph of each scene.
 
-    `smaller` is how coarse the camera is, `kind` what is known of the bare table; both are random
-    if None.
+    `smaller` is the camera's relative resolution, `kind` the knowledge of the bare table; both are
+    random if None.
     """
     side = shown.light.shape[-1]
     draw = Draw(seed, len(shown.light), shown.light.device)
@@ -93,7 +92,7 @@ def make_example(
 
 
 def _print(shown: Rendered, camera: finish.Camera, draw: Draw) -> Tensor:
-    """The board's print as it is known: in even light, a little off in place and in colour."""
+    """The board's known print: in even light, with small errors of place and colour."""
     side = shown.light.shape[-1]
     light = finish.blurred(shown.print, camera.spot)
     off = draw.uniform(-PRINT_OFF_PX, PRINT_OFF_PX, 2) * 2 / side
@@ -111,7 +110,7 @@ def _print(shown: Rendered, camera: finish.Camera, draw: Draw) -> Tensor:
 
 
 def turn_example(one: Example, way: int) -> Example:
-    """The example in a mirror or turned by quarters, one of eight ways."""
+    """The example mirrored or turned by quarters, in one of eight ways."""
     for bit, axis in ((1, 0), (2, 1)):
         if way & bit:
             one = _mirrored(one, axis)
@@ -119,7 +118,7 @@ def turn_example(one: Example, way: int) -> Example:
 
 
 def _mirrored(one: Example, axis: int) -> Example:
-    """With columns, axis 0, or rows the other way round."""
+    """The example with reversed columns, axis 0, or rows."""
     picture, masks = one.picture.flip(3 - axis), one.masks.flip(3 - axis)
     side, objects = picture.shape[-1], one.objects
     sign = torch.ones(2, device=picture.device)
@@ -137,7 +136,7 @@ def _mirrored(one: Example, axis: int) -> Example:
 
 
 def _transposed(one: Example) -> Example:
-    """With columns for rows."""
+    """The example with columns and rows exchanged."""
     picture, objects = one.picture.transpose(2, 3), one.objects
     moved = objects._replace(
         centre=objects.centre.flip(-1),
@@ -148,16 +147,16 @@ def _transposed(one: Example) -> Example:
 
 
 def _leaning(picture: Tensor, lean: Tensor) -> Tensor:
-    """With another lean."""
+    """The picture with another lean."""
     return torch.cat([picture[:, : LEAN.start], lean, picture[:, LEAN.stop :]], dim=1)
 
 
 class Targets(NamedTuple):
-    """What the network must answer.
+    """Target output of the network.
 
-    `hills` (b, kinds, h, w): heat maps in 0..1, with their `weight` (b, 1, h, w); `owner` (b, h,
-    w): the number of the object that each cell answers for; `counts` (b, h, w): the weight of that
-    answer.
+    `hills` (b, kinds, h, w) are heat maps in 0..1, with their `weight` (b, 1, h, w). `owner` (b, h,
+    w) is the index of the object that each cell predicts, `counts` (b, h, w) the weight of that
+    prediction.
     """
 
     hills: Tensor
@@ -167,18 +166,18 @@ class Targets(NamedTuple):
 
 
 def cells_of(pixels: Tensor) -> Tensor:
-    """Places in cells of places in pixels."""
+    """Coordinates in cells of coordinates in pixels."""
     return (pixels + 0.5) / STRIDE - 0.5
 
 
 def to_detection(objects: Objects, cells: int) -> Tensor:
-    """Which objects (b, k) have their middle in the picture."""
+    """Mask of objects (b, k) with their middle in the picture."""
     at = cells_of(objects.centre)
     return (objects.kind >= 0) & ((at > -0.5) & (at < cells - 0.5)).all(dim=-1)
 
 
 def targets(objects: Objects, cells: int) -> Targets:
-    """What is to be answered for pictures of so many cells a side."""
+    """Target output for pictures of `cells` cells a side."""
     at = cells_of(objects.centre)
     inside = to_detection(objects, cells)
     listed = inside & (objects.visible >= LEAST_VISIBLE)
@@ -206,8 +205,8 @@ def targets(objects: Objects, cells: int) -> Targets:
 def relative_turn(slopes: Tensor, edge: Tensor) -> Tensor:
     """Cosine and sine (..., 2) of four times the angle on the table from picture rows to an edge.
 
-    The base edge is (..., 2). In a mirror the angle turns the other way, as it does in the picture
-    of a scene that looks like the mirror image.
+    The base edge is (..., 2). In a mirror image the angle changes its sign, like that of a mirrored
+    scene.
     """
     a, b, c, d = slopes[..., 0, 0], slopes[..., 0, 1], slopes[..., 1, 0], slopes[..., 1, 1]
     turn = (a * d - b * c).sign()

@@ -1,6 +1,6 @@
-"""Training for a given time.
+"""Train the network for a given time.
 
-Scenes are made on the device, and photographed anew each time they are shown to the network.
+Scenes are made on the device, and photographed anew each time they are used.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from training.eyes.targets import all_parts, each_part, make_example, turn_examp
 FORMAT = "rinkside-eyes/1"
 CHECKPOINT, OPTIMISER, CURVE = "eyes.pt", "optimiser.pt", "curve.jsonl"
 TRAINING_SEEDS, VALIDATION_SEEDS = 1_000_000, 9_000_000_000
-"""Where the seeds of scenes begin that are trained on, and of those that never are."""
+"""First seeds of the training scenes, and of the validation scenes."""
 WARM_UP = 100
-"""Steps until the full rate."""
+"""Number of steps until the full learning rate."""
 LEAST_RATE = 0.02
-"""Share of the full rate at the end."""
+"""Final learning rate, as a share of the full one."""
 SAY_S, SAVE_S = 20.0, 60.0
 MOST_STEP = 5.0
-"""Gradients are no longer than this."""
+"""Norm at which gradients are clipped."""
 EMA = 0.999
 
 
@@ -40,8 +40,8 @@ EMA = 0.999
 class Plan:
     """Amounts of one training run.
 
-    `made`: scenes made together; `batch`: pictures in a step; `kept`: scenes that are kept;
-    `shows`: how often each is shown; `first`: how many there are before the first step.
+    `made`: scenes made together; `batch`: pictures in a step; `kept`: scenes in the pool; `shows`:
+    number of uses of each; `first`: scenes before the first step.
     """
 
     made: int
@@ -53,14 +53,14 @@ class Plan:
 
     @classmethod
     def of(cls, device: torch.device) -> Plan:
-        """What a card with 40 GB and more, or one processor core, is best used by."""
+        """A plan for a card with 40 GB or more, or for one processor core."""
         if device.type == "cuda":
             return cls(made=128, batch=64, kept=12_000, shows=10.0, first=512)
         return cls(made=1, batch=12, kept=1_500, shows=14.0, first=24, side=128)
 
 
 class Pool:
-    """Scenes that were seen, on the device; the newest replace the oldest."""
+    """Rendered scenes on the device; the newest replace the oldest."""
 
     def __init__(self, kept: int) -> None:
         self.kept, self.count, self.next = kept, 0, 0
@@ -68,7 +68,7 @@ class Pool:
         self.like: Rendered | None = None
 
     def put(self, scenes: Rendered) -> None:
-        """Add scenes, light as half floats."""
+        """Add scenes, with light as half floats."""
         parts = [_small(part) for part in all_parts(scenes)]
         if self.like is None:
             self.like = scenes
@@ -83,7 +83,7 @@ class Pool:
         self.count = min(self.kept, self.count + len(numbers))
 
     def some(self, count: int, generator: torch.Generator) -> Rendered:
-        """So many by chance."""
+        """`count` random scenes."""
         assert self.like is not None
         numbers = torch.randint(self.count, (count,), generator=generator).to(self.parts[0].device)
         parts = iter(self.parts)
@@ -101,7 +101,7 @@ def _small(part: Tensor) -> Tensor:
 
 @dataclass
 class State:
-    """All that a checkpoint holds, and what follows from it."""
+    """Contents of a checkpoint, and derived values."""
 
     net: EyesNet
     ema: EyesNet
@@ -122,14 +122,14 @@ class State:
 
     @classmethod
     def of(cls, folder: Path, device: torch.device, rate: float) -> State:
-        """What the folder's checkpoint holds, or a new network."""
+        """The folder's checkpoint, or a new network."""
         state = cls.new(device, rate)
         if (folder / CHECKPOINT).exists():
             state.load(folder, device)
         return state
 
     def save(self, folder: Path) -> None:
-        """Two files, each small enough to be brought back from a rented card."""
+        """Write two files, each small enough for transfer from a rented card."""
         weights = {"format": FORMAT, "net": self.net.state_dict(), "ema": self.ema.state_dict()}
         counts = {"step": self.step, "made": self.made, "seconds": self.seconds}
         for name, stored in (
@@ -141,9 +141,9 @@ class State:
             beside.replace(folder / name)
 
     def load(self, folder: Path, device: torch.device) -> None:
-        """Go on from what is there; without the optimiser's file it begins anew.
+        """Continue from a checkpoint; without the optimiser's file the optimiser starts anew.
 
-        Raises ValueError where the file is not such a checkpoint.
+        Raises ValueError for a file that is no such checkpoint.
         """
         stored = torch.load(folder / CHECKPOINT, map_location=device, weights_only=True)
         if stored.get("format") != FORMAT:
@@ -166,7 +166,7 @@ def rate_at(share: float, steps: int, rate: float) -> float:
 
 
 def make_scenes(seed: int, count: int, device: torch.device, side: int) -> Rendered:
-    """So many scenes, seen."""
+    """`count` rendered scenes."""
     with torch.no_grad():
         return render(random_scenes(seed, count, device, side), seed, side)
 
@@ -174,19 +174,19 @@ def make_scenes(seed: int, count: int, device: torch.device, side: int) -> Rende
 def one_step(
     state: State, pool: Pool, plan: Plan, generator: torch.Generator, device: torch.device
 ) -> dict[str, Tensor]:
-    """The network learns from one batch; what was wrong, by part."""
+    """Train on one batch; returns the parts of the loss."""
     with torch.no_grad():
         seed = int(torch.randint(2**40, (1,), generator=generator))
         example = turn_example(make_example(pool.some(plan.batch, generator), seed), seed % 8)
     half = torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
     with half:
         fine = state.net.features(example.picture.contiguous(memory_format=torch.channels_last))
-    output = state.net.head(fine.float())  # half floats are too coarse for places
+    output = state.net.head(fine.float())  # half floats are too coarse for coordinates
     whole, parts = loss(output, example)
     state.optimiser.zero_grad(set_to_none=True)
     whole.backward()
     length = torch.nn.utils.clip_grad_norm_(state.net.parameters(), MOST_STEP)
-    if bool(length.isfinite()):  # one bad picture is no reason to lose all
+    if bool(length.isfinite()):  # skip a step with a non-finite gradient
         state.optimiser.step()
         _update_average(state)
     state.step += 1
@@ -194,7 +194,7 @@ def one_step(
 
 
 def _update_average(state: State) -> None:
-    """The mean of the weights goes a little way to the weights."""
+    """Update the exponential average of the weights."""
     share = min(EMA, (1 + state.step) / (10 + state.step))
     own, their = list(state.ema.state_dict().values()), list(state.net.state_dict().values())
     floats = [(a, b) for a, b in zip(own, their, strict=True) if a.is_floating_point()]
@@ -210,7 +210,7 @@ def train(
     plan: Plan | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> State:
-    """Train for so many more seconds, from the folder's checkpoint if there is one.
+    """Train for this many more seconds, from the folder's checkpoint if there is one.
 
     Writes the checkpoint and the curve there.
     """

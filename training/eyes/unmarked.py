@@ -1,9 +1,9 @@
 """The network on a photograph without fiducials: its detections, counted and drawn.
 
 The camera was fitted by hand. `python -m training.eyes.unmarked NETWORK PICTURE CAMERA.json --out
-seen.png`; CAMERA.json has `f` in pixels, `R` and `t` (x_camera = R x_table + t, mm), and the
-corners `lo` and `hi` of the table's part that is looked at. Such pictures are only ever looked at
-and counted.
+seen.png`; CAMERA.json has `f` in pixels, and `R` and `t` (x_camera = R x_table + t, mm). `lo` and
+`hi` are the corners of the part of the table to be read. These pictures are only inspected and
+counted.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from vision.geometry.camera_model import project
 from vision.geometry.srgb import linear
 
 WHITE_PERCENT = 98.0
-"""White is what so many pixels in a hundred are darker than: there is no paper."""
+"""Percentile of light that counts as white, because there is no paper."""
 
 
 @dataclass(frozen=True)
 class Set:
-    """What is known of the pieces."""
+    """Known properties of the pieces."""
 
     camera: Lens
     sizes: tuple[PieceSize, ...]
@@ -46,7 +46,7 @@ class Set:
 
 @dataclass(frozen=True, eq=False)
 class Unmarked:
-    """What `photos.look_at` asks of a photograph."""
+    """A photograph for `photos.look_at`."""
 
     image: Image
     camera: Camera
@@ -59,7 +59,7 @@ class Unmarked:
 
     @property
     def paper(self) -> Array:
-        """Linear light (3,) of what may be white."""
+        """Linear light (3,) that is taken for white."""
         return np.full(3, np.percentile(linear(self.image), WHITE_PERCENT))
 
 
@@ -76,7 +76,7 @@ def read(picture: Path, camera: Path, colours: tuple[str, ...]) -> Unmarked:
 
 
 def detections_in(photo: Unmarked, network: Any) -> tuple[Look, list[PlacedDetection]]:
-    """What the network says is there."""
+    """The network's detections, placed on the table."""
     look = look_at(photo, None)
     network.setInput(look.picture, "image")
     reported = detections(torch.from_numpy(network.forward("answer")), REPORTED_CHANCE)[0]
@@ -84,7 +84,7 @@ def detections_in(photo: Unmarked, network: Any) -> tuple[Look, list[PlacedDetec
 
 
 def draw_detections(photo: Unmarked, look: Look, output: list[PlacedDetection]) -> Image:
-    """The photograph, three times as large, with what is output to be there."""
+    """The photograph, three times as large, with the detections."""
     picture = cv2.resize(photo.image, None, fx=3, fy=3, interpolation=cv2.INTER_CUBIC)
     for one in output:
         points = np.rint((look.pixels(one.find.points) + 0.5) * 3 - 0.5).astype(int)
