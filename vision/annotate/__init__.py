@@ -1,1 +1,1 @@
-"""Images for people: photographs annotated with what was read."""
+"""Annotated photographs, and images of the stages of reading."""

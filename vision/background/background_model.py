@@ -40,8 +40,8 @@ SHADOW_ODDS = 6.0
 On ground of the piece's own hue, only areas where other pieces cast shadows count.
 """
 DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
-"""Brightest level, of 255 for white paper, of black plastic without a hue of its own. Colours of
-pieces that may look like any shadow.
+"""Brightest level, of 255 for white paper, of black plastic, which has no hue but the ground's.
+Colours of pieces that may look like any shadow.
 """
 
 OWN_HUE = 0.12

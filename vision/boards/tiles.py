@@ -40,7 +40,7 @@ def tiles_present(
 ) -> dict[str, bool]:
     """Whether each place has a tile, by name, a1 at the near left.
 
-    `pieces` hide what is under them.
+    `pieces` are the occluders.
     """
     board = photo.setup.board
     assert isinstance(board, Tiles)

@@ -62,7 +62,7 @@ class CameraLost(MessageError):  # noqa: N818 - a fact about the world, not a mi
 class CameraPort(Protocol):
     """A source of frames.
 
-    `name` is for people; `simulated` is true if there is no real table.
+    `name` is for messages; `simulated` is true if there is no real table.
     """
 
     name: str

@@ -29,7 +29,7 @@ LIST_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FoundCamera:
-    """A camera: `spec` as --camera takes it, `name` for people, `sensor` of a Pi's camera."""
+    """A camera: `spec` as --camera takes it, `name` for display, `sensor` of a Pi's camera."""
 
     spec: str
     name: str
@@ -45,7 +45,7 @@ def found_cameras(devices: Path = Path("/dev")) -> tuple[FoundCamera, ...]:
 def usb_cameras(
     nodes: list[Path], query: Callable[[Path], bytes] | None = None
 ) -> Iterator[FoundCamera]:
-    """Those of the nodes that take pictures; `query` gives the capabilities of one."""
+    """The nodes that capture images, as cameras; `query` gives the capabilities of one."""
     for node in nodes:
         try:
             raw = (query or _query)(node)

@@ -102,7 +102,7 @@ def _read(path: Path) -> bytes:
 def _size(data: bytes, where: str) -> tuple[int, int]:
     """Width and height in the header.
 
-    Raises InputError for what is no JPEG or PNG, and for more pixels than are decoded.
+    Raises InputError for other files than JPEG and PNG, and for an image with too many pixels.
     """
     size = file_size(data, where)
     check_pixels(*size, where)
@@ -110,7 +110,7 @@ def _size(data: bytes, where: str) -> tuple[int, int]:
 
 
 def file_size(data: bytes, where: str) -> tuple[int, int]:
-    """Width and height in the header, however large; raises InputError for no JPEG or PNG."""
+    """Width and height in the header, however large; raises InputError for other files."""
     sizes: dict[bytes, Callable[[bytes], tuple[int, int] | None]] = {
         JPEG: jpeg_size,
         PNG: _png_size,
@@ -131,7 +131,7 @@ def file_size(data: bytes, where: str) -> tuple[int, int]:
 
 
 def check_pixels(width: int, height: int, where: str) -> None:
-    """Raise InputError for more pixels than are decoded."""
+    """Raise InputError for an image with too many pixels."""
     if width * height > (most := most_pixels()):
         raise InputError(
             msg(
@@ -147,7 +147,7 @@ def check_pixels(width: int, height: int, where: str) -> None:
 
 
 def _other_kind(data: bytes) -> str:
-    """What kind of file it is, if neither JPEG nor PNG, and what to do about it."""
+    """Kind of a file that is neither JPEG nor PNG, and advice."""
     if not data:
         return phrase("an empty file")
     if data[4:8] == b"ftyp":
