@@ -404,7 +404,7 @@ def _measure_marks(
 
 
 def _measure_lines(image: Image, state: Array, lines: BoardEdges, marks: _Edges) -> _MeasuredEdges:
-    """Edges of the board's print outside the fiducials."""
+    """Measured edges of the board's print."""
     blooms = np.zeros((len(lines.points_mm), marks.blooms.shape[1]))
     blooms[:, -1] = lines.look == "step"
     edges = _Edges(

@@ -47,9 +47,9 @@ class ScenePiece:
 
     `depth` is the optical depth of see-through plastic: 2 transmits the square of what 1 transmits.
     `dye` is its actual colour, ALBEDO's if None. `gloss` is 0 for a rough surface, 1 for a polished
-    one. `glitter` is the unevenness of light in see-through plastic, `grain` that of transmitted
-    light. `bent` is the difference between its faces by refraction, and `rims` the shine of its
-    edges. All are shares of the usual value but `grain` and `bent`, which are logarithms.
+    one. `glitter` is the unevenness of light in see-through plastic, and `rims` the shine of its
+    edges, as shares of the usual value. `grain` is the unevenness of transmitted light, and `bent`
+    the difference between its faces by refraction, as logarithms.
     """
 
     solid: Solid
