@@ -1,4 +1,4 @@
-"""Cues that can be heard: a signal's rhythm, once, as beeps."""
+"""Sounds of cues: the signal's rhythm, once, as beeps."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hardware.step_player import StepPlayer
 HEARD: frozenset[Signal] = frozenset(
     {"accepted", "refused", "too close", "asking", "choice", "measure", "camera lost", "over"}
 )
-"""What deserves a sound; everything else is only to be seen."""
+"""Signals that the buzzer plays. The others are only visible."""
 
 
 def beeps(cue: Cue) -> tuple[tuple[bool, int], ...]:
-    """Sound and silence in ms; empty for a cue that is only to be seen."""
+    """(on, duration in ms) of each beep and pause; empty for a signal not in HEARD."""
     return (
         tuple((level >= 0.5, hold_ms) for level, hold_ms in cue.rhythm.steps)
         if cue.signal in HEARD
@@ -25,7 +25,7 @@ def beeps(cue: Cue) -> tuple[tuple[bool, int], ...]:
 class Beeps(StepPlayer[bool]):
     """The interface `Buzzer` on anything that can be switched.
 
-    A thread of its own beeps, and only the latest cue counts.
+    Beeps in its own thread; a new cue replaces the current one.
     """
 
     def __init__(self, sound: Callable[[bool], object]) -> None:
@@ -33,7 +33,7 @@ class Beeps(StepPlayer[bool]):
 
     @property
     def error(self) -> str:
-        """Why the last cue was not heard; empty: it was."""
+        """Reason why the last cue was not heard; empty if it was."""
         return self.failed
 
     def play(self, cue: Cue) -> None:
@@ -42,7 +42,7 @@ class Beeps(StepPlayer[bool]):
 
 
 class TerminalBell(Beeps):
-    """The bell of the terminal: it rings where a beep begins."""
+    """The terminal's bell, rung at the start of each beep."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         super().__init__(lambda on: write("\a") if on else None)

@@ -1,6 +1,6 @@
-"""What lamps tell, as plain data.
+"""Cues for lamps, as plain data.
 
-Its rhythm tells as much as its colours, so that nobody needs to tell colours apart.
+Signals differ in rhythm as well as in colour, so that colour vision is not needed.
 """
 
 from __future__ import annotations
@@ -45,16 +45,15 @@ LAMP_RGB: dict[str, Rgb] = {
     "pink": (255, 60, 120),
     "grey": (90, 90, 90),
 }
-"""What a lamp shows for a piece's colour, 0 to 255; light cannot be black, so black pieces are a
-dim warm white.
-"""
+"""Lamp colour of each piece colour, 0 to 255. Black pieces have a dim warm white, as light cannot
+be black."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """Levels from 0 to 1, each held for so many ms, over and over.
+    """A repeating sequence of (level from 0 to 1, duration in ms).
 
-    `fade_ms` is how long a change of level takes.
+    `fade_ms` is the duration of a change of level.
     """
 
     steps: tuple[tuple[float, int], ...]
@@ -62,11 +61,11 @@ class Rhythm:
 
     @property
     def period_ms(self) -> int:
-        """After this time it begins again."""
+        """Duration of one repetition."""
         return sum(hold_ms for _, hold_ms in self.steps)
 
     def level(self, at_ms: float) -> float:
-        """The level so long after the cue began."""
+        """Level at a time after the cue began."""
         left_ms = at_ms % self.period_ms
         before = self.steps[-1][0]
         for level, hold_ms in self.steps:
@@ -81,9 +80,9 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class Tune:
-    """How a signal looks: in words, its rhythm, its own colour, how long it lasts.
+    """Look of a signal: its description, rhythm, colour and duration.
 
-    No colour: that of the players it concerns.  No time: till the next.
+    Without a colour, those of the players concerned. Without a duration, until the next signal.
     """
 
     words: Message
@@ -144,10 +143,7 @@ No two rhythms are alike, and none flashes more than three times in any second (
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something to point at on the board, in the table frame (mm).
-
-    The line through two points, or one spot.
-    """
+    """Something to point at, mm, table frame: a line through two points, or a spot."""
 
     kind: Literal["line", "spot"]
     points_mm: tuple[Point, ...]
@@ -155,13 +151,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What lamps should tell.
+    """What the lamps should show.
 
-    `players` in turn order, by the colours of their pieces; `of` whom the signal concerns (whose
-    turn it is, between whom it is too close, who won); `leader` leads now; `count` is the place of
-    the answer that a button points at, 1 for the first; `then` is shown once a signal that does not
-    last has been seen; `news` is the number of the record that is told of, so that the same news is
-    shown twice when it comes twice.
+    `players` are colours in turn order. `of` are the players concerned: whose turn it is, between
+    whom it is too close, who won. `leader` leads now. `count` is the place of the answer that a
+    button points at, 1 for the first. `then` follows a signal of limited duration. `news` is the
+    number of the record shown, so that equal news of two records are both shown.
     """
 
     signal: Signal
@@ -175,16 +170,13 @@ class Cue:
 
     @property
     def rhythm(self) -> Rhythm:
-        """Its signal's; an answer flashes as often as its place says, and rests."""
+        """The signal's rhythm; for `choice`, `count` flashes and a rest."""
         if self.signal != "choice":
             return TUNES[self.signal].rhythm
         return Rhythm((*((1.0, 450), (0.0, 250)) * (self.count - 1), (1.0, 450), (0.0, 1650)))
 
     def at(self, since_ms: float) -> tuple[Cue, float]:
-        """The cue that is to be seen so long after this one began.
-
-        And how long after its own beginning.
-        """
+        """Return the cue shown `since_ms` after this one began, and its own elapsed time."""
         lasts_ms = TUNES[self.signal].lasts_ms
         if self.then is None or lasts_ms is None or since_ms < lasts_ms:
             return self, since_ms

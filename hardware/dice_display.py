@@ -16,18 +16,16 @@ PIPS: dict[int, tuple[int, ...]] = {
     5: (1, 0, 1, 1, 1, 0, 1),
     6: (1, 1, 1, 0, 1, 1, 1),
 }
-"""Lamps of a die: top left, middle left, bottom left, centre, top right, middle right, bottom
-right; 0: dark.
-"""
+"""Lamps of each value: top left, middle left, bottom left, centre, top right, middle right, bottom
+right. 0 is dark."""
 _PLACES = ((0, 0), (1, 0), (2, 0), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
 def tumble(values: tuple[int, ...]) -> Iterator[tuple[Faces, int]]:
-    """What dice show until they lie still, and for how many ms each.
+    """Sequence of faces that ends with `values`, each with its duration in ms.
 
-    Ever slower; the drawn values come last, and stay.
-
-    The way there follows from the values: nothing but they are chance.
+    It slows down. The last faces have duration 0, and stay. The sequence is computed from the
+    values: only they are random.
     """
     for turns_left, hold_ms in zip(
         range(8, 0, -1), (40, 50, 60, 75, 95, 120, 155, 200), strict=True
@@ -43,7 +41,7 @@ def tumble(values: tuple[int, ...]) -> Iterator[tuple[Faces, int]]:
 
 
 def picture(values: tuple[int, ...]) -> str:
-    """Dice in signs, side by side, for a terminal."""
+    """Draw dice side by side as text, for a terminal."""
     edge = ["+-------+"] * len(values)
     rows = [[_row(value, row) for value in values] for row in range(3)]
     return "\n".join("   ".join(cells) for cells in (edge, *rows, edge))
@@ -55,20 +53,20 @@ def _row(value: int, row: int) -> str:
 
 
 class Tumbler(StepPlayer[Faces]):
-    """Lets dice tumble to values that were drawn, and kept, before.
+    """Animate dice towards values that were drawn and recorded before.
 
-    In a thread of its own; only the latest roll counts.
+    Runs in its own thread; a new roll replaces the current one.
     """
 
     def __init__(self, dice: Dice) -> None:
-        """When it is closed, the dice are left as they are."""
+        """Closing leaves the dice as they are."""
         super().__init__("dice", dice.show)
         self._count = dice.count
 
     def show(self, values: tuple[int, ...]) -> None:
-        """Tumble, then show these; returns at once.
+        """Animate, then show these values; returns at once.
 
-        Where there are fewer dice than values, they stay as they are.
+        With fewer dice than values, the dice stay unchanged.
         """
         if 0 < len(values) <= self._count:
             dark = (None,) * (self._count - len(values))

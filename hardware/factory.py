@@ -1,6 +1,6 @@
-"""Everything that settings name, opened.
+"""Open the devices that the settings name.
 
-Devices are imported when they are chosen by name, and never replaced by others.
+Device modules are imported only when chosen. No device is replaced by another one.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ P = TypeVar(
 
 @dataclass(slots=True)
 class Devices:
-    """What is connected; None for what is not."""
+    """The connected devices; None for the others."""
 
     lamps: Lamps | None = None
     dice: Dice | None = None
@@ -87,22 +87,22 @@ class Devices:
     mqtt: Broker | None = None
     output: Output | None = None
     language: Language = "en"
-    """What an output is told in."""
+    """Language of texts for an output."""
     _open: ExitStack = field(default_factory=ExitStack)
 
     @property
     def errors(self) -> dict[str, str]:
-        """Why parts do not work just now, by part."""
+        """Reasons of failing devices, by part."""
         parts = {name: getattr(self, name) for name in PARTS}
         return {name: part.error for name, part in parts.items() if part is not None and part.error}
 
     def close(self) -> None:
-        """Go dark and let all devices go."""
+        """Turn off and close all devices."""
         self._open.close()
 
 
 class StripDice:
-    """Dice at the end of a strip, which shows them with its next frame."""
+    """Dice at the end of a strip, drawn with its next frame."""
 
     error = ""
 
@@ -124,10 +124,10 @@ def open_devices(
     write: Callable[[str], object],
     language: Language = "en",
 ) -> Devices:
-    """Open all of it.
+    """Open all devices of the settings.
 
-    `outline_mm` (n, 2) of the board is for a strip round it, `write` to the terminal for its bell,
-    `language` for an output, and for a voice or a broker that names none.
+    `outline_mm` (n, 2) is the board's outline, for a strip around it. `write` prints to the
+    terminal, for its bell. `language` is for an output, and the default for a voice or a broker.
 
     Raises InputError that names the setting; then nothing stays open.
     """
@@ -135,9 +135,9 @@ def open_devices(
 
 
 class _DeviceOpener:
-    """What is shared while devices are opened.
+    """State shared while devices are opened.
 
-    The pins and the link to the board are opened once, if anything needs them.
+    The pins, the link to the board and the radio are opened once, when first needed.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class _DeviceOpener:
         devices = Devices(language=self._language)
         with self._stack:
             dice = self._dice()
-            # Closed in the other order: dice on a strip go dark with its last frame.
+            # Closed in reverse order: dice on a strip go dark with its last frame.
             devices.lamps = self._close_later(self._lamps(dice))
             devices.dice = self._close_later(dice)
             devices.buttons = self._close_later(self._buttons())
@@ -168,7 +168,7 @@ class _DeviceOpener:
         return devices
 
     def _close_later(self, part: P) -> P:
-        """The part, which is closed with the others, or at once if another one cannot be opened."""
+        """Register a part for closing: with the others, or at once if another cannot be opened."""
         if part is not None:
             self._stack.callback(part.close)
         return part
@@ -247,7 +247,7 @@ class _DeviceOpener:
                 assert_never(settings)
 
     def _serial_strip(self, settings: WledSettings, dice: Dice | None) -> Callable[[], Device]:
-        """What opens a strip at a serial port."""
+        """Return a function that opens a strip on a serial port."""
         from hardware.backends.led_strip import Strip
         from hardware.backends.serial_port import open_port
         from hardware.backends.wled import WledStrip
@@ -271,9 +271,9 @@ class _DeviceOpener:
     def _network_strip(
         self, settings: WledNetworkSettings | WledNetworkPresetsSettings, dice: Dice | None
     ) -> Callable[[], Device]:
-        """What opens a strip in the network.
+        """Return a function that opens a strip in the network.
 
-        It is looked for once more where it was lost, as its address may be another one then.
+        After a loss the strip is looked up again, as its address may have changed.
         """
         from hardware.backends.led_strip import Strip
         from hardware.backends.wled_network import Address, NetworkPresets, NetworkStrip, address_of
@@ -294,7 +294,7 @@ class _DeviceOpener:
                     )
 
         def or_refused() -> Device:
-            """A strip that is not there when the program begins is a mistake in the settings."""
+            """Raise InputError for a strip that is missing at the start: a wrong setting."""
             try:
                 return opened()
             except DeviceLost as lost:

@@ -1,6 +1,6 @@
-"""What the referee needs of things on the table.
+"""Interfaces of the devices on the table.
 
-Every interface says in `error` why it does not work just now; empty: it does.
+Every interface has `error`: the reason why it does not work now, empty if it works.
 """
 
 from __future__ import annotations
@@ -16,25 +16,23 @@ from table.errors import MessageError
 from table.languages import Language
 
 Faces = tuple[int | None, ...]
-"""One value a die, 1 to 6; None: dark."""
+"""Value of each die, 1 to 6; None: dark."""
 PressKind = Literal["down", "short", "double", "long"]
 
 
 class DeviceLost(MessageError):  # noqa: N818 - what happened
-    """A device does not take or give anything any more; its text says why.
+    """A device no longer takes or gives data; the text says why.
 
-    Whoever owns it opens it again.
+    The device's owner opens it again.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button, by the name that settings give it, and how it was pressed.
+    """A press of a button, named as in the settings.
 
-    `down` comes at once, what it became after it.
-
-    `at_ms` is when it was pressed down, on the clock of the program that reads it. `by` is who
-    pressed it, as it is kept in the log.
+    `down` is reported at once, and `short`, `double` or `long` after it. `at_ms` is the time at
+    which it was pressed down, on the reading program's clock. `by` says in the log who pressed it.
     """
 
     button: str
@@ -51,128 +49,128 @@ class Reading:
 
 
 class Lamps(Protocol):
-    """Lamps that show cues by themselves until the next one."""
+    """Lamps that play a cue on their own until the next one."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why they do not work now; empty if they do."""
 
     def show(self, cue: Cue) -> None:
-        """Show a cue from now on; only the latest counts.
+        """Show a cue from now on, in place of the one before; returns at once.
 
-        Returns at once, whatever the device does.
+        It never waits for the device.
         """
 
     def close(self) -> None:
-        """Go dark and let the device go."""
+        """Turn off and close the device."""
 
 
 class Dice(Protocol):
-    """One die or two, with seven lamps each."""
+    """One or two dice of seven lamps each."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why they do not work now; empty if they do."""
 
     @property
     def count(self) -> int:
-        """How many dice there are."""
+        """Number of dice."""
 
     def show(self, faces: Faces) -> None:
-        """Show these values.  Raises ValueError where they are not one a die, 1 to 6 or None."""
+        """Show these values. Raises ValueError unless there is one per die, 1 to 6 or None."""
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
 
 
 class Buttons(Protocol):
-    """Buttons that are named by what they do."""
+    """Buttons, named by their function."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why they do not work now; empty if they do."""
 
     def listen(self, tell: Callable[[Press], None]) -> None:
-        """Tell of every press from now on, from a thread of the device."""
+        """Call `tell` for every press from now on, from a thread of the device."""
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
 
 
 class Buzzer(Protocol):
-    """Something that can be heard."""
+    """A device that makes sounds."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why it does not work now; empty if it does."""
 
     def play(self, cue: Cue) -> None:
-        """Let a cue's rhythm be heard once.  Returns at once; only the latest counts."""
+        """Sound a cue's rhythm once, in place of the one before; returns at once."""
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
 
 
 class Output(Protocol):
-    """Something that shows the score: digits, electronic paper, a file."""
+    """A device that shows the score: digits, electronic paper, a file."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why it does not work now; empty if it does."""
 
     def show(self, board: Scoreboard) -> None:
-        """Show this from now on; only the latest counts.  Returns at once."""
+        """Show this from now on, in place of what was shown; returns at once."""
 
     def close(self) -> None:
-        """Go dark and let the device go."""
+        """Clear and close the device."""
 
 
 class Calliper(Protocol):
-    """A calliper that sends what it measures."""
+    """A calliper that sends its readings."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why it does not work now; empty if it does."""
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
-        """Tell of every reading from now on, from a thread of the device."""
+        """Call `tell` for every reading from now on, from a thread of the device."""
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
 
 
 class Voice(Protocol):
-    """Something that speaks."""
+    """A device that speaks."""
 
     @property
     def language(self) -> Language:
-        """What it speaks."""
+        """Language that it speaks."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why it does not work now; empty if it does."""
 
     def say(self, words: str) -> None:
-        """Say a sentence or two, instead of what is being said.  Returns at once."""
+        """Speak a sentence or two, in place of the current one; returns at once."""
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
 
 
 class Broker(Protocol):
-    """A broker of messages, for a home's automation: state out, presses of buttons in."""
+    """A message broker for home automation: state out, presses of buttons in."""
 
     @property
     def settings(self) -> MqttSettings:
-        """Which topics are used, and for what."""
+        """Topics used, and the broker's settings."""
 
     @property
     def language(self) -> Language:
-        """What people are told there."""
+        """Language of texts for people."""
 
     @property
     def error(self) -> str:
-        """Why it does not work just now; empty: it does."""
+        """Reason why it does not work now; empty if it does."""
 
     @property
     def connected(self) -> bool:
@@ -180,25 +178,22 @@ class Broker(Protocol):
 
     @property
     def connections(self) -> int:
-        """How often a connection was made; a new one knows nothing of what was sent before."""
+        """Number of connections made so far. After each, the state has to be sent again."""
 
     def listen(self, topics: Collection[str], tell: Callable[[str, bytes], object]) -> None:
-        """Tell of the topic and payload of each message, from a thread of the broker's.
+        """Call `tell` with the topic and payload of each message, from the broker's thread.
 
-        What was kept there before is not told of: it is old.
+        Retained messages are left out: they are old.
         """
 
     def send(self, topic: str, payload: str, retain: bool = True) -> None:
-        """Send a message, to be kept there if `retain`; without a connection it is dropped.
-
-        May take a few seconds.
-        """
+        """Send a message, retained if `retain`; without a connection it is dropped."""
 
     def close(self) -> None:
-        """Let the broker go."""
+        """Close the connection."""
 
 
 def check_faces(faces: Faces, count: int) -> None:
-    """Raises ValueError where `faces` are not `count` values of 1 to 6 or None."""
+    """Raise ValueError unless `faces` are `count` values of 1 to 6 or None."""
     if len(faces) != count or any(face is not None and face not in range(1, 7) for face in faces):
         raise ValueError(f"expected {count} values of 1 to 6 or None, got {faces!r}")

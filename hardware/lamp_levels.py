@@ -1,4 +1,4 @@
-"""A few lamps: one for each player, in turn order, and one for the verdict."""
+"""Levels of a few lamps: one per player in turn order, and one for the verdict."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from hardware.cues import LAMP_RGB, TUNES, Cue, Rgb
 
 WHITE: Rgb = (255, 255, 255)
 LEADER_LEVEL = 0.25
-"""The leader's lamp is dimly lit while it is another one's turn."""
+"""Level of the leader's lamp during another player's turn, 0 to 1."""
 
 
 class Lantern(NamedTuple):
-    """One lamp: a colour, for lamps that have some, and a level from 0 to 1."""
+    """One lamp: its colour, ignored by lamps of a single colour, and its level, 0 to 1."""
 
     rgb: Rgb
     level: float
 
     @property
     def lit(self) -> Rgb:
-        """The colour at this level, 0 to 255 each."""
+        """The colour at this level, each channel 0 to 255."""
         red, green, blue = (round(part * self.level) for part in self.rgb)
         return red, green, blue
 
 
 def lanterns(cue: Cue, since_ms: float, players: int) -> tuple[Lantern, ...]:
-    """Lamps of so many players and the verdict's, the last one, so long after the cue began."""
+    """Lamps of the players, then the verdict's, `since_ms` after the cue began."""
     cue, at_ms = cue.at(since_ms)
     lit = []
     for seat in range(players):
@@ -39,9 +39,9 @@ def lanterns(cue: Cue, since_ms: float, players: int) -> tuple[Lantern, ...]:
 
 
 def phase_ms(cue: Cue, colour: str) -> float:
-    """How much later in the rhythm one of the players is shown, in ms.
+    """Phase shift in ms of a player's lamp, so that players too close to call alternate.
 
-    Those between whom it is too close take turns.
+    0 for all other signals.
     """
     return (
         cue.rhythm.period_ms * cue.of.index(colour) / len(cue.of)

@@ -1,6 +1,6 @@
-"""Lamps that never make anybody wait.
+"""Lamps driven from their own thread, so that no caller waits for a device.
 
-A thread of their own takes the latest cue, opens the device, and opens it again.
+The thread shows the latest cue, and reopens the device after a loss.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from table.messages import Message, as_message
 logger = logging.getLogger(__name__)
 
 RETRY_S = 1.0
-"""A lost device is tried again this often."""
+"""Interval of attempts to reopen a lost device."""
 LEAVE_S = 1.5
-"""A device that does not let go for so long is left behind; its thread ends with the program."""
+"""Time limit of closing. After it the device's thread is left to end with the program."""
 
 
 def loss_reason(error: Exception) -> Message:
-    """Why a device is tried again, in a line.
+    """Reason why a device was lost, in one line.
 
-    Its own words where it has some, else what a driver raised.
+    The error's own message if it has one, else its type and text.
     """
     return error.message if isinstance(error, MessageError) else as_message(error_summary(error))
 
 
 class Device(Protocol):
-    """Something that shows one moment of a cue."""
+    """A device that shows one moment of a cue."""
 
     interval_s: float
-    """It takes a moment this often, no faster."""
+    """Shortest interval in s between two steps."""
 
     def step(self, cue: Cue, since_ms: float) -> None:
-        """Show the cue as it is so long after it began; raises DeviceLost."""
+        """Show a cue as it is `since_ms` after it began; raises DeviceLost."""
 
     def close(self) -> None:
-        """Let the device go."""
+        """Close the device."""
 
 
 class LampThread:
-    """The port `Lamps` on any device."""
+    """The interface `Lamps` on any device."""
 
     def __init__(
         self, open_device: Callable[[], Device], clock: Callable[[], float] = monotonic
     ) -> None:
-        """Opens the device at once, so that what is wrong with it is known.
+        """Open the device at once, so that errors in the settings are reported.
 
-        Raises InputError.  `clock` in seconds.
+        Raises InputError. `clock` in seconds.
         """
         self._open, self._clock = open_device, clock
         self._lock, self._closing = threading.Lock(), threading.Event()
@@ -65,43 +65,45 @@ class LampThread:
 
     @property
     def error(self) -> str:
-        """Why the lamps do not show the cue now; empty: they do."""
+        """Reason why the lamps do not show the cue now; empty if they do."""
         with self._lock:
             return self._error
 
     def show(self, cue: Cue) -> None:
-        """Show a cue from now on; the same one again goes on as it is."""
+        """Show a cue from now on; an equal cue continues without a restart."""
         with self._lock:
             if cue != self._cue:
                 self._cue, self._begun_s = cue, self._clock()
 
     def close(self) -> None:
-        """Go dark and let the device go; returns after LEAVE_S at the latest."""
+        """Turn off and close the device; returns after LEAVE_S at the latest."""
         self.show(DARK)
         self._closing.set()
         self._thread.join(LEAVE_S)
 
     def _run(self) -> None:
-        # Always the full interval, whatever is shown meanwhile: a device that is sent more than it
-        # takes falls behind.
+        # Always wait the full interval, even after a new cue: a device that is sent more than it
+        # can
+        # take falls behind.
         while not self._closing.wait(self._step()):
             pass
         self._step()
         self._leave()
 
     def _step(self) -> float:
-        """Show the cue as it is now; seconds until the next moment."""
+        """Show the current moment of the cue; returns the time in s until the next step."""
         try:
             if self._device is None:
                 self._device = self._open()
-            with self._lock:  # only now: to open a device may have taken long
+            with self._lock:  # after opening, which may take long
                 cue, since_ms = self._cue, 1000 * (self._clock() - self._begun_s)
             self._device.step(cue, since_ms)
-            # One interval after the last one was due, so that a late one does not slow all that
-            # follow.
+            # The next step is due one interval after this one was, so that a late step does not
+            # delay
+            # all others.
             self._due_s = max(self._due_s + self._device.interval_s, self._clock())
             why, wait_s = "", self._due_s - self._clock()
-        except Exception as error:  # whatever a driver raises, the device is lost and tried again
+        except Exception as error:  # drivers raise anything; the device is reopened
             self._leave()
             why, wait_s = loss_reason(error), RETRY_S
         if why != self._error:

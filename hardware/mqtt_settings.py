@@ -17,16 +17,15 @@ from table.languages import Language
 from table.messages import msg
 
 Command = Literal["rule", "appeal", "pause", "resume", "next"]
-"""What a message may ask for, by the names of buttons; `pause` and `resume` are two halves of
-`rule`.
-"""
+"""Commands that a message may contain, named as buttons; `pause` and `resume` are the two halves of
+`rule`."""
 COMMANDS: tuple[Command, ...] = get_args(Command)
 PORTS = {"mqtt": 1883, "mqtts": 8883}
-"""Schemes of a broker's address, and the port of each; `mqtts` is with TLS."""
+"""Default port by scheme of a broker's address; `mqtts` uses TLS."""
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 Topic = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 WORD = re.compile(r"[A-Za-z0-9_-]+")
-"""What Home Assistant takes as an identifier in a topic."""
+"""Characters that Home Assistant allows in an identifier of a topic."""
 
 
 class MqttSettings(
@@ -57,7 +56,7 @@ class MqttSettings(
     buttons: dict[Topic, dict[Name, Command]] = {}
 
     def __repr__(self) -> str:
-        """Without the password, which must not get into a log."""
+        """Leave out the password, which must not get into a log."""
         return f"MqttSettings(url={self.url!r}, table={self.table!r})"
 
     @property
@@ -77,12 +76,12 @@ class MqttSettings(
         return parts.port or PORTS[parts.scheme]
 
     def topic(self, name: str) -> str:
-        """A topic of this table: `rinkside/v1/table/state`."""
+        """Full name of a topic of this table: `rinkside/v1/table/state`."""
         return f"rinkside/v1/{self.table}/{name}"
 
 
 def check_mqtt(settings: MqttSettings, where: str) -> None:
-    """Raises InputError that begins with `where` and names the first wrong setting."""
+    """Raise InputError that begins with `where` and names the first wrong setting."""
     _check_url(settings.url, where)
     for setting in ("table", "discovery"):
         value = getattr(settings, setting)
@@ -125,10 +124,10 @@ def _check_url(url: str, where: str) -> None:
         parts = urlsplit(url)
         good = parts.scheme in PORTS and parts.hostname and parts.port != 0
         bare = url.rstrip("/") == f"{parts.scheme}://{parts.netloc}" and "@" not in parts.netloc
-    except ValueError:  # a port that is none, brackets that do not match
+    except ValueError:  # an invalid port, or unbalanced brackets
         good = bare = False
     if not (good and bare):
-        # An address may hold a password by mistake: it is not quoted.
+        # The address may contain a password by mistake: it is not quoted.
         raise InputError(
             msg(
                 "{where}: hardware.mqtt.url: expected mqtt://NAME or mqtts://NAME, with :PORT"
@@ -140,7 +139,7 @@ def _check_url(url: str, where: str) -> None:
 
 
 def check_secret(settings: MqttSettings, path: Path) -> None:
-    """Raises InputError where others may read the file that a password is in."""
+    """Raise InputError where other users may read a file with a password."""
     if settings.password and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise InputError(
             msg(

@@ -1,7 +1,7 @@
 """Lamps, dice, buttons, buzzers and outputs of other packages, found by entry points.
 
-An entry point is a `DevicePlugin` whose name is the `kind` in the settings. What it opens is held
-by a guard: whatever it raises is told as any device's `error`, and the game goes on.
+An entry point is a `DevicePlugin` whose name is the `kind` in the settings. The device is wrapped
+in a guard: its exceptions become its `error`, and the game goes on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from table.plugins import Failed, Found, Guard, find_versioned
 from table.solids import Array
 
 INTERFACE = 1
-"""Version of the interface of devices; a device that was made for another one is not used."""
+"""Version of the device interface; plugins for another version are not used."""
 GROUPS = {
     "lamps": "rinkside.lamps",
     "dice": "rinkside.dice",
@@ -30,7 +30,7 @@ GROUPS = {
     "buzzer": "rinkside.sounds",
     "output": "rinkside.outputs",
 }
-"""Parts that other packages may bring, and the groups of their entry points."""
+"""Entry-point group of each part that other packages may provide."""
 METHODS = {
     "lamps": ("show", "close"),
     "dice": ("show", "close", "count"),
@@ -38,14 +38,14 @@ METHODS = {
     "buzzer": ("play", "close"),
     "output": ("show", "close"),
 }
-"""What the interfaces of `hardware.interfaces` ask of a part, beside `error`."""
+"""Members of each part's interface in `hardware.interfaces`, beside `error`."""
 ANSWER_S = 2.0
-"""Longest time of a call: whoever shows something waits for it."""
+"""Time limit of a call in s, as the caller waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where devices stand: the outline (n, 2) of the board in mm, and what people speak."""
+    """Place of the devices: outline (n, 2) of the board in mm, and the language of texts."""
 
     outline_mm: Array
     language: Language
@@ -55,9 +55,9 @@ class Place:
 class DevicePlugin:
     """A device of another package.
 
-    `open(options, place)` returns what `hardware.interfaces` describes for the part. `options` are
-    the settings beside `kind`; it raises InputError for what is wrong with them. `interface` is the
-    version of the interface that it was made for.
+    `open(options, place)` returns the part's interface of `hardware.interfaces`. `options` are the
+    settings beside `kind`; it raises InputError for wrong ones. `interface` is the version of the
+    interface that it implements.
     """
 
     open: Callable[[JsonObject, Place], Any]
@@ -66,12 +66,12 @@ class DevicePlugin:
 
 @cache
 def device_plugins(part: str) -> Found[DevicePlugin]:
-    """The devices of other packages for a part, found once a process; broken ones are logged."""
+    """Plugins for a part, found once per process; broken ones are logged."""
     return find_versioned(GROUPS[part], DevicePlugin, INTERFACE, "devices").logged(part)
 
 
 def open_plugin(part: str, kind: str, options: JsonObject, place: Place) -> GuardedDevice:
-    """A part of another package, opened; raises InputError that names the setting."""
+    """Open a plugin's device; raises InputError that names the setting."""
     found = device_plugins(part)
     try:
         device = found.opened(
@@ -96,7 +96,7 @@ class GuardedDevice:
 
     @property
     def error(self) -> str:
-        """Why it does not work just now: what failed last, or what it says itself."""
+        """Reason why it does not work now: the last failure, or its own error."""
         if self._failed:
             return self._failed
         try:
@@ -106,12 +106,12 @@ class GuardedDevice:
 
     @property
     def count(self) -> int:
-        """How many dice there are, 1 or 2; 1 where it cannot be told."""
+        """Number of dice, 1 or 2; 1 where it is unknown."""
         found = self._do("count", lambda: self._device.count)
         return found if found in (1, 2) else 1
 
     def show(self, shown: Cue | Faces | Scoreboard) -> None:
-        """As in `hardware.interfaces`; raises ValueError for faces that dice do not have."""
+        """As in `hardware.interfaces`; raises ValueError for values that dice do not have."""
         if not isinstance(shown, Cue | Scoreboard):
             check_faces(shown, self.count)
         self._do("show", partial(self._device.show, shown))
@@ -121,12 +121,12 @@ class GuardedDevice:
         self._do("play", partial(self._device.play, cue))
 
     def listen(self, tell: Callable[[Press], None]) -> None:
-        """As `Buttons.listen`; what is no press is told of as an error."""
+        """As `Buttons.listen`; anything but a Press becomes an error."""
         self._tell = tell
         self._do("listen", partial(self._device.listen, self._forward_press))
 
     def close(self) -> None:
-        """Let the device go; may be called twice."""
+        """Close the device; may be called twice."""
         self._tell = lambda _press: None
         self._do("close", self._device.close)
 
@@ -141,10 +141,10 @@ class GuardedDevice:
         self._do("a press", no_press)
 
     def _do(self, what: str, call: Callable[[], Any]) -> Any:
-        """What a call returns; None where it fails, which `error` then says until one works."""
+        """Call the device; None if it fails, and then `error` is set until a call succeeds."""
         try:
             done = self._guard.answer(what, call, (MessageError,))
-        except MessageError as error:  # Failed, or a device that is lost
+        except MessageError as error:  # Failed or DeviceLost
             self._failed = error.message
             return None
         self._failed = ""

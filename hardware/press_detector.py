@@ -1,10 +1,10 @@
-"""From a button's edges to presses: debounce, long and double presses.
+"""Detect presses from a button's edges: debounce, long and double presses.
 
 Pure: edges and times in, presses out.
 
 gpiozero's `bounce_time` drops edges, so that a button can stay pressed for ever (gpiozero issues
-550 and 1039), and its mock pins have none at all; so every edge is taken, and a level counts once
-it has stood still.
+550 and 1039). Its mock pins do not have it at all. So every edge is taken, and a level counts once
+it has been stable.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from dataclasses import dataclass
 from hardware.interfaces import Press
 
 BOUNCE_MS = 15.0
-"""A level that holds for so long is real."""
+"""Time for which a level has to be stable."""
 LONG_MS = 700.0
-"""Held for so long, a press is a long one."""
+"""A press held for this long is a long one."""
 DOUBLE_MS = 300.0
-"""A second press that begins within this time after the first one's end makes a double one."""
+"""Longest time from the end of a press to the beginning of the second one of a double press."""
 
 
 @dataclass(slots=True)
 class Presses:
-    """One button.
+    """Press detector of one button.
 
-    Call `edge` for every edge and `tick` when `due_ms` has come; both with times that never go
-    back.
+    Call `edge` for every edge, and `tick` once `due_ms` is reached; times never decrease.
 
-    A press is told of as `down` as soon as it is real, then as `long` while it is held, or as
-    `double` with the second one, or as `short` when no second one came.
+    A press is reported as `down` once its level is stable. Then it is `long` while it is held,
+    `double` after a second press, or `short` if there is none.
     """
 
     button: str
@@ -40,12 +39,12 @@ class Presses:
     _down_ms: float = -math.inf
     _up_ms: float = -math.inf
     _first_ms: float | None = None
-    """A short press that began then waits to become a double one."""
+    """Start of a short press that may still become a double one."""
     _reported: bool = True
-    """What is held down now has been told of as long or double, and its end means nothing."""
+    """True once the current press was reported as long or double: its end is ignored."""
 
     def edge(self, down: bool, at_ms: float) -> list[Press]:
-        """The level changed, or bounced."""
+        """Take an edge, or a bounce; returns the presses certain by then."""
         presses = self.tick(at_ms)
         if down != self._raw:
             self._raw, self._raw_ms = down, at_ms
@@ -53,7 +52,7 @@ class Presses:
 
     @property
     def due_ms(self) -> float:
-        """When `tick` is to be called next, if nothing else happens; infinite: not at all."""
+        """Time at which `tick` is due if there is no edge before; infinite: never."""
         due_ms = self._raw_ms + BOUNCE_MS if self._raw != self._down else math.inf
         if self._down and not self._reported:
             due_ms = min(due_ms, self._down_ms + LONG_MS)
@@ -62,7 +61,7 @@ class Presses:
         return due_ms
 
     def tick(self, at_ms: float) -> list[Press]:
-        """What has become certain by now, in order."""
+        """Return the presses that are certain by now, in order."""
         presses: list[Press] = []
         while (due_ms := self.due_ms) <= at_ms:
             presses += self._settle(due_ms)
@@ -77,12 +76,12 @@ class Presses:
         return [*self._single(), Press(self.button, "long", self._down_ms)]
 
     def _single(self) -> list[Press]:
-        """The press that waited to become a double one is a short one."""
+        """Report the pending press as short."""
         first_ms, self._first_ms = self._first_ms, None
         return [] if first_ms is None else [Press(self.button, "short", first_ms)]
 
     def _change(self) -> list[Press]:
-        """The level has stood still: it counts from its first edge on."""
+        """Take the stable level; it counts from its first edge."""
         self._down = self._raw
         if self._down:
             presses = self._single() if self._raw_ms - self._up_ms > DOUBLE_MS else []

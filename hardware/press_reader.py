@@ -1,4 +1,4 @@
-"""Edges from any thread in, presses out."""
+"""Convert edges from any thread to presses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hardware.press_detector import Presses
 
 
 class PressReader:
-    """Edges of many buttons in, from any thread; presses out.
+    """Converts edges of many buttons, from any thread, to presses.
 
-    Presses come from a thread of its own that waits for what is due.
+    A thread of its own reports presses when they are due.
     """
 
     def __init__(
@@ -28,11 +28,11 @@ class PressReader:
         self._thread.start()
 
     def edge(self, button: str, down: bool) -> None:
-        """A button's level changed just now; returns at once."""
+        """Take a change of a button's level at this moment; returns at once."""
         self._edges.put((button, down, 1000 * self._clock()))
 
     def close(self) -> None:
-        """End the thread; presses that are not due yet are left out."""
+        """End the thread; presses that are not due yet are dropped."""
         self._edges.put(None)
         self._thread.join()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A player, by colour and by name, and their points in this game."""
+    """A player's colour, name and points in this game."""
 
     player: str
     name: str
@@ -16,10 +16,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Scoreboard:
-    """A table at a moment.  Texts are in the table's language; `player` is a colour in English.
+    """The score of a table. Texts are in its language; `player` is a colour in English.
 
-    `player` is whose turn it is, `outcome` how the game ended, and `trouble` what keeps the referee
-    from seeing; each is empty where there is none.
+    `player` is whose turn it is, `outcome` how the game ended, and `trouble` what blinds the
+    referee. Each may be empty.
     """
 
     game: str

@@ -1,8 +1,7 @@
-"""What hangs on which pin or port: the table `[hardware]` of a TOML file.
+"""Devices and their pins or ports: the table `[hardware]` of a TOML file.
 
-It is checked before anything is opened.
-
-Every mistake is one line that names the setting.  docs/HARDWARE.md has an example of each kind.
+It is checked before any device is opened. Each error is one line that names the setting.
+docs/HARDWARE.md has an example of each kind.
 """
 
 from __future__ import annotations
@@ -31,20 +30,19 @@ Library = Literal["lgpio", "rpigpio", "mock"]
 Part = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Milliamps = Annotated[float, msgspec.Meta(ge=50, le=100_000)]
 HEADER = range(2, 28)
-"""GPIO 2 to 27 are on the header; 0 and 1 belong to the memory of add-on boards (raspberrypi/hats,
-"ID_SD and ID_SC PINs").
-"""
+"""Usable GPIO numbers. GPIO 0 and 1 belong to the memory of add-on boards (raspberrypi/hats, "ID_SD
+and ID_SC PINs")."""
 WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
-"""Speeds that WLED's serial port has (`wled_serial.cpp`)."""
+"""Speeds of WLED's serial port in baud (`wled_serial.cpp`)."""
 PLUGIN = "plugin"
-"""The tag of what `_with_plugins` sets apart; no `kind` in a file."""
+"""Tag of plugin settings made by `_with_plugins`; not a `kind` in a file."""
 MOST_DEVICE = 200
-"""Characters of a port's name that a message quotes: those under /dev/serial/by-id are long."""
+"""Most characters of a port's name in a message; names under /dev/serial/by-id are long."""
 _ADDRESS = re.compile(r"(?:[0-9A-F]{2}:){5}[0-9A-F]{2}", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
 PARTS = ("lamps", "dice", "buttons", "buzzer", "output", "calliper", "voice", "mqtt")
-"""What may be connected: fields of `HardwareSettings`, and of `Devices`."""
+"""Parts that may be connected: fields of `HardwareSettings` and of `Devices`."""
 
 
 class _Kind(
@@ -118,11 +116,11 @@ class WledNetworkPresetsSettings(_Kind, frozen=True, kw_only=True, tag="wled-net
 
 
 class FakeSettings(_Kind, frozen=True, kw_only=True, tag="fake"):
-    """Nothing at all, which does as the real thing and remembers what it did."""
+    """No device; a fake that records what it is told."""
 
 
 class PluginSettings(_Kind, frozen=True, kw_only=True, tag=PLUGIN):
-    """A device of another package: its name, which is the `kind` in the file, and its own settings.
+    """Settings of a plugin: its name, which is `kind` in the file, and its own options.
 
     See `hardware.plugins`.
     """
@@ -132,9 +130,9 @@ class PluginSettings(_Kind, frozen=True, kw_only=True, tag=PLUGIN):
 
 
 class GpioDiceSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
-    """Seven pins a die.
+    """Seven pins per die.
 
-    Top left, middle left, bottom left, centre, top right, middle right, bottom right.
+    In order: top left, middle left, bottom left, centre, top right, middle right, bottom right.
     """
 
     pips: Annotated[
@@ -151,7 +149,7 @@ class CountedDiceSettings(_Kind, frozen=True, kw_only=True, tag="board"):
 
 
 class WledDiceSettings(_Kind, frozen=True, kw_only=True, tag="wled"):
-    """Dice as the seven lamps each that follow those round the board on the same strip."""
+    """Dice as seven lamps each, after those of the board on the same strip."""
 
     count: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
 
@@ -168,8 +166,8 @@ class GpioButtonsSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
 class BluetoothButtonsSettings(_Kind, frozen=True, kw_only=True, tag="bluetooth"):
     """Buttons that broadcast each press in the format BTHome.
 
-    Each is the address of its device, such as `3C:2E:F5:00:12:34`; for a device with several
-    buttons with a number behind it: `3C:2E:F5:00:12:34/2`.
+    Each is the device's address, such as `3C:2E:F5:00:12:34`. For a device with several buttons,
+    the button's number follows: `3C:2E:F5:00:12:34/2`.
     """
 
     rule: str | None = None
@@ -179,7 +177,7 @@ class BluetoothButtonsSettings(_Kind, frozen=True, kw_only=True, tag="bluetooth"
 
 
 class BoardPartSettings(_Kind, frozen=True, kw_only=True, tag="board"):
-    """A part of the microcontroller that needs no more words."""
+    """A part of the microcontroller without further settings."""
 
 
 class GpioBuzzerSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
@@ -203,7 +201,7 @@ class CalliperSettings(_Kind, frozen=True, kw_only=True, tag="serial"):
 class BluetoothCalliperSettings(_Kind, frozen=True, kw_only=True, tag="bluetooth"):
     """A calliper that sends text over Bluetooth; `device` is its address.
 
-    `characteristic` is the UUID of what it sends its text in; empty: one that is known.
+    `characteristic` is the UUID of its text characteristic; empty: a known one.
     """
 
     device: str
@@ -213,7 +211,7 @@ class BluetoothCalliperSettings(_Kind, frozen=True, kw_only=True, tag="bluetooth
 class EspeakSettings(_Kind, frozen=True, kw_only=True, tag="espeak-ng"):
     """Verdicts spoken by espeak-ng through the machine's loudspeaker.
 
-    `language` is that of the whole program where none is named.
+    Without a `language`, that of the program is used.
     """
 
     words_a_minute: Annotated[int, msgspec.Meta(ge=80, le=400)] = 160
@@ -221,7 +219,7 @@ class EspeakSettings(_Kind, frozen=True, kw_only=True, tag="espeak-ng"):
 
 
 class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that is connected; what is not named is not there.
+    """All connected devices; parts without settings are not connected.
 
     `board` is the serial port of the microcontroller.
     """
@@ -270,9 +268,9 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 def load_settings(path: Path) -> HardwareSettings:
-    """The settings in a TOML file; raises InputError with the name of the first wrong one.
+    """Load the settings in a TOML file; raises InputError that names the first wrong setting.
 
-    Others must not be able to read a file that a password is in.
+    A file with a password must not be readable for other users.
     """
     settings = parse_settings(read_toml(path), path.name)
     if isinstance(settings.mqtt, MqttSettings):
@@ -281,7 +279,7 @@ def load_settings(path: Path) -> HardwareSettings:
 
 
 def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
-    """The table `hardware` of a document that was read already.
+    """Check the table `hardware` of a document.
 
     Raises InputError that begins with `where` and names the setting.
     """
@@ -308,7 +306,7 @@ def parse_settings(raw: JsonObject, where: str) -> HardwareSettings:
 
 
 def _check_plugins(table: JsonObject, where: str) -> None:
-    """Raises InputError for a device of another package that is installed and cannot be used."""
+    """Raise InputError for a plugin that is installed but cannot be used."""
     for part in GROUPS:
         kind = _kind(table, part)
         if kind and (broken := device_plugins(part).unusable(kind)):
@@ -323,7 +321,7 @@ def _check_plugins(table: JsonObject, where: str) -> None:
 
 
 def _with_plugins(table: JsonObject) -> JsonObject:
-    """The table with the settings of other packages' devices set apart from those known here."""
+    """Convert plugins' settings to the form of `PluginSettings`."""
     found = dict(table)
     for part in GROUPS:
         if kind := _kind(table, part):
@@ -333,7 +331,7 @@ def _with_plugins(table: JsonObject) -> JsonObject:
 
 
 def _kind(table: JsonObject, part: str) -> str:
-    """The kind of a part that no package but another one may have; empty for any other."""
+    """Kind of a part if only a plugin can have it; else empty."""
     held = table.get(part)
     kind = held.get("kind") if isinstance(held, dict) else None
     return kind if isinstance(kind, str) and kind not in _WORDS[f"{part}.kind"] else ""
@@ -352,7 +350,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     **{f"{part}.kind": _kinds(part) for part in PARTS},
     "lamps.starts": get_args(Corner),
 }
-"""Settings that are words; asked first, so that the message can list them."""
+"""Allowed values of settings that are words; checked first, so that the error lists them."""
 
 
 def _check_words(table: JsonObject, where: str) -> None:
@@ -377,7 +375,7 @@ def _check_words(table: JsonObject, where: str) -> None:
 
 
 def _check_password(table: JsonObject, where: str) -> None:
-    """Asked before all others are converted: what is wrong with them may be quoted."""
+    """Check the password before all else, as later errors may quote the settings."""
     held = table.get("mqtt")
     if isinstance(held, dict) and not isinstance(held.get("password", ""), str):
         raise InputError(
@@ -390,7 +388,7 @@ def _check_password(table: JsonObject, where: str) -> None:
 
 
 def used_pins(settings: HardwareSettings) -> Iterator[tuple[str, int]]:
-    """Every pin with the setting that names it."""
+    """Yield every pin with the setting that names it."""
     match settings.lamps:
         case GpioLampsSettings(players=players, verdict=verdict):
             named = {f"lamps.players[{seat}]": pins for seat, pins in enumerate(players)} | {
@@ -415,12 +413,12 @@ def used_pins(settings: HardwareSettings) -> Iterator[tuple[str, int]]:
 
 
 def as_pins(pins: Pins) -> tuple[int, ...]:
-    """The pins of one lamp."""
+    """Pins of one lamp."""
     return (pins,) if isinstance(pins, int) else pins
 
 
 def bluetooth_buttons(buttons: BluetoothButtonsSettings) -> dict[str, tuple[str, int]]:
-    """Address in capitals and number, from 1 on, of the buttons that are there, by name."""
+    """(address in capitals, button number from 1) of the configured buttons, by name."""
     found = {}
     for name in buttons.__struct_fields__:
         if (text := getattr(buttons, name)) is not None:
@@ -430,7 +428,7 @@ def bluetooth_buttons(buttons: BluetoothButtonsSettings) -> dict[str, tuple[str,
 
 
 def button_pins(buttons: GpioButtonsSettings) -> dict[str, int]:
-    """Pins of the buttons that are there, by name."""
+    """Pins of the configured buttons, by name."""
     return {
         name: pin
         for name in buttons.__struct_fields__

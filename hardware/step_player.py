@@ -1,6 +1,6 @@
-"""Steps that are played one after the other, in a thread of their own.
+"""Play steps one after the other, in a thread of their own.
 
-Only the latest ones given count.
+A new sequence replaces the current one.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ Step = TypeVar("Step")
 
 
 class StepPlayer(Generic[Step]):
-    """Plays the steps that it was given last; older ones give way at once.
+    """Plays the latest sequence of steps; a new one interrupts it at once.
 
-    Steps that fail are left, and the next ones are played.
+    A step that fails ends its sequence; later sequences are played.
     """
 
     def __init__(
         self, name: str, show: Callable[[Step], object], rest: Callable[[], object] = lambda: None
     ) -> None:
-        """`show` a step; `rest` when they are over or give way.
+        """`show` plays a step; `rest` is called when a sequence ends or is interrupted.
 
-        Both are called in the thread `name`, and nobody waits for them.
+        Both run in the thread `name`.
         """
         self._show, self._rest = show, rest
         self._changed = threading.Condition()
         self._next: Sequence[tuple[Step, int]] = ()
         self._busy = self._closing = False
         self.failed = ""
-        """Why the steps of last time could not be played; empty: they could."""
+        """Reason why the last sequence failed; empty if it did not."""
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     @property
     def playing(self) -> bool:
-        """Is a step still to be seen or heard?"""
+        """True while steps are being played or are pending."""
         with self._changed:
             return self._busy or bool(self._next)
 
     def begin(self, steps: Sequence[tuple[Step, int]]) -> None:
-        """Play steps, each for so many ms; returns at once."""
+        """Play these steps, each for its time in ms; returns at once."""
         with self._changed:
             self._next = steps
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Stop where it is."""
+        """Stop at the current step and end the thread."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -77,7 +77,7 @@ class StepPlayer(Generic[Step]):
                 self._busy = False
 
     def _call_device(self, act: Callable[..., object], *what: Step) -> bool:
-        """Did it work?  Whatever a device raises, this thread goes on."""
+        """Call a device; False if it raised. No exception ends this thread."""
         try:
             act(*what)
         except Exception as error:
@@ -87,5 +87,5 @@ class StepPlayer(Generic[Step]):
         return True
 
     def _has_other_work(self) -> bool:
-        """Is there anything else to do than to go on?"""
+        """True if the player is closing or has new steps."""
         return self._closing or bool(self._next)

@@ -1,9 +1,10 @@
 """Bluetooth buttons and callipers, by bleak (`rinkside[bluetooth]`).
 
-Buttons are not connected: they broadcast each press in the format BTHome, version 2
-(bthome.io/format), several times.  Callipers are connected, and send text.  Sources of the numbers:
-BTHome's table of object ids; Nordic's UART service (nRF Connect SDK, "Nordic UART Service"); and
-for Sylvac's service the sample code that users of its callipers have published.
+Buttons are not connected: they broadcast each press several times, in the format BTHome, version 2
+(bthome.io/format). Callipers are connected and send text.
+
+Sources: BTHome's table of object ids; Nordic's UART service (nRF Connect SDK, "Nordic UART
+Service"). Sylvac's service is known from sample code that users of its callipers have published.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 Work = Callable[[], Coroutine[None, None, None]]
 
 BTHOME = "0000fcd2-0000-1000-8000-00805f9b34fb"
-"""The service whose data are BTHome's."""
+"""UUID of the BTHome service."""
 _ENCRYPTED, _VERSION = 0x01, 2
 _PACKET, _BUTTON = 0x00, 0x3A
 _KINDS: dict[int, tuple[PressKind, ...]] = {
@@ -41,34 +42,35 @@ _KINDS: dict[int, tuple[PressKind, ...]] = {
     2: ("down", "double"),
     4: ("down", "long"),
 }
-"""What a wired button tells of the same press; triple presses and others mean nothing here."""
+"""Presses reported for a BTHome button event. Triple presses and other events are ignored."""
 _BYTES = (
-    (1, 1, 2, 2, 3, 3, 2, 2, 2, 1, 3, 3, 2, 2, 2, 1, 1, 1, 2, 2, 2)  # 0x00 to 0x14
+    (1, 1, 2, 2, 3, 3, 2, 2, 2, 1, 3, 3, 2, 2, 2, 1, 1, 1, 2, 2, 2)  # object ids 0x00 to 0x14
     + (1,) * 0x1B  # 0x15 to 0x2F: states that are on or off, and percentages
 )
-"""Bytes of each object below a button's; objects are sent in the order of their ids."""
+"""Length in bytes of each object with an id below the button's. Objects are sent in ascending order
+of their ids."""
 
 STARTED_S = 2.0
-"""For so long after the first scan begins a broadcast may be an old one, which BlueZ repeats."""
+"""Broadcasts within this time of the first scan's start are ignored: BlueZ may repeat old ones."""
 REPEATED_S = 1.0
-"""A button without packet ids that says the same within this time is repeating itself."""
+"""Without packet ids, an identical broadcast within this time is a repetition."""
 SILENT_S = 30.0
-"""A scan in which nothing at all was heard for so long is begun again, as BlueZ may be gone."""
+"""A scan that receives nothing for this long is restarted, as BlueZ may be gone."""
 FOUND_S = 20.0
-"""Longest search for a calliper, and longest wait for its connection."""
+"""Time limit of the search for a calliper, and of the wait for its connection."""
 
 SYLVAC = "c1b25010-caaf-6d0e-4c33-7dae30052840"
 NORDIC_UART = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
 TEXTS = (SYLVAC, NORDIC_UART)
-"""Characteristics in which callipers send text; the first one that a calliper has is used."""
+"""Characteristics in which callipers send text, in order of preference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """What a BTHome device broadcast.
+    """Content of one BTHome broadcast.
 
-    `packet` is the number of this broadcast, None where it sends none; `events` is one number a
-    button, in order, 0 for those that were not pressed.
+    `packet` is its number, None where the device sends none. `events` has one number a button, in
+    order; 0 is a button that was not pressed.
     """
 
     packet: int | None
@@ -77,7 +79,7 @@ class Broadcast:
 
 
 def parse_bthome(data: bytes) -> Broadcast | None:
-    """Read the service data of one broadcast; None where they are not whole BTHome of version 2."""
+    """Parse the service data of one broadcast; None where it is not complete BTHome version 2."""
     if not data or data[0] >> 5 != _VERSION:
         return None
     if data[0] & _ENCRYPTED:
@@ -107,10 +109,10 @@ class Radio:
 
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop):
-            self._loop.run_forever()  # ends what still runs, and closes the loop
+            self._loop.run_forever()  # then cancels all tasks and closes the loop
 
     def begin(self, work: Work) -> Callable[[], None]:
-        """Begin a piece of work; what is returned ends it, and waits until it has ended."""
+        """Start a coroutine; the returned function cancels it and waits up to LEAVE_S."""
         ended = threading.Event()
 
         async def begun() -> None:
@@ -128,14 +130,14 @@ class Radio:
         return end
 
     def close(self) -> None:
-        """End all work, and the thread."""
+        """Cancel all work and end the thread."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(LEAVE_S)
 
 
 class _Part:
-    """What is done over Bluetooth, and tried again for as long as it fails."""
+    """Base of Bluetooth parts: repeats failed work until it is closed."""
 
     def __init__(self, radio: Radio) -> None:
         self.error: str = ""
@@ -152,10 +154,10 @@ class _Part:
         while True:
             try:
                 await work()
-            except Exception as error:  # whatever bleak or a driver raises, it is tried again
+            except Exception as error:  # bleak and drivers raise anything
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
-                    return  # what was raised while it was ended
+                    return  # raised by the cancellation
                 why = _reason(error)
                 if why != self.error:
                     logger.info("bluetooth: %s", why)
@@ -164,25 +166,25 @@ class _Part:
 
 
 class BroadcastPresses:
-    """Presses out of broadcasts, each press once."""
+    """Convert broadcasts to presses, each reported once."""
 
     def __init__(
         self, buttons: Mapping[str, tuple[str, int]], clock: Callable[[], float] = monotonic
     ) -> None:
-        """`buttons` has an address and a number from 1 on for each name; `clock` in seconds."""
+        """`buttons`: (address, button number from 1) by name; `clock` in seconds."""
         self._buttons, self._clock = buttons, clock
         self._addresses = {address for address, _ in buttons.values()}
         self._last: dict[str, tuple[Broadcast, float]] = {}
         self.begin()
 
     def begin(self) -> None:
-        """Broadcasts are listened to from now on."""
+        """Note the time at which scanning starts."""
         self._begun_s = self._clock()
 
     def take(self, address: str, data: bytes) -> list[Press]:
-        """The presses that are new in a broadcast.
+        """Return the new presses of a broadcast.
 
-        Raises DeviceLost for a button that encrypts.
+        Raises DeviceLost for a button that encrypts its broadcasts.
         """
         if address not in self._addresses or (broadcast := parse_bthome(data)) is None:
             return []
@@ -211,7 +213,7 @@ class BluetoothButtons(_Part):
     """The interface `Buttons` for devices that broadcast BTHome."""
 
     def __init__(self, radio: Radio, buttons: Mapping[str, tuple[str, int]]) -> None:
-        """`buttons` has an address and a number from 1 on for each name."""
+        """`buttons`: (address, button number from 1) by name."""
         super().__init__(radio)
         self._presses, self._has_scanned = BroadcastPresses(buttons), False
         self._tell: Callable[[Press], None] = lambda _press: None
@@ -221,7 +223,7 @@ class BluetoothButtons(_Part):
         self._begin(self._scan)
 
     async def _scan(self) -> None:
-        """Listen to broadcasts until none came for SILENT_S; raises what bleak raises."""
+        """Scan until nothing is received for SILENT_S; raises what bleak raises."""
         from bleak import BleakScanner
 
         heard = asyncio.Event()
@@ -252,10 +254,10 @@ class BluetoothButtons(_Part):
 
 
 class BluetoothCalliper(_Part):
-    """The interface `Calliper` for one that sends text; it may sleep, and come back."""
+    """The interface `Calliper` for a device that sends text; it may sleep and reconnect."""
 
     def __init__(self, radio: Radio, address: str, characteristic: str = "") -> None:
-        """`characteristic` is the UUID of what it sends its text in; empty: one of TEXTS."""
+        """`characteristic` is the UUID of the text characteristic; empty: one of TEXTS."""
         super().__init__(radio)
         self._address, self._characteristic = address, characteristic
         self._filter = ReadingFilter()
@@ -275,13 +277,13 @@ class BluetoothCalliper(_Part):
         ended = asyncio.Event()
         async with BleakClient(device, lambda _client: ended.set(), timeout=FOUND_S) as client:
             sends = self._sends(client)
-            self.error = ""  # before the first reading, which may say something else
+            self.error = ""  # before the first reading, which may set another error
             await client.start_notify(sends, self._take)
             await ended.wait()
         raise DeviceLost(msg("{name}: connection lost", name=self._address))
 
     def _sends(self, client: BleakClient) -> str:
-        """The characteristic that it sends text in; raises DeviceLost where it has none."""
+        """The characteristic that it sends text in; raises DeviceLost without one."""
         wanted = (self._characteristic,) if self._characteristic else TEXTS
         found = next((one for one in wanted if client.services.get_characteristic(one)), None)
         if found is None:
@@ -313,12 +315,12 @@ class BluetoothCalliper(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A device that was heard: what may be written into settings, and what else is known of it."""
+    """A device found by a scan."""
 
     address: str
     name: str
     buttons: int
-    """How many buttons it has; 0: it broadcasts none."""
+    """Number of buttons; 0 if it broadcasts none."""
 
 
 async def _listen(seconds: float) -> list[Heard]:
@@ -339,7 +341,7 @@ async def _listen(seconds: float) -> list[Heard]:
 
 
 def hear(seconds: float) -> list[Heard]:
-    """Every device that broadcasts within so many seconds, buttons first; raises InputError."""
+    """Scan for this many seconds; devices with most buttons first. Raises InputError."""
     try:
         return asyncio.run(_listen(seconds))
     except Exception as error:
@@ -347,7 +349,7 @@ def hear(seconds: float) -> list[Heard]:
 
 
 def check_bleak(setting: str) -> None:
-    """Raises InputError that names the setting where bleak is not installed."""
+    """Raise InputError, naming the setting, where bleak is not installed."""
     try:
         import bleak  # noqa: F401 - asked for before anything begins
     except ImportError as error:
@@ -362,7 +364,7 @@ def check_bleak(setting: str) -> None:
 
 
 def _reason(error: Exception) -> Message:
-    """Why Bluetooth does not work, in a line."""
+    """Reason why Bluetooth does not work, in one line."""
     from bleak import exc
 
     match error:

@@ -1,10 +1,11 @@
-"""Callipers that send what they measure as text: Mitutoyo's serial form, and plain numbers.
+"""Callipers that send readings as text: Mitutoyo's serial format, and plain numbers.
 
 Mitutoyo's virtual serial ports send `01A+0000.123` and CR at 9600 baud: code, channel, `A`, sign,
-and eight signs of value (QM-Height user's manual 99MAF600B, section 6, "USB Data Output
-Specifications").  The unit is not sent: three decimals or fewer are mm, four or five are inches, as
-in the manual's examples.  Callipers that type like a keyboard need nothing here: they type into the
-panel.
+and eight characters of value. Source: QM-Height user's manual 99MAF600B, section 6, "USB Data
+Output Specifications".
+
+The unit is not sent: three decimals or fewer are mm, four or five are inches, as in the manual's
+examples. Callipers that act as a keyboard type into the panel, and need nothing here.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from table.messages import msg
 
 POLL_S = 0.05
 LONGEST_MM = 1000.0
-"""More than any calliper for such a table measures; a longer reading is noise on the line."""
+"""Readings above this are noise: no calliper for a table like this measures as much."""
 _MITUTOYO = re.compile(r"\d\dA([+-]\d{1,8}(?:\.(\d{1,5}))?)")
 _PLAIN = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(mm|in|\")?")
 INCH_MM = 25.4
 AGAIN_S = 0.3
-"""The same length within this time is one press of the button that was sent twice."""
+"""The same length within this time is the same press of the button, sent twice."""
 
 
 def parse_reading(line: str) -> Reading | None:
-    """The length in a line; None where there is none.
+    """Parse the length in a line; None where there is none.
 
-    None too for one that no gap has (below 0, above LONGEST_MM).
+    Also None for lengths that no gap has (below 0, or above LONGEST_MM).
     """
     text = line.strip()
     if found := _MITUTOYO.fullmatch(text):
@@ -46,14 +47,14 @@ def parse_reading(line: str) -> Reading | None:
 
 
 class ReadingFilter:
-    """Readings out of lines; one that was sent twice with one press is one."""
+    """Convert lines to readings, without the repetitions of a button press."""
 
     def __init__(self) -> None:
         self._last: Reading | None = None
         self._last_s = 0.0
 
     def take(self, lines: Sequence[str]) -> tuple[list[Reading], str]:
-        """The new readings in these lines, and the first line that is no length; empty: none."""
+        """Return the new readings, and the first line that is no length (empty if none)."""
         readings, unread = [], ""
         for line in lines:
             reading = parse_reading(line)
@@ -67,10 +68,10 @@ class ReadingFilter:
 
 
 class SerialCalliper:
-    """The port `Calliper` on a serial port, which may come and go."""
+    """The interface `Calliper` on a serial port that may be unplugged and plugged in."""
 
     def __init__(self, open_port: Callable[[], Port]) -> None:
-        """Opens the port at once; raises InputError."""
+        """Open the port at once; raises InputError."""
         self._open = open_port
         self._port: Port | None = open_port()
         self._closing = threading.Event()
@@ -100,9 +101,7 @@ class SerialCalliper:
                 if self._port is None:
                     self._port = self._open()
                 lines = self._port.lines()
-            except (
-                Exception
-            ) as error:  # whatever a driver raises, the calliper is lost and tried again
+            except Exception as error:  # drivers raise anything; the port is reopened
                 self.error, self._unread, wait_s = loss_reason(error), False, RETRY_S
                 if self._port is not None:
                     with suppress(Exception):

@@ -1,8 +1,7 @@
 """Lamps, dice, buttons and a buzzer on the pins of a Raspberry Pi, by gpiozero.
 
-Pins are driven by the library that settings name, never by another one: gpiozero's own choice falls
-back silently, and only lgpio works on a Pi 5
-(https://gpiozero.readthedocs.io/en/stable/api_pins.html).
+Only the pin library named in the settings is used. gpiozero's own choice falls back silently, and
+only lgpio works on a Pi 5 (https://gpiozero.readthedocs.io/en/stable/api_pins.html).
 """
 
 from __future__ import annotations
@@ -28,34 +27,34 @@ from table.errors import InputError
 from table.messages import Message, msg, phrase
 
 FRAMES_PER_S = 40
-"""Fades look smooth from about 30 on."""
+"""Rate of the lamps' updates. Fades look smooth from about 30 on."""
 PWM_HZ = 200
-"""Fast enough not to be seen; lgpio times it in software."""
+"""PWM frequency: no visible flicker. lgpio generates it in software."""
 DEV = Path("/dev")
 PACKAGES: dict[Library, str] = {
     "lgpio": "python3-lgpio",
     "rpigpio": "python3-rpi-lgpio",
     "mock": "python3-gpiozero",
 }
-"""The system's packages; PyPI has no lgpio for Python 3.13, which Raspberry Pi OS Trixie has."""
+"""Debian package of each library. PyPI has no lgpio for Python 3.13, which Raspberry Pi OS Trixie
+has."""
 LG_WD = "LG_WD"
-"""lgpio makes a pipe in its working directory, this one or the current one (joan2937/lg issues 12
-and 22).
-"""
+"""Environment variable with the working directory in which lgpio creates a pipe; default: the
+current one (joan2937/lg issues 12 and 22)."""
 
 
 def open_pins(library: Library) -> Factory:
-    """The pins, by the library of this name; raises InputError that says what is missing.
+    """Open the pins by the named library; raises InputError that says what is missing.
 
-    lgpio needs a folder that it can write to.  Under systemd the current one is `/`, so where it
-    cannot be written to and LG_WD is not set, the service's own `RuntimeDirectory` is taken, or a
-    folder of temporary files (gpiozero issue 1106).
+    lgpio needs a writable folder. Under systemd the current folder is `/`. If it is not writable
+    and LG_WD is not set, the service's `RuntimeDirectory` is used, or else a temporary folder
+    (gpiozero issue 1106).
     """
     try:
         match library:
             case "lgpio":
                 if LG_WD not in os.environ and not os.access(".", os.W_OK):
-                    # A service that has several gets them all, with colons between.
+                    # Several runtime directories are separated by colons.
                     os.environ[LG_WD] = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[
                         0
                     ] or tempfile.mkdtemp(prefix="rinkside-")
@@ -82,7 +81,7 @@ def open_pins(library: Library) -> Factory:
         ) from error
     except (
         Exception
-    ) as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
+    ) as error:  # gpiozero's errors, OSError, and `lgpio.error`, which is a plain Exception
         raise InputError(
             msg(
                 "hardware.pins: expected pins that {library} can use, but it reports:"
@@ -95,7 +94,7 @@ def open_pins(library: Library) -> Factory:
 
 
 def _remedy(library: Library) -> Message:
-    """What to do where pins cannot be opened."""
+    """Advice for pins that cannot be opened."""
     if library == "lgpio" and LG_WD in os.environ and not os.access(os.environ[LG_WD], os.W_OK):
         return phrase(
             "set {raw} to a writable folder, now it is {raw2}",
@@ -108,12 +107,12 @@ def _remedy(library: Library) -> Message:
 
 
 def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **how: Any) -> Any:
-    """A device on a pin; raises InputError that names the setting."""
+    """Open a device on a pin; raises InputError that names the setting."""
     try:
         return device(pin, pin_factory=pins, **how)
     except (
         Exception
-    ) as error:  # gpiozero's errors and, where another program holds the pin, `lgpio.error`
+    ) as error:  # gpiozero's errors and, if another program holds the pin, `lgpio.error`
         raise InputError(
             msg(
                 "{setting}: expected a free pin, but the library reports: {raw}",
@@ -124,7 +123,7 @@ def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **
 
 
 class GpioLamps:
-    """One lamp a player and one for the verdict.
+    """One lamp per player and one for the verdict.
 
     Each has one pin, or three (red, green, blue).
     """
@@ -138,7 +137,7 @@ class GpioLamps:
         verdict: Sequence[int],
         active_high: bool = True,
     ) -> None:
-        """BCM numbers; `active_high` False where lamps are lit by a low pin (common anode)."""
+        """Take BCM numbers; `active_high` is False for lamps lit by a low pin (common anode)."""
         self._players = len(players)
         named = {
             f"hardware.lamps.players[{seat}]": numbers for seat, numbers in enumerate(players)
@@ -150,7 +149,7 @@ class GpioLamps:
         ]
 
     def step(self, cue: Cue, since_ms: float) -> None:
-        """Light the lamps as they are at this moment; pins that stay as they are are left alone."""
+        """Set the lamps for this moment; unchanged pins are not written."""
         for lamp, lantern in zip(self._lamps, lanterns(cue, since_ms, self._players), strict=True):
             values = [lantern.level] if len(lamp) == 1 else [part / 255 for part in lantern.lit]
             for pin, value in zip(lamp, values, strict=True):
@@ -164,7 +163,7 @@ class GpioLamps:
 
 
 class GpioDice:
-    """Seven lamps a die, in the order of `hardware.dice.PIPS`."""
+    """Dice of seven lamps each, in the order of `hardware.dice_display.PIPS`."""
 
     error = ""
 
@@ -202,7 +201,7 @@ class GpioDice:
 
 
 class GpioButtons:
-    """Buttons between a pin and ground; the Pi's own resistor pulls the pin up."""
+    """Buttons between a pin and ground, with the Pi's internal pull-up resistor."""
 
     error = ""
 
@@ -227,7 +226,7 @@ class GpioButtons:
 
 
 class GpioBuzzer(Beeps):
-    """An active buzzer, which sounds while its pin is lit."""
+    """An active buzzer, which sounds while its pin is on."""
 
     def __init__(self, pins: Factory, pin: int, active_high: bool = True) -> None:
         self._pin = _claim(

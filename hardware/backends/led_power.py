@@ -1,4 +1,4 @@
-"""What a strip of lamps draws, and how it is kept below what the supply gives."""
+"""Estimate the current of a lamp strip, and limit it to the supply's."""
 
 from __future__ import annotations
 
@@ -7,32 +7,29 @@ import numpy as np
 from hardware.backends.led_strip import Frame
 
 CHANNEL_MA = 20.0
-"""A WS2812 lamp at full white draws 60 mA, a third for each colour (WLED assumes 55 mA a lamp; this
-is the safe side).
-"""
+"""Current of one fully lit colour channel, in mA. A white WS2812 lamp draws 60 mA; WLED assumes 55
+mA, so this is the safe side."""
 IDLE_MA = 1.0
-"""What a dark lamp draws."""
+"""Current of a dark lamp, in mA."""
 
 
 def estimate_ma(frame: Frame) -> float:
-    """Current of a whole frame in mA."""
+    """Estimate the current of a frame, in mA."""
     return len(frame) * IDLE_MA + int(frame.sum(dtype=np.int64)) * CHANNEL_MA / 255
 
 
 def full_ma(lamps: int, brightness: float = 1.0) -> float:
-    """Current in mA of so many lamps, all white, at a brightness of 0 to 1."""
+    """Current in mA of white lamps at a brightness of 0 to 1."""
     return lamps * (IDLE_MA + 3 * CHANNEL_MA * brightness)
 
 
 def limit(frame: Frame, brightness: float, supply_ma: float) -> Frame:
-    """The frame at a brightness of 0 to 1.
+    """Scale a frame to a brightness of 0 to 1, or less if the supply would be exceeded.
 
-    It is darker still where it would draw more than the supply gives.
-
-    The estimate of what comes back is never above `supply_ma`, unless the dark strip alone is.
+    The result's estimated current is at most `supply_ma`, unless the dark strip alone exceeds it.
     """
     asked_ma = (estimate_ma(frame) - len(frame) * IDLE_MA) * brightness
     spare_ma = max(0.0, supply_ma - len(frame) * IDLE_MA)
     scale = brightness * (min(1.0, spare_ma / asked_ma) if asked_ma else 1.0)
-    # Rounding down keeps the promise: no lamp is brighter than the scale allows.
+    # Rounding down keeps the current below the limit.
     return (frame * scale).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""A strip of lamps round the board, every one of them of its own colour."""
+"""A strip of lamps around the board, each lamp with its own colour."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hardware.lamp_levels import phase_ms
 from table.solids import Array
 
 Frame = npt.NDArray[np.uint8]
-"""(n, 3) red, green, blue of every lamp, 0 to 255."""
+"""Colours of all lamps: (n, 3), red, green, blue, 0 to 255."""
 Corner = Literal["near left", "near right", "far right", "far left"]
 _CORNERS: tuple[Corner, ...] = ("near left", "near right", "far right", "far left")
 """Counter-clockwise, as seen from above."""
@@ -23,14 +23,15 @@ LEADER_LEVEL = 0.5
 
 
 class Strip:
-    """So many lamps evenly round the smallest rectangle about a board."""
+    """Lamps spaced evenly around the bounding rectangle of a board."""
 
     def __init__(
         self, leds: int, outline_mm: Array, starts: Corner = "near left", clockwise: bool = False
     ) -> None:
-        """`outline_mm` (k, 2) of the board is in the table frame.
+        """`outline_mm` (k, 2) is the board's outline in the table frame.
 
-        The first lamp is at the corner `starts`, the others follow as seen from above.
+        The first lamp is at the corner `starts`. `clockwise` is the direction of the others, seen
+        from above.
         """
         self._low, self._high = outline_mm.min(axis=0), outline_mm.max(axis=0)
         (x0, y0), (x1, y1) = self._low, self._high
@@ -47,23 +48,22 @@ class Strip:
         self.places_mm: Array = np.column_stack(
             [np.interp(along_mm, ends_mm, closed[:, axis]) for axis in (0, 1)]
         )
-        """(n, 2) where each lamp is, in the table frame."""
+        """Position of each lamp, (n, 2) in mm, table frame."""
         self._at = np.arange(leds)
         self.marked = lru_cache(maxsize=256)(self._marked)
-        """Lamps that point at a mark: both ends of a line, or a spot's file and row.  They are
-        asked for in every frame.
-        """
+        """Indexes of the lamps that show a mark: both ends of a line, or a spot's file and row.
+        Cached, as every frame needs them."""
         self._by_corner = np.isin(
             self._at, [led for corner in corners for led in self._near(corner, max(1, leds // 40))]
         )
 
     @property
     def leds(self) -> int:
-        """How many lamps there are."""
+        """Number of lamps."""
         return len(self._at)
 
     def _near(self, point: Array, reach: int) -> npt.NDArray[np.intp]:
-        """The lamp nearest to a point, and as many on both sides of it as `reach` says."""
+        """Indexes of the lamp nearest to a point, and of `reach` lamps on either side."""
         nearest = int(np.argmin(((self.places_mm - point) ** 2).sum(axis=1)))
         return (nearest + np.arange(-reach, reach + 1)) % self.leds
 
@@ -77,9 +77,9 @@ class Strip:
         return np.unique(np.concatenate([self._near(end, 1) for end in ends]))
 
     def _ends(self, one: Array, other: Array) -> Array:
-        """Where the line through two points enters and leaves the rectangle, (2, 2).
+        """Intersections of the line through two points with the rectangle, (2, 2).
 
-        The points themselves if they are one.
+        For identical points, the points themselves.
         """
         way = other - one
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,7 +92,7 @@ class Strip:
         )
 
     def frame(self, cue: Cue, since_ms: float) -> Frame:
-        """What every lamp shows so long after the cue began."""
+        """Colours of all lamps at a time after the cue began."""
         cue, at_ms = cue.at(since_ms)
         tune = TUNES[cue.signal]
         lit = np.zeros((self.leds, 3))
@@ -114,18 +114,19 @@ class Strip:
         return lit.astype(np.uint8)
 
     def _dashes(self, count: int) -> npt.NDArray[np.bool_]:
-        """So many lit parts, evenly.
+        """Mask of `count` evenly spaced lit parts.
 
-        An eighth of the strip for each, and never more than six eighths.
+        Each is an eighth of the strip; together they are at most six eighths.
         """
         middle = (self._at / self.leds * count) % 1 - 0.5
         dashes: npt.NDArray[np.bool_] = np.abs(middle) < min(count, 6) / 16
         return dashes
 
     def _share(self, cue: Cue, colour: str) -> npt.NDArray[np.bool_]:
-        """Lamps of one player.
+        """Mask of one player's lamps.
 
-        As many dashes as their place in turn order, or their share where several are concerned.
+        For a turn or a measurement, as many dashes as the player's place in turn order. Otherwise
+        an equal share of the strip.
         """
         if cue.signal in ("turn", "measure") and colour in cue.players:
             return self._dashes(cue.players.index(colour) + 1)

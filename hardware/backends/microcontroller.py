@@ -36,21 +36,18 @@ from table.messages import msg
 BAUD = 115200
 HELLO = "rinkside-board/1"
 POLL_S = 0.01
-"""A press is heard within this time, and a line waits no longer."""
+"""Poll interval: longest delay of a press or of a line to send."""
 ASK_S = 1.0
-"""A board that has not said what it is is asked this often."""
+"""Interval of the question `hello` to a board that has not answered."""
 STARTS_S = 3.0
-"""A board that has not answered so long after its port was opened is told of; to open the port
-restarts many of them.
-"""
+"""Time without an answer after opening the port until it is an error. Many boards restart when
+their port is opened."""
 AGAIN_S = 2.0
-"""All that is to be shown is sent again this often: a line that was broken on the way is made good
-by then.
-"""
+"""Interval at which the whole state is sent again, to repair lines that were garbled."""
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """What a board says that it is and has; lamps are those of players and the verdict's."""
+    """A board's description of itself; `lamps` counts those of the players and of the verdict."""
 
     hello: str
     lamps: int = 0
@@ -60,9 +57,9 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
-    """The board that answers on an open port; None where none does.
+    """Ask what is on an open port; None if no board answers.
 
-    Takes three seconds at most: opening the port restarts many a board.
+    Takes at most three seconds, as opening the port restarts many boards.
     """
     for turn in range(30):
         if turn % 10 == 0:
@@ -77,13 +74,13 @@ def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
 
 
 class Link:
-    """The connection to a board, shared by all that is on it.
+    """Connection to a board, shared by all its parts.
 
-    The latest line of each kind is sent, edges are told of.
+    Of each kind of line only the latest is sent. Button edges are passed on.
     """
 
     def __init__(self, open_port: Callable[[], Port]) -> None:
-        """Opens the port at once; raises InputError."""
+        """Open the port at once; raises InputError."""
         self._open = open_port
         self._port: Port | None = open_port()
         self._lock = threading.Lock()
@@ -92,7 +89,7 @@ class Link:
         self._edge: Callable[[str, bool], None] = lambda _button, _down: None
         self._error = ""
         self._steps = 0
-        """Since the port was opened."""
+        """Polls since the port was opened."""
         self._known = False
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="board", daemon=True)
@@ -100,19 +97,19 @@ class Link:
 
     @property
     def error(self) -> str:
-        """Why the board does not answer; empty: it does."""
+        """Reason why the board does not answer; empty if it does."""
         with self._lock:
             return self._error
 
     @property
     def has_answered(self) -> bool:
-        """Is there a board that has said what it is since the port was opened?"""
+        """True if a board has identified itself since the port was opened."""
         return self._known
 
     def send(self, key: str, value: JsonValue, lasting: bool = True) -> None:
-        """Send this next; returns at once, and the latest counts.
+        """Queue a value, in place of an earlier one with this key; returns at once.
 
-        It is sent again to a board that has started anew where it is `lasting`.
+        A `lasting` value is sent again to a restarted board.
         """
         with self._lock:
             if not lasting:
@@ -121,11 +118,11 @@ class Link:
                 self._wanted[key] = self._due[key] = value
 
     def listen(self, edge: Callable[[str, bool], None]) -> None:
-        """Tell of every edge from now on: button, and whether it is down."""
+        """Call `edge` with (button, is down) for every edge from now on."""
         self._edge = edge
 
     def close(self) -> None:
-        """Let the port go, once all is sent; returns after LEAVE_S at the latest."""
+        """Send what is queued and close the port; returns after LEAVE_S at the latest."""
         self._closing.set()
         self._thread.join(LEAVE_S)
 
@@ -135,9 +132,7 @@ class Link:
             try:
                 self._step()
                 wait_s = POLL_S
-            except (
-                Exception
-            ) as error:  # whatever a driver raises, the board is lost and tried again
+            except Exception as error:  # drivers raise anything; the port is reopened
                 self._close_port(loss_reason(error))
                 wait_s = RETRY_S
         if self._port is not None:
@@ -182,7 +177,7 @@ class Link:
             return
         match message:
             case {"hello": str(hello)} if hello == HELLO:
-                # Said at every start: the board remembers nothing.
+                # Sent at every start; a restarted board knows nothing.
                 self._known = True
                 self._send_all()
                 with self._lock:
@@ -200,7 +195,7 @@ class Link:
 
 
 class BoardLamps:
-    """Lanterns of a board, as a device for `hardware.lamp_thread.Shown`."""
+    """Lamps of a board, as a device for `hardware.lamp_thread.LampThread`."""
 
     interval_s = 1 / 30
 
@@ -208,7 +203,7 @@ class BoardLamps:
         self._link, self._players = link, players
 
     def step(self, cue: Cue, since_ms: float) -> None:
-        """Send the lamps of this moment; raises DeviceLost where the board does not answer."""
+        """Send the lamps of this moment; raises DeviceLost if the board does not answer."""
         if error := self._link.error:
             raise DeviceLost(error)
         self._link.send(
@@ -216,7 +211,7 @@ class BoardLamps:
         )
 
     def close(self) -> None:
-        """The link belongs to who opened it."""
+        """Do nothing: whoever opened the link closes it."""
 
 
 class BoardDice:
@@ -271,4 +266,4 @@ class BoardBuzzer:
         self._link.send("beeps", [[int(on), hold_ms] for on, hold_ms in beeps(cue)], lasting=False)
 
     def close(self) -> None:
-        """The link belongs to who opened it."""
+        """Do nothing: whoever opened the link closes it."""

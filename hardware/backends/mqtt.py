@@ -1,9 +1,9 @@
 """An MQTT broker, by paho-mqtt (`rinkside[mqtt]`): retained state out, messages in.
 
-Everything is sent with quality of service 0, on purpose. TCP keeps the order while a connection
-lasts, and after it everything is said again. With 1 or 2 paho would repeat, after a reconnection,
-what was under way before it: an old state would replace a newer one, and a command that the broker
-repeats would be done twice.
+Everything is sent with quality of service 0. TCP keeps the order during a connection, and each new
+connection is sent the whole state. With 1 or 2, paho would resend messages of the previous
+connection. An old state would then replace a newer one, and a repeated command would be executed
+twice.
 """
 
 from __future__ import annotations
@@ -32,34 +32,31 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INSTANCE = re.compile(r"\d{20}-[0-9a-f]{8}")
-"""When a program began, and chance."""
+"""Id of a running program: its start time in ns, and a random number."""
 
 Tell = Callable[[str, bytes], object]
-"""Takes the topic and the payload of a message."""
+"""Receives the topic and the payload of a message."""
 
 ONLINE, OFFLINE = "online", "offline"
-"""What the topic `status` says: Home Assistant's own words for available and unavailable."""
+"""Payloads of the topic `status`: Home Assistant's words for available and unavailable."""
 KEEPALIVE_S = 15
-"""A broker that says nothing for so long is left, and tried again."""
+"""A broker silent for this long is disconnected, and tried again."""
 AGAIN_S, LONGEST_AGAIN_S = 1, 15
-"""Pause before a broker is tried again: the first one, which doubles up to the longest."""
+"""Delay before the first reconnection; it doubles up to the second value."""
 CONNECT_S = 5.0
-"""Longest wait for a connection, which includes the handshake of TLS."""
+"""Time limit of connecting, TLS handshake included."""
 PATIENT_S = 3.0
-"""For so long after the start, no connection yet is nothing to tell people."""
+"""Time after the start during which a missing connection is not an error."""
 SEND_S = 2.0
-"""Longest wait until a message has left this computer."""
+"""Time limit for a message to leave this computer."""
 LEAVE_S = 2.0
-"""A connection that is not closed after so long is left behind; its thread ends with the program.
-"""
+"""Time limit of closing. After it the connection's thread is left to end with the program."""
 MOST_BYTES = 16_384
-"""Longest message that is taken: brokers keep longer ones back, and what comes all the same is
-dropped.
-"""
+"""Largest packet accepted. Brokers hold larger ones back; any that still arrive are dropped."""
 
 
 class MqttBroker:
-    """The interface `Broker` on a broker; paho connects, and connects again, in its own thread."""
+    """The interface `Broker` on an MQTT broker; paho connects and reconnects in its own thread."""
 
     def __init__(
         self,
@@ -68,21 +65,21 @@ class MqttBroker:
         try_only: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Begins to connect, and waits for nothing; `clock` in seconds.
+        """Start to connect, without waiting; `clock` in seconds.
 
-        With `try_only` it says nothing about the table, and takes no connection over: it only
-        tells whether the broker can be reached. Raises InputError where paho-mqtt is not installed
-        or `ca_file` cannot be used.
+        With `try_only` it only checks whether the broker can be reached: it publishes nothing, and
+        replaces no other program. Raises InputError where paho-mqtt is not installed or `ca_file`
+        cannot be used.
         """
         self.settings, self.language = settings, settings.language or language
         self._says = not try_only
         self._instance = f"{time_ns():020d}-{token_hex(4)}"
-        """Of two programs that say they are the same table, the one with the greater stays."""
+        """Id of this program. Of two programs with the same table name, the one with the greater id
+        stays."""
         self._clock, self._begun_s = clock, clock()
         self._lock = threading.RLock()
-        """Held while something is sent, and when a connection begins or ends: nothing gets in
-        between the parts of a new connection.
-        """
+        """Held while sending, connecting and disconnecting, so that nothing interleaves with the
+        start of a connection."""
         self._topics: tuple[str, ...] = ()
         self._tell: Tell = lambda _topic, _payload: None
         self._up, self._closing, self._error = False, False, ""
@@ -111,7 +108,7 @@ class MqttBroker:
             client_id=f"rinkside-{settings.table}-{token_hex(4)}",
             protocol=paho.MQTTv5,
         )
-        client.suppress_exceptions = True  # a thread that ended would never be back
+        client.suppress_exceptions = True  # an exception would end paho's thread for good
         client.connect_timeout = CONNECT_S
         client.reconnect_delay_set(AGAIN_S, LONGEST_AGAIN_S)
         if settings.username:
@@ -146,7 +143,7 @@ class MqttBroker:
 
     @property
     def error(self) -> str:
-        """Why the broker is not told anything now; empty: it is, or it is too early to say."""
+        """Reason why there is no connection; empty if there is one, or shortly after the start."""
         with self._lock:
             if self._up or self._error:
                 return "" if self._up else self._error
@@ -155,7 +152,7 @@ class MqttBroker:
 
     @property
     def connections(self) -> int:
-        """How often a connection was made; a new one knows nothing of what was sent before."""
+        """Number of connections made so far. After each, the whole state has to be sent again."""
         with self._lock:
             return self._connections
 
@@ -166,26 +163,26 @@ class MqttBroker:
             return self._up
 
     def listen(self, topics: Collection[str], tell: Tell) -> None:
-        """Tell of each message under these topics, from paho's thread; retained ones are old."""
+        """Call `tell` from paho's thread for each new message under these topics."""
         with self._lock:
             self._topics, self._tell = tuple(topics), tell
             if self._up:
                 self._subscribe()
 
     def send(self, topic: str, payload: str, retain: bool = True) -> None:
-        """Send a message, and wait until it has left, for SEND_S at most.
+        """Send a message and wait, at most SEND_S, until it has left.
 
-        Without a connection it is dropped: whoever keeps the state says it again to the next one.
+        Without a connection it is dropped; the caller sends the whole state to the next one.
         """
         with self._lock:
             if not self._up:
                 return
             sent = self._client.publish(topic, payload, qos=0, retain=retain)
-        with suppress(RuntimeError, ValueError):  # the connection is lost meanwhile
+        with suppress(RuntimeError, ValueError):  # connection lost meanwhile
             sent.wait_for_publish(SEND_S)
 
     def close(self) -> None:
-        """Say goodbye and let the broker go; returns after SEND_S and LEAVE_S at the latest."""
+        """Publish `offline` and disconnect; returns after SEND_S and LEAVE_S at the latest."""
         with self._lock:
             self._closing = True
         if self._says:
@@ -223,7 +220,7 @@ class MqttBroker:
                 client.publish(self.settings.topic("instance"), self._instance)
 
     def _on_connect_failure(self, _client: Client, _data: Any) -> None:
-        error = sys.exc_info()[1]  # paho calls this while it handles the error, and gives none
+        error = sys.exc_info()[1]  # paho calls this within its except block, and passes no error
         why = getattr(error, "strerror", None) or error or "?"
         with self._lock:
             self._error = msg(
@@ -263,20 +260,20 @@ class MqttBroker:
                 self._on_duplicate_table(client, payload.decode(errors="replace"))
             else:
                 self._tell(topic, payload)
-        except Exception:  # paho would drop it without a word
+        except Exception:  # paho would swallow it
             logger.warning("mqtt: a message was skipped", exc_info=True)
 
     def _contradict(self, client: Client, status: bytes) -> None:
-        """Say that we are there where the broker says that we are not.
+        """Publish `online` again after the last will of an earlier connection.
 
-        That is the last will of a connection before this one, whose end it noticed late.
+        The broker may notice the end of that connection late.
         """
         with self._lock:
             if status == OFFLINE.encode() and self._up and not self._closing:
                 client.publish(self.settings.topic("status"), ONLINE, retain=True)
 
     def _on_duplicate_table(self, client: Client, other: str) -> None:
-        """Another program says that it is this table: one of the two has to go."""
+        """Resolve a conflict with another program that has the same table name: one has to go."""
         if not INSTANCE.fullmatch(other):
             return
         if other < self._instance:

@@ -1,7 +1,4 @@
-"""Serial ports whose every mistake is a line for people.
-
-Nothing can block for long.
-"""
+"""Serial ports whose failures are one line for people, and that never block for long."""
 
 from __future__ import annotations
 
@@ -20,19 +17,17 @@ from table.errors import InputError
 from table.messages import Message, msg, phrase
 
 WRITE_S = 0.5
-"""A device that takes nothing for so long is lost."""
+"""Time limit of a write; a device that exceeds it is lost."""
 DRAIN_TURNS, DRAIN_TURN_S = 50, 0.004
-"""So often, and so far apart, it is looked whether all is sent: the last frame, with which lamps go
-dark, takes no longer.
-"""
+"""Number and length in s of the waits for unsent data on closing. The last frame, which turns the
+lamps off, fits."""
 FAILURES = (serial.SerialException, OSError, termios.error, TypeError)
-"""What pyserial raises for a device that is gone: `termios.error` is no OSError, and a port that
-was closed meanwhile is a TypeError.
-"""
+"""Exceptions of pyserial for a device that is gone. `termios.error` is no OSError, and a port
+closed meanwhile gives a TypeError."""
 BY_ID = Path("/dev/serial/by-id")
-"""Where Linux keeps names of ports that do not change."""
+"""Folder of Linux's persistent port names."""
 KEPT_BYTES = 16384
-"""No more than this is kept of a line that does not end."""
+"""Most bytes kept of an unfinished line."""
 
 
 class Port:
@@ -44,9 +39,9 @@ class Port:
         self._line = b""
 
     def write(self, data: bytes) -> None:
-        """Send all of it, within WRITE_S.
+        """Send all data within WRITE_S.
 
-        Raises DeviceLost, and then part of it may have been sent.
+        Raises DeviceLost; part of the data may have been sent.
         """
         try:
             self._port.write(data)
@@ -56,7 +51,7 @@ class Port:
             raise DeviceLost(msg("{name}: connection lost", name=self.name)) from error
 
     def read(self) -> bytes:
-        """What has come, without waiting, at most KEPT_BYTES; raises DeviceLost."""
+        """Return the received bytes, at most KEPT_BYTES, without waiting; raises DeviceLost."""
         try:
             data: bytes = self._port.read(KEPT_BYTES)
         except FAILURES as error:
@@ -64,9 +59,9 @@ class Port:
         return data
 
     def lines(self) -> list[str]:
-        """Lines that have come to their end (LF or CR), without waiting.
+        """Return the complete lines received (ended by LF or CR), without waiting.
 
-        A line that does not end is dropped.  Raises DeviceLost.
+        An unfinished line longer than KEPT_BYTES is dropped. Raises DeviceLost.
         """
         *whole, self._line = (self._line + self.read()).replace(b"\r", b"\n").split(b"\n")
         if len(self._line) > KEPT_BYTES:
@@ -74,9 +69,9 @@ class Port:
         return [text for line in whole if (text := line.decode("ascii", "replace").strip())]
 
     def close(self) -> None:
-        """Let it go.
+        """Close the port.
 
-        What is not sent by then is thrown away: Linux would wait for it half a minute.
+        Unsent data are discarded after a short wait: Linux would wait for them for half a minute.
         """
         with suppress(*FAILURES):
             for _ in range(DRAIN_TURNS):
@@ -90,12 +85,10 @@ class Port:
 
 
 def open_port(device: str, baud: int, setting: str) -> Port:
-    """A port by its device name, or an address that pyserial knows.
+    """Open a port by its device name, or by an address that pyserial knows.
 
-    Raises InputError that begins with the name of the setting.
-
-    Neither DTR nor RTS is raised: on most boards they are wired to reset.  The lock keeps other
-    programs from the port.
+    Neither DTR nor RTS is raised: on most boards they are wired to reset. A lock excludes other
+    programs. Raises InputError that begins with the name of the setting.
     """
     try:
         port = serial.serial_for_url(device, do_not_open=True)
@@ -153,7 +146,7 @@ def _available_ports_text() -> Message:
 class PortInfo(NamedTuple):
     """A serial port of this machine.
 
-    Its device, a name under BY_ID that stays the same (empty: none), and what it says that it is.
+    `lasting` is a persistent name under BY_ID, empty if there is none.
     """
 
     device: str
@@ -162,7 +155,7 @@ class PortInfo(NamedTuple):
 
 
 def found_ports() -> list[PortInfo]:
-    """Serial ports of this machine that have a device behind them, by device."""
+    """List the serial ports of this machine that have a device, sorted by device name."""
     names = {str(name.resolve()): str(name) for name in sorted(BY_ID.glob("*"))}
     ports = sorted(list_ports.comports(), key=lambda port: port.device)
     return [

@@ -1,4 +1,4 @@
-"""A caller that is heard: short sentences, spoken by a program of the machine."""
+"""Speak short sentences by a program of the machine."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from table.messages import msg
 
 PROGRAM = "espeak-ng"
 LONGEST_MS = 15_000
-"""Longer than anything that is called takes to say; then it is looked whether the program did
-it.
-"""
+"""Time limit of a sentence, longer than any announcement. After it the program's exit code is
+checked."""
 ENDS_S = 2.0
-"""How long a program that was told to end may take."""
+"""Time limit for the program to end after SIGTERM."""
 
 
 class Espeak(StepPlayer[str]):
     """The interface `Voice` by espeak-ng, through the machine's loudspeaker.
 
-    What is said next cuts off what is said now.
+    A new sentence interrupts the current one.
     """
 
     def __init__(self, words_a_minute: int, language: Language = "en") -> None:
@@ -44,11 +43,11 @@ class Espeak(StepPlayer[str]):
 
     @property
     def error(self) -> str:
-        """Why nothing is heard; empty: it is."""
+        """Reason why nothing is heard; empty if it works."""
         return self.failed or self._error
 
     def say(self, words: str) -> None:
-        """Say this now; returns at once."""
+        """Speak this now; returns at once."""
         self.begin([(words, LONGEST_MS)])
 
     def _speak(self, words: str) -> None:
@@ -68,7 +67,7 @@ class Espeak(StepPlayer[str]):
             )
 
     def _hush(self) -> None:
-        """End what is being said, and see whether what was said before could be."""
+        """Stop the current sentence, or check whether the previous one succeeded."""
         speaking, self._speaking = self._speaking, None
         if speaking is None:
             return

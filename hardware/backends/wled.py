@@ -1,14 +1,16 @@
-"""Strips that run WLED, over its serial port: whole frames (Adalight) or preset numbers (JSON).
+"""Strips that run WLED, over a serial port: whole frames (Adalight) or preset numbers (JSON).
 
-How the firmware reads its port: wled/WLED `wled00/wled_serial.cpp`; the protocols for users:
-https://kno.wled.ge/interfaces/serial. Adalight: "Ada", lamps - 1 as high and low byte, high ^ low ^
-0x55, then red, green, blue of every lamp; there is no answer. TPM2, the other protocol, is not
-used: the firmware computes its number of lamps one short for most sizes from 86 on.
+Sources: the firmware's reader, wled/WLED `wled00/wled_serial.cpp`, and the protocols,
+https://kno.wled.ge/interfaces/serial.
 
-The firmware has no time-out inside a frame, and between frames it takes single bytes for commands:
-0xB0 to 0xB7 change the speed of the port for good.  A byte that is lost on the wire would make
-commands of colours.  So no byte of a frame is one of them, and a port that was opened begins with
-as many zeros as end any frame that was left unfinished.
+Adalight has no answer. A frame is "Ada", lamps - 1 as high and low byte, high ^ low ^ 0x55, then
+red, green, blue of every lamp. TPM2, the other protocol, is not used: the firmware computes its
+number of lamps one short for most sizes from 86 on.
+
+The firmware has no time-out inside a frame, and between frames it interprets single bytes as
+commands: 0xB0 to 0xB7 change the port's speed permanently. A byte lost on the wire would turn
+colours into commands. Therefore no byte of a frame is a command, and a newly opened port is sent
+enough zeros to complete any unfinished frame.
 """
 
 from __future__ import annotations
@@ -30,13 +32,13 @@ from table.json_data import JsonObject
 
 FRAMES_PER_S = 30
 BITS_A_BYTE = 10
-"""On the wire: a start bit, eight, a stop bit."""
+"""Bits of a byte on the wire: a start bit, eight data bits, a stop bit."""
 SLACK = 1.1
-"""A frame is given a tenth more time than the wire needs."""
+"""Factor on the wire time of a frame, for the interval between frames."""
 COMMANDS = frozenset(b"AIXLOlov^{") | {0xC9} | set(range(0xB0, 0xB8))
-"""Bytes that mean something to the firmware between two frames, those of its forks included."""
+"""Bytes that the firmware or its forks interpret as commands between two frames."""
 ASK_S = 2.0
-"""A strip that has not answered is asked again this often."""
+"""Interval between questions for the strip's state."""
 
 _SAFE = np.array(
     [max(byte for byte in range(value + 1) if byte not in COMMANDS) for value in range(256)],
@@ -46,12 +48,10 @@ _PIP_RGB = np.array((255, 200, 120), np.uint8)
 
 
 def adalight(frame: Frame) -> bytes:
-    """A frame (n, 3) uint8, n up to 60,000, as Adalight bytes.
+    """Encode a frame (n, 3) uint8, n up to 60,000, as Adalight without command bytes.
 
-    None of them can be taken for a command.
-
-    Colours that would be are a little darker (by 8 of 255 at most), and a head that would be counts
-    a few lamps more, which the firmware ignores.
+    Colour values that are commands are darkened, by at most 8 of 255. If the head has such bytes, a
+    few lamps more are counted, which the firmware ignores.
     """
     count = _safe_count(len(frame))
     body = np.zeros((count, 3), np.uint8)
@@ -73,18 +73,18 @@ def _safe_count(lamps: int) -> int:
 def strip_frame(
     strip: Strip, faces: Faces, cue: Cue, since_ms: float, brightness: float, supply_ma: float
 ) -> Frame:
-    """What a strip and the dice behind it show of a cue so long after it began.
+    """Frame of a strip and the dice after it, `since_ms` after the cue began.
 
-    No brighter than `brightness`, 0 to 1, and than the supply gives.
+    Limited to `brightness`, 0 to 1, and to the supply's current.
     """
     pips = [np.array(PIPS[face or 0], np.uint8)[:, None] * _PIP_RGB for face in faces]
     return limit(np.vstack([strip.frame(cue, since_ms), *pips]), brightness, supply_ma)
 
 
 class WledStrip:
-    """A strip round the board, frame by frame.
+    """A strip around the board, sent frame by frame.
 
-    Dice, if there are any, are the seven lamps each that follow it.
+    Each die is seven lamps after those of the board.
     """
 
     def __init__(
@@ -96,9 +96,9 @@ class WledStrip:
         brightness: float,
         supply_ma: float,
     ) -> None:
-        """`faces` says what the dice show now.
+        """`faces` returns what the dice show now.
 
-        `brightness` of 0 to 1 and `supply_ma` are never exceeded.  Raises DeviceLost.
+        `brightness`, 0 to 1, and `supply_ma` are upper limits. Raises DeviceLost.
         """
         self._port, self._strip, self._faces = port, strip, faces
         self._brightness, self._supply_ma = brightness, supply_ma
@@ -108,7 +108,7 @@ class WledStrip:
 
     def step(self, cue: Cue, since_ms: float) -> None:
         """Send the frame of this moment; raises DeviceLost."""
-        self._port.read()  # whatever it says is thrown away, or its buffer would fill up
+        self._port.read()  # discard answers, or the buffer would fill up
         self._port.write(adalight(self._frame(cue, since_ms)))
 
     def _frame(self, cue: Cue, since_ms: float) -> Frame:
@@ -123,7 +123,7 @@ class WledStrip:
 def preset_state(
     presets: Mapping[str, int], cue: Cue, since_ms: float, brightness: float
 ) -> dict[str, object]:
-    """The strip's state for a cue so long after it began: its preset, or off without one."""
+    """WLED state for this time of a cue: its preset, or off without one."""
     preset = presets.get(cue.at(since_ms)[0].signal)
     if preset is None:
         return {"on": False}
@@ -131,12 +131,11 @@ def preset_state(
 
 
 class WledPresets:
-    """A strip that plays presets of its own.
+    """A strip that plays its own presets, numbered by signal.
 
-    One number a signal, kept in the strip by whoever made them.
-
-    A preset is sent when it changes, and again when the strip says that it was too busy, or has
-    started anew: it is asked for its state (`{"v":true}`) every ASK_S, and its `uptime` tells.
+    A preset is sent when it changes. It is sent again after an error message, which means that the
+    strip was busy, and after a restart. The strip's state is requested (`{"v":true}`) every ASK_S;
+    a smaller `uptime` shows a restart.
     """
 
     interval_s = 0.1
@@ -149,7 +148,7 @@ class WledPresets:
         port.write(bytes(len(_head(1))))
 
     def step(self, cue: Cue, since_ms: float) -> None:
-        """Ask, and send the preset of this moment where it is another one; raises DeviceLost."""
+        """Request the state when due, and send a changed preset; raises DeviceLost."""
         if self._steps % round(ASK_S / self.interval_s) == 0:
             self._say({"v": True})
         self._steps += 1
@@ -177,9 +176,9 @@ class WledPresets:
 
 
 def _info(line: str) -> JsonObject:
-    """What the strip tells of itself in an answer to `{"v":true}`.
+    """Return `info` of an answer to `{"v":true}`.
 
-    Empty for any other line, or a broken one.
+    Empty for any other line, and for an invalid one.
     """
     try:
         document = json.loads(line)
@@ -190,14 +189,14 @@ def _info(line: str) -> JsonObject:
 
 
 class StripInfo(NamedTuple):
-    """A strip that answered: what WLED it runs, and how many lamps it has."""
+    """A strip that answered: its WLED version and number of lamps."""
 
     version: str
     lamps: int
 
 
 def identify(port: Port, pause: Callable[[float], object]) -> StripInfo | None:
-    """What answers on an open port; None where nothing does.  Takes two seconds at most."""
+    """Ask what is on an open port; None without an answer. Takes at most two seconds."""
     port.write(bytes(len(_head(1))) + b'{"v":true}\n')
     for _ in range(20):
         pause(0.1)

@@ -1,10 +1,11 @@
 """Strips that run WLED, over the network: whole frames (DDP) or preset numbers (JSON over HTTP).
 
-DDP: http://www.3waylabs.com/ddp; how the firmware reads it: wled/WLED `wled00/e131.cpp`. Before
-its colours a packet has ten bytes: version and push flag, a number from 1 to 15, the type (RGB of 8
-bits each), the device, where its colours begin, and how many bytes they have. There is no answer,
-so that the strip is asked over HTTP (`/json/info`) whether it is there. The JSON API:
-https://kno.wled.ge/interfaces/json-api.
+Sources: DDP, http://www.3waylabs.com/ddp; the firmware's reader, wled/WLED `wled00/e131.cpp`; the
+JSON API, https://kno.wled.ge/interfaces/json-api.
+
+A DDP packet begins with ten bytes. They are version and push flag, a number from 1 to 15, the type
+(RGB, 8 bits each), the device, the offset and the length of the data. DDP has no answer, so
+`/json/info` is requested over HTTP to check that the strip is there.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ HTTP_PORT, DDP_PORT = 80, 4048
 PUSH, VERSION_1 = 0x01, 0x40
 RGB_8_BIT, DEFAULT_DEVICE = 0x0B, 1
 MOST_DATA = 1440
-"""Bytes of colours in a packet: 480 lamps, which fit into one of Ethernet's."""
+"""Bytes of colours in a packet: 480 lamps. It fits into an Ethernet frame."""
 ANSWER_S = 2.0
-"""Longest wait for an answer; a controller that is busy with a frame takes a tenth of it."""
+"""Time limit of an answer; a controller that is busy with a frame takes a tenth of it."""
 MOST_ANSWER = 64 << 10
 FIND_S = 3.0
-"""Time in which strips tell who they are: one that told it just now says nothing for a second."""
+"""Duration of the search. A strip that has just announced itself is silent for a second."""
 SERVICE = "_wled._tcp.local."
 
 
 class Address(NamedTuple):
-    """Where a strip is, with the ports of its pages and of its frames."""
+    """Address of a strip, with the ports for HTTP and DDP."""
 
     host: str
     http_port: int = HTTP_PORT
@@ -52,20 +53,20 @@ class Address(NamedTuple):
 
 
 class Controller:
-    """What answers at an address."""
+    """A WLED controller, over HTTP."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
 
     def info(self) -> JsonObject:
-        """What the strip tells of itself; raises DeviceLost where no WLED answers."""
+        """Return the strip's `info`; raises DeviceLost if no WLED answers."""
         info = self._ask("GET", "/json/info", None)
         if not isinstance(info, dict) or info.get("brand", "WLED") != "WLED" or "ver" not in info:
             raise self._device_lost("what answers there is no WLED")
         return info
 
     def tell(self, state: Mapping[str, object]) -> None:
-        """Change the state of the strip; raises DeviceLost."""
+        """Change the strip's state; raises DeviceLost."""
         self._ask("POST", "/json/state", json.dumps(state))
 
     def _ask(self, method: str, path: str, body: str | None) -> object:
@@ -91,7 +92,7 @@ class Controller:
 
 
 def identify(address: Address) -> StripInfo:
-    """What answers at an address; raises DeviceLost."""
+    """Ask what is at an address; raises DeviceLost."""
     info = Controller(address).info()
     leds = info.get("leds")
     count = leds.get("count") if isinstance(leds, dict) else None
@@ -99,9 +100,9 @@ def identify(address: Address) -> StripInfo:
 
 
 def packets(frame: Frame, number: int) -> list[bytes]:
-    """A frame (n, 3) as DDP packets; the last one says that it is to be shown.
+    """Encode a frame (n, 3) as DDP packets; the last has the push flag, which displays it.
 
-    `number` counts from 1 to 15, so that the firmware leaves out what comes late.
+    `number` counts from 1 to 15; the firmware uses it to drop late packets.
     """
     data = frame.tobytes()
     found = []
@@ -114,7 +115,7 @@ def packets(frame: Frame, number: int) -> list[bytes]:
 
 
 class NetworkStrip:
-    """A strip round the board, frame by frame, as `hardware.backends.wled.WledStrip`."""
+    """A strip around the board, sent frame by frame, as `hardware.backends.wled.WledStrip`."""
 
     interval_s = 1 / FRAMES_PER_S
 
@@ -126,9 +127,9 @@ class NetworkStrip:
         brightness: float,
         supply_ma: float,
     ) -> None:
-        """`faces` says what the dice show now.
+        """`faces` returns what the dice show now.
 
-        `brightness` of 0 to 1 and `supply_ma` are never exceeded.  Raises DeviceLost.
+        `brightness`, 0 to 1, and `supply_ma` are upper limits. Raises DeviceLost.
         """
         self._strip, self._faces = strip, faces
         self._brightness, self._supply_ma = brightness, supply_ma
@@ -155,7 +156,7 @@ class NetworkStrip:
             raise DeviceLost(msg("connection lost ({raw})", raw=error)) from error
 
     def _watch(self) -> None:
-        """Ask whether the strip is there, until it is not."""
+        """Check every ASK_S that the strip answers, until it does not."""
         while self._device_lost is None and not self._closing.wait(ASK_S):
             try:
                 self._controller.info()
@@ -168,7 +169,7 @@ class NetworkStrip:
 
 
 class NetworkPresets:
-    """A strip that plays presets of its own, as `hardware.backends.wled.WledPresets`."""
+    """A strip that plays its own presets, as `hardware.backends.wled.WledPresets`."""
 
     interval_s = 0.1
 
@@ -183,7 +184,7 @@ class NetworkPresets:
         self._look()
 
     def step(self, cue: Cue, since_ms: float) -> None:
-        """Send the preset of this moment where it is another one; raises DeviceLost."""
+        """Send a changed preset; raises DeviceLost."""
         self._steps += 1
         if self._steps % round(ASK_S / self.interval_s) == 0:
             self._look()
@@ -193,7 +194,7 @@ class NetworkPresets:
             self._sent = wanted
 
     def _look(self) -> None:
-        """Ask how long the strip has been running: one that began anew is told its preset again."""
+        """Request the uptime; after a restart the preset is sent again."""
         uptime_s = self._controller.info().get("uptime")
         uptime_s = uptime_s if isinstance(uptime_s, int) else 0
         if uptime_s < self._uptime_s:
@@ -201,11 +202,11 @@ class NetworkPresets:
         self._uptime_s = uptime_s
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no connection is kept open."""
 
 
 def _connected(address: Address) -> socket.socket:
-    """A socket for frames; raises DeviceLost for a host that has no address."""
+    """Open a socket for frames; raises DeviceLost for a host without an address."""
     try:
         (family, kind, protocol, _, place), *_ = socket.getaddrinfo(
             address.host, address.ddp_port, type=socket.SOCK_DGRAM
@@ -221,9 +222,9 @@ def _connected(address: Address) -> socket.socket:
 
 
 def find_strips(wait_s: float = FIND_S, interfaces: list[str] | None = None) -> dict[str, str]:
-    """Addresses of the strips in this network, by their names; empty where none tells of itself.
+    """Find strips by mDNS: addresses by name, empty if none is announced.
 
-    Raises InputError where zeroconf, which asks for them, is not installed.
+    Raises InputError where zeroconf is not installed.
     """
     try:
         from zeroconf import ServiceBrowser, Zeroconf
@@ -259,10 +260,9 @@ def _place(asked: Zeroconf, name: str) -> tuple[str, str] | None:
 
 
 def address_of(host: str, find: Callable[[], Mapping[str, str]] = find_strips) -> str:
-    """The address of a strip: as it is given, or of the strip with this name in the network.
+    """Return the address of a strip: the given one, or that of the strip with this name.
 
-    For an empty host, that of the only strip there is. Raises InputError, with those that there
-    are.
+    For an empty host, the only strip in the network. Raises InputError that lists the strips found.
     """
     if "." in host or ":" in host or host == "localhost":
         return host

@@ -1,1 +1,1 @@
-"""Stand-ins for hardware: they keep what they were told."""
+"""Fake devices that record what they are told."""

@@ -1,9 +1,7 @@
-"""Serial devices that are not there.
+"""Fake serial devices: a pseudo-terminal with a firmware that reads as the real one does.
 
-A pseudo-terminal with a firmware behind it that reads as the real one does.
-
-Nothing happens by itself: what was sent is read when `SerialDouble.pump` is called, so a device
-that never reads is one that is not pumped.
+Nothing runs by itself: input is read when `SerialDouble.pump` is called. A device that never reads
+is one that is not pumped.
 """
 
 from __future__ import annotations
@@ -25,21 +23,20 @@ Rgb = tuple[int, int, int]
 
 
 class Firmware(Protocol):
-    """What is behind the port."""
+    """Firmware behind a serial port."""
 
     def feed(self, byte: int) -> bytes:
-        """Take a byte as it comes from the wire; what is answered."""
+        """Process one byte from the wire; returns the answer."""
 
     def restart(self) -> None:
-        """Begin anew, as after a loss of power."""
+        """Restart, as after a loss of power."""
 
 
 class WledFirmware:
-    """WLED's reading of its serial port, byte by byte.
+    """WLED's reader of its serial port, byte by byte.
 
-    It has the same states and the same single-byte commands.
-
-    Source: wled/WLED `wled00/wled_serial.cpp` (`handleSerial`) and `udp.cpp` (`setRealtimePixel`).
+    It has the firmware's states and single-byte commands. Source: wled/WLED
+    `wled00/wled_serial.cpp` (`handleSerial`) and `udp.cpp` (`setRealtimePixel`).
     """
 
     BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
@@ -47,16 +44,16 @@ class WledFirmware:
     def __init__(self, leds: int, baud: int = 115200) -> None:
         self._leds, self._start_baud = leds, baud
         self.busy = False
-        """Its JSON buffer is taken by somebody else."""
+        """True while the JSON buffer is in use elsewhere."""
         self.restart()
 
     def restart(self) -> None:
         self.pixels: list[Rgb] = [(0, 0, 0)] * self._leds
         self.baud = self._start_baud
         self.shown = 0
-        """Frames that were shown."""
+        """Number of frames shown."""
         self.states: list[JsonObject] = []
-        """JSON that was obeyed."""
+        """JSON commands executed."""
         self.streaming = False
         self.uptime_s = 1
         self._state = "A"
@@ -66,7 +63,7 @@ class WledFirmware:
         self._skip = False
 
     def feed(self, byte: int) -> bytes:
-        if self._skip:  # after JSON, the byte behind it is thrown away unread
+        if self._skip:  # the byte after JSON is discarded
             self._skip = False
             return b""
         reading = getattr(self, f"_in_{self._state}")
@@ -151,17 +148,17 @@ class WledFirmware:
 
 
 class SerialDouble:
-    """A serial port under a name of its own, which can be unplugged and plugged in again."""
+    """A serial port under its own name, which can be unplugged and plugged in again."""
 
     def __init__(self, path: Path, firmware: Firmware) -> None:
         self.path, self.firmware = path, firmware
         self.sent = bytearray()
-        """All bytes that came."""
+        """All bytes received."""
         self._master: int | None = None
         self.plug()
 
     def plug(self) -> None:
-        """Be there; the firmware begins anew."""
+        """Plug in; the firmware restarts."""
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)
@@ -170,7 +167,7 @@ class SerialDouble:
         self.firmware.restart()
 
     def unplug(self) -> None:
-        """Be gone, with all that was not read."""
+        """Unplug; unread data are lost."""
         if self._master is not None:
             self.path.unlink(missing_ok=True)
             os.close(self._master)
@@ -178,9 +175,9 @@ class SerialDouble:
             self._master = None
 
     def pump(self, timeout_s: float = 0.0, most: int = 1 << 20) -> int:
-        """Read what has come, at most `most` bytes; how many there were.
+        """Read the received data, at most `most` bytes; returns their number.
 
-        Waits for the first one for so long.
+        Waits up to `timeout_s` for the first byte.
         """
         count = 0
         while (
@@ -195,14 +192,14 @@ class SerialDouble:
         return count
 
     def say(self, data: bytes) -> None:
-        """Send this of its own accord; what nobody reads is lost, as on a wire."""
+        """Send data unasked; they are lost if nobody reads them, as on a wire."""
         if data and self._master is not None:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, data)
 
     @property
     def waiting(self) -> int:
-        """Bytes that were sent to it and not read yet."""
+        """Number of bytes sent to it and not read yet."""
         count = array.array("i", [0])
         if self._master is not None:
             fcntl.ioctl(self._master, termios.FIONREAD, count)

@@ -1,6 +1,6 @@
-"""Hardware that is not there, for trials and for tests.
+"""Fake devices for trials and tests.
 
-It keeps to the limits of the real thing, and remembers what it did.
+They have the limits of the real devices, and record what they did.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from table.languages import Language
 
 
 class FakeLamps:
-    """Remembers every cue in `cues`; a cue that is shown again is one."""
+    """Records every cue in `cues`; an equal cue in succession is recorded once."""
 
     def __init__(self) -> None:
         self.error = ""
@@ -37,7 +37,7 @@ class FakeLamps:
 
 
 class FakeDice:
-    """Remembers in `shown` what the dice showed."""
+    """Records in `shown` the faces of the dice."""
 
     def __init__(self, count: int = 2) -> None:
         self.error, self.count = "", count
@@ -52,7 +52,7 @@ class FakeDice:
 
 
 class FakeButtons:
-    """Buttons with contacts that bounce, pressed by `press` on a clock of their own."""
+    """Buttons with bouncing contacts, pressed by `press` on their own clock."""
 
     BOUNCES_MS = (0.0, 0.8, 1.5, 3.0, 4.5)
 
@@ -66,16 +66,16 @@ class FakeButtons:
         self._tell = tell
 
     def press(self, button: str, held_ms: float = 100.0, after_ms: float = 1000.0) -> None:
-        """Press a button for so long; `after_ms` goes by before the next press."""
+        """Press a button for `held_ms`, then let `after_ms` pass."""
         self.hold(button, held_ms)
         self.release(button, after_ms)
 
     def hold(self, button: str, held_ms: float) -> None:
-        """Press a button, and hold it for so long already."""
+        """Press a button and hold it for `held_ms`, without releasing it."""
         self._turn(button, True, held_ms)
 
     def release(self, button: str, after_ms: float = 1000.0) -> None:
-        """Let a button go; `after_ms` goes by."""
+        """Release a button, then let `after_ms` pass."""
         self._turn(button, False, after_ms)
 
     def _turn(self, button: str, down: bool, wait_ms: float) -> None:
@@ -84,7 +84,7 @@ class FakeButtons:
         self._report(self._buttons[button].tick(self.now_ms))
 
     def _contact(self, button: str, down: bool) -> None:
-        """The level goes to and fro before it stands."""
+        """Change the level, with bounces."""
         for bounce, bounce_ms in enumerate(self.BOUNCES_MS):
             self._report(
                 self._buttons.setdefault(button, Presses(button)).edge(
@@ -101,7 +101,7 @@ class FakeButtons:
 
 
 class FakeBuzzer:
-    """Remembers in `played` what was to be heard."""
+    """Records in `played` the cues that it was given."""
 
     def __init__(self) -> None:
         self.error = ""
@@ -111,11 +111,11 @@ class FakeBuzzer:
         self.played.append(cue)
 
     def close(self) -> None:
-        """There is nothing to let go."""
+        """Do nothing."""
 
 
 class FakeOutput:
-    """Remembers in `shown` what it showed."""
+    """Records in `shown` what it was given."""
 
     def __init__(self) -> None:
         self.error = ""
@@ -125,11 +125,11 @@ class FakeOutput:
         self.shown.append(board)
 
     def close(self) -> None:
-        """There is nothing to let go."""
+        """Do nothing."""
 
 
 class FakeCalliper:
-    """A calliper that is read by `send`."""
+    """A calliper whose lines are given by `send`."""
 
     def __init__(self) -> None:
         self.error = ""
@@ -139,7 +139,7 @@ class FakeCalliper:
         self._tell = tell
 
     def send(self, line: str) -> None:
-        """A line as a calliper sends it; what is no length is not told of."""
+        """Take a line as a calliper sends it; one that is no length is ignored."""
         if reading := parse_reading(line):
             self._tell(reading)
 
@@ -148,7 +148,7 @@ class FakeCalliper:
 
 
 class FakeVoice:
-    """Remembers in `message` what was said."""
+    """Records in `message` what was said."""
 
     def __init__(self, language: Language = "en") -> None:
         self.language = language
@@ -166,9 +166,9 @@ class FakeVoice:
 
 
 class FakeBroker:
-    """Remembers in `kept` what is retained by topic, and in `passed` what only went by.
+    """Records retained messages by topic in `kept`, and others in `passed`.
 
-    `connect` and `cut` make a connection and lose it, `publish` is what somebody else sends.
+    `connect` and `cut` make and lose a connection; `publish` is a message of another client.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class FakeBroker:
         self._tell: Callable[[str, bytes], object] = lambda _topic, _payload: None
 
     def connect(self) -> None:
-        """A new connection to a broker that keeps nothing over a restart."""
+        """Connect to a broker that keeps nothing over a restart."""
         self.kept.clear()
         self.connected, self.error = True, ""
         self.connections += 1
@@ -197,7 +197,7 @@ class FakeBroker:
         self.connected, self.error = False, error
 
     def publish(self, topic: str, payload: bytes) -> None:
-        """A message of somebody else, which is told of if its topic is listened to."""
+        """Deliver a message of another client if its topic is subscribed."""
         if self.connected and topic in self._topics:
             self._tell(topic, payload)
 
