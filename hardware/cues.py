@@ -46,7 +46,8 @@ LAMP_RGB: dict[str, Rgb] = {
     "grey": (90, 90, 90),
 }
 """Lamp colour of each piece colour, 0 to 255. Black pieces have a dim warm white, as light cannot
-be black."""
+be black.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ TUNES: dict[Signal, Tune] = {
 }
 """Every signal's look; that of `choice` is the first answer's (`Cue.rhythm`).
 
-No two rhythms are alike, and none flashes more than three times in any second (WCAG 2.3.1)."""
+No two rhythms are alike, and none flashes more than three times in any second (WCAG 2.3.1).
+"""
 
 
 @dataclass(frozen=True, slots=True)

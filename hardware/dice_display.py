@@ -17,7 +17,8 @@ PIPS: dict[int, tuple[int, ...]] = {
     6: (1, 1, 1, 0, 1, 1, 1),
 }
 """Lamps of each value: top left, middle left, bottom left, centre, top right, middle right, bottom
-right. 0 is dark."""
+right. 0 is dark.
+"""
 _PLACES = ((0, 0), (1, 0), (2, 0), (1, 1), (0, 2), (1, 2), (2, 2))
 
 

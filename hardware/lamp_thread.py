@@ -82,9 +82,8 @@ class LampThread:
         self._thread.join(LEAVE_S)
 
     def _run(self) -> None:
-        # Always wait the full interval, even after a new cue: a device that is sent more than it
-        # can
-        # take falls behind.
+        # Always wait the full interval, even after a new cue: a device that is sent too much falls
+        # behind.
         while not self._closing.wait(self._step()):
             pass
         self._step()
@@ -98,9 +97,8 @@ class LampThread:
             with self._lock:  # after opening, which may take long
                 cue, since_ms = self._cue, 1000 * (self._clock() - self._begun_s)
             self._device.step(cue, since_ms)
-            # The next step is due one interval after this one was, so that a late step does not
-            # delay
-            # all others.
+            # The next step is due one interval after this one was, so that a late step delays no
+            # others.
             self._due_s = max(self._due_s + self._device.interval_s, self._clock())
             why, wait_s = "", self._due_s - self._clock()
         except Exception as error:  # drivers raise anything; the device is reopened

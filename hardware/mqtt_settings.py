@@ -18,7 +18,8 @@ from table.messages import msg
 
 Command = Literal["rule", "appeal", "pause", "resume", "next"]
 """Commands that a message may contain, named as buttons; `pause` and `resume` are the two halves of
-`rule`."""
+`rule`.
+"""
 COMMANDS: tuple[Command, ...] = get_args(Command)
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 """Default port by scheme of a broker's address; `mqtts` uses TLS."""

@@ -31,7 +31,8 @@ Part = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Milliamps = Annotated[float, msgspec.Meta(ge=50, le=100_000)]
 HEADER = range(2, 28)
 """Usable GPIO numbers. GPIO 0 and 1 belong to the memory of add-on boards (raspberrypi/hats, "ID_SD
-and ID_SC PINs")."""
+and ID_SC PINs").
+"""
 WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
 """Speeds of WLED's serial port in baud (`wled_serial.cpp`)."""
 PLUGIN = "plugin"

@@ -48,7 +48,8 @@ _BYTES = (
     + (1,) * 0x1B  # 0x15 to 0x2F: states that are on or off, and percentages
 )
 """Length in bytes of each object with an id below the button's. Objects are sent in ascending order
-of their ids."""
+of their ids.
+"""
 
 STARTED_S = 2.0
 """Broadcasts within this time of the first scan's start are ignored: BlueZ may repeat old ones."""

@@ -37,10 +37,12 @@ PACKAGES: dict[Library, str] = {
     "mock": "python3-gpiozero",
 }
 """Debian package of each library. PyPI has no lgpio for Python 3.13, which Raspberry Pi OS Trixie
-has."""
+has.
+"""
 LG_WD = "LG_WD"
 """Environment variable with the working directory in which lgpio creates a pipe; default: the
-current one (joan2937/lg issues 12 and 22)."""
+current one (joan2937/lg issues 12 and 22).
+"""
 
 
 def open_pins(library: Library) -> Factory:

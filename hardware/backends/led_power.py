@@ -8,7 +8,8 @@ from hardware.backends.led_strip import Frame
 
 CHANNEL_MA = 20.0
 """Current of one fully lit colour channel, in mA. A white WS2812 lamp draws 60 mA; WLED assumes 55
-mA, so this is the safe side."""
+mA, so this is the safe side.
+"""
 IDLE_MA = 1.0
 """Current of a dark lamp, in mA."""
 

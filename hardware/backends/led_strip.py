@@ -52,7 +52,8 @@ class Strip:
         self._at = np.arange(leds)
         self.marked = lru_cache(maxsize=256)(self._marked)
         """Indexes of the lamps that show a mark: both ends of a line, or a spot's file and row.
-        Cached, as every frame needs them."""
+        Cached, as every frame needs them.
+        """
         self._by_corner = np.isin(
             self._at, [led for corner in corners for led in self._near(corner, max(1, leds // 40))]
         )

@@ -41,7 +41,8 @@ ASK_S = 1.0
 """Interval of the question `hello` to a board that has not answered."""
 STARTS_S = 3.0
 """Time without an answer after opening the port until it is an error. Many boards restart when
-their port is opened."""
+their port is opened.
+"""
 AGAIN_S = 2.0
 """Interval at which the whole state is sent again, to repair lines that were garbled."""
 

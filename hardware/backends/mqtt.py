@@ -75,11 +75,13 @@ class MqttBroker:
         self._says = not try_only
         self._instance = f"{time_ns():020d}-{token_hex(4)}"
         """Id of this program. Of two programs with the same table name, the one with the greater id
-        stays."""
+        stays.
+        """
         self._clock, self._begun_s = clock, clock()
         self._lock = threading.RLock()
         """Held while sending, connecting and disconnecting, so that nothing interleaves with the
-        start of a connection."""
+        start of a connection.
+        """
         self._topics: tuple[str, ...] = ()
         self._tell: Tell = lambda _topic, _payload: None
         self._up, self._closing, self._error = False, False, ""

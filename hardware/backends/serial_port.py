@@ -20,10 +20,12 @@ WRITE_S = 0.5
 """Time limit of a write; a device that exceeds it is lost."""
 DRAIN_TURNS, DRAIN_TURN_S = 50, 0.004
 """Number and length in s of the waits for unsent data on closing. The last frame, which turns the
-lamps off, fits."""
+lamps off, fits.
+"""
 FAILURES = (serial.SerialException, OSError, termios.error, TypeError)
 """Exceptions of pyserial for a device that is gone. `termios.error` is no OSError, and a port
-closed meanwhile gives a TypeError."""
+closed meanwhile gives a TypeError.
+"""
 BY_ID = Path("/dev/serial/by-id")
 """Folder of Linux's persistent port names."""
 KEPT_BYTES = 16384

@@ -14,7 +14,8 @@ from table.messages import msg
 PROGRAM = "espeak-ng"
 LONGEST_MS = 15_000
 """Time limit of a sentence, longer than any announcement. After it the program's exit code is
-checked."""
+checked.
+"""
 ENDS_S = 2.0
 """Time limit for the program to end after SIGTERM."""
 

@@ -1,4 +1,4 @@
-"""Choose an answer with a button: step through the offered answers, then take one."""
+"""Choose an answer with a button: step through the offered answers, then confirm one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST
 
 @dataclass(frozen=True, slots=True)
 class AnswerSelection:
-    """The state of choosing while a question is open.
+    """State of the choice while a question is open.
 
-    `count` is the place of the answer that is pointed at, 1 for the first; 0 for none yet, or none
-    again. With `likeliest` the first answer is the likeliest one, and is taken where none is
-    pointed at.
+    `count` is the place of the selected answer, 1 for the first, 0 for none. With `likeliest`, the
+    first answer is confirmed if none is selected.
     """
 
     question: int
@@ -27,9 +26,9 @@ class AnswerSelection:
 
     @classmethod
     def begin(cls, question: Record | None) -> AnswerSelection | None:
-        """The state at the start of an open question.
+        """Return the state at the start of an open question.
 
-        None where there is no question, nothing to choose from, or the host decides.
+        None without a question or choices, or if the host has to decide.
         """
         if (
             question is None
@@ -50,16 +49,16 @@ class AnswerSelection:
         return question is not None and question.seq == self.question
 
     def step(self) -> AnswerSelection:
-        """The state that points at the next answer; after the last one, at none."""
+        """Select the next answer; after the last one, none."""
         return replace(self, count=(self.count + 1) % (len(self.labels) + 1))
 
     @property
     def label(self) -> str:
-        """The answer that is pointed at; empty for none."""
+        """Label of the selected answer; empty for none."""
         return self.labels[self.count - 1] if self.count else ""
 
     def player(self, players: Sequence[str]) -> str | None:
-        """The player whose lamp stands for this answer: the only one whom it names."""
+        """The only player named in the selected answer, whose lamp stands for it; else None."""
         named = [
             player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)
         ]
@@ -67,11 +66,11 @@ class AnswerSelection:
 
     @property
     def may_take(self) -> bool:
-        """True if an answer is pointed at, or the first one is the likeliest."""
+        """True if an answer is selected, or the first one is the likeliest."""
         return bool(self.count) or self.likeliest
 
     def answer(self, decided_by: str) -> Answer:
-        """The command that takes the answer that is pointed at, or else the likeliest."""
+        """Return the command that confirms the selected answer, or else the likeliest."""
         return Answer(
             question=self.question, label=self.label or self.labels[0], decided_by=decided_by
         )

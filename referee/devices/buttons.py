@@ -1,4 +1,4 @@
-"""What buttons mean: a pure function from a press and the session's ledger to commands."""
+"""Map presses of buttons to commands: a pure function of the press and the session."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from referee.sessions.state import SessionState
 
 
 def commands_of(press: Press, ledger: SessionState, dice: int) -> tuple[Command, ...]:
-    """What to tell the referee, in the name of who pressed; nothing for a press without meaning.
+    """Return the commands of a press, in the name of its `by`; none if it has no meaning now.
 
-    `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take
-    back the last ruling, or the open question.  `next`: the next game once one is over; in
-    one that is not over, what the game has for it.  `pause` and `resume` do what they say.
-    `die`: the game's die, at once, where it waits for one; held, all `dice`, for nothing.
+    `rule`: judge the table again, or resume; held: pause. `appeal`: undo the last ruling, or
+    withdraw the open question. `next`: the next game after the end, before it what the game
+    defines. `pause` and `resume` do so. `die`: roll the game's die when it is due; held: roll all
+    `dice` without effect on the game.
     """
     by = press.by
     match press.button, press.kind:
@@ -28,7 +28,7 @@ def commands_of(press: Press, ledger: SessionState, dice: int) -> tuple[Command,
             return (Resume(decided_by=by),) if ledger.paused else ()
         case "appeal", "short":
             undo = Undo(decided_by=by)
-            # Anybody can press it, and a vote that is not revealed is taken back by its voter only.
+            # Anybody can press it, but only the voter may take back a hidden vote.
             return () if affected_votes(ledger, undo).voters else (undo,)
         case "next", "short":
             return _next(ledger, by)
@@ -49,7 +49,7 @@ def _next(ledger: SessionState, by: str) -> tuple[Command, ...]:
 
 
 def roller(ledger: SessionState) -> str | None:
-    """Whose die the game waits for; None where it waits for none, or stands still."""
+    """Player whose roll is due; None if there is none, or during a pause or a question."""
     if ledger.paused or ledger.question is not None:
         return None
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())

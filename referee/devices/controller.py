@@ -1,7 +1,7 @@
 """Run lamps, dice, buttons and calliper beside a session.
 
-They read the same records as everybody else and change the session by commands only. Nothing here
-runs in the referee's thread, which neither calls this module nor waits for it.
+They read the session's records, and change it by commands only. Nothing here runs in the referee's
+thread, which neither calls this module nor waits for it.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from table.messages import Word, in_a_row, msg
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
-"""How long lamps wait for a record before they look at the referee's status."""
+"""Longest wait for a record in s, between two checks of the referee's status."""
 NOT_NOW = Cue("refused")
-"""What the buzzer plays for a press that means nothing now."""
+"""Sound of a press that has no effect now."""
 
 
 class ObservedSession(Protocol):
@@ -69,14 +69,14 @@ class ObservedReferee(Protocol):
 
     @property
     def latest(self) -> RefereeStatus:
-        """What the referee sees and does now."""
+        """The referee's current status."""
 
     def point_at(self, question: int, label: str) -> None:
         """As `LiveState.point_at`."""
 
 
 class Companion:
-    """Runs devices beside a session in two threads: one shows and speaks, one reads the buttons."""
+    """Runs devices beside a session in two threads, one for output and one for input."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Companion:
     ) -> None:
         """The caller opens and closes the devices.
 
-        `say` is told which parts stop working, and when they work again.
+        `say` is told when parts fail, and when they work again.
         """
         self._devices, self._session, self._referee, self._board = devices, session, referee, board
         self._say, self._errors = say, dict[str, list[str]]()
@@ -102,11 +102,11 @@ class Companion:
         self._last_shown: tuple[object, ...] = ()
         self._scored: tuple[object, ...] = ()
         self._board_shown: Scoreboard | None = None
-        """What the score that an output shows was made from, and that score."""
+        """Score shown by an output; `_scored` is the state that it was made from."""
         self._chosen_before: AnswerSelection | None = None
         self._failure = ""
         self._used_ms = -1.0
-        """When the press began that was acted on already: its later events mean nothing more."""
+        """Time of the press that was acted on; its later events are ignored."""
         self._tumbler = Tumbler(devices.dice) if devices.dice else None
         self._mqtt = (
             TableAtBroker(devices.mqtt, session, referee, self._inbox.put) if devices.mqtt else None
@@ -126,11 +126,11 @@ class Companion:
 
     @property
     def rolling(self) -> bool:
-        """Do the dice tumble still?"""
+        """True while the dice are animated."""
         return self._tumbler is not None and self._tumbler.playing
 
     def start(self) -> None:
-        """Begin to show and to listen."""
+        """Start both threads."""
         if self._devices.buttons:
             self._devices.buttons.listen(self._inbox.put)
         if self._devices.calliper:
@@ -152,17 +152,17 @@ class Companion:
             self._tumbler.close()
 
     def _follow_session(self) -> None:
-        """Show cues and rolls, and report parts that do not work, until the session is closed."""
+        """Show cues and rolls, and report failing parts, until the session is closed."""
         after = self._session.ledger.seq
         while not (self._stopping.is_set() or self._session.closed):
             try:
                 self._session.wait(after, POLL_S)
-                # The state may be newer than what the wait returned: its own records are shown.
+                # The state may be newer than the records returned: show the records up to it.
                 ledger = self._session.ledger
                 records = tuple(
                     record for record in self._session.wait(after, 0) if record.seq <= ledger.seq
                 )
-                # First of all: a record that cannot be shown is not met again.
+                # Set it first, so that a record that cannot be shown is not tried again.
                 after = records[-1].seq if records else after
                 self._complain()
                 self._show_news(records, ledger)
@@ -171,7 +171,7 @@ class Companion:
                 self._stopping.wait(POLL_S)
 
     def _show_news(self, records: tuple[Record, ...], ledger: SessionState) -> None:
-        """Show what changed by these records, or by what the referee and people do.
+        """Show changes due to these records, the referee's status, or a choice in progress.
 
         `ledger` is the state after the last record; `records` may be empty.
         """
@@ -207,9 +207,9 @@ class Companion:
         self._scored, self._board_shown = now, board
 
     def _fail(self, error: Exception) -> None:
-        """Report an unexpected error, once for several equal ones in a row.
+        """Report an unexpected error, once for equal ones in a row.
 
-        Later events are still handled and shown.
+        Later events are still handled.
         """
         message = error_summary(error)
         if message != self._failure:
@@ -223,7 +223,7 @@ class Companion:
         self._failure = message
 
     def _complain(self) -> None:
-        """Report parts that do not work, once for each reason, and when they work again."""
+        """Report failing parts, once for each reason, and when all work again."""
         errors: dict[str, list[str]] = {}
         tumbling = {"dice": self._tumbler.failed} if self._tumbler and self._tumbler.failed else {}
         for part, why in (tumbling | self._devices.errors).items():
@@ -237,11 +237,10 @@ class Companion:
         self._errors = errors
 
     def _document(self, ledger: SessionState, records: tuple[Record, ...]) -> Mapping[str, Any]:
-        """The engine's document of the state, cached until the state changes.
+        """Return the engine's document of the state, cached until the state changes.
 
-        A record that brings the document is used as it is. Computing one takes up to 1 or 2 ms in
-        some games, and the referee might have to wait for it: one thread of Python computes at a
-        time.
+        A record's own document is used if it has one. Computing it takes up to 2 ms in some games,
+        and blocks the referee's thread, as only one Python thread computes at a time.
         """
         if ledger.state is not self._document_state:
             brought = (
@@ -258,10 +257,9 @@ class Companion:
     def _cue(
         self, ledger: SessionState, status: Status, news: Record | None, document: Mapping[str, Any]
     ) -> Cue:
-        """The cue to show now.
+        """Return the cue to show now.
 
-        While people choose or measure an answer to the open question, the cue shows how far they
-        are, whatever the camera sees meanwhile.
+        While an answer to the open question is chosen or measured, the cue shows the progress.
         """
         cue, measuring, choosing = (
             cue_of(ledger, status, news, self._board, document),
@@ -286,7 +284,7 @@ class Companion:
         return cue
 
     def _roll(self, records: tuple[Record, ...]) -> None:
-        """Let the dice show the newest roll, which is in the log already."""
+        """Animate the newest roll, which is in the log already."""
         rolls = [
             dice
             for record in records
@@ -296,7 +294,7 @@ class Companion:
             self._tumbler.show(tuple(rolls[-1]))
 
     def _say_verdict(self, records: tuple[Record, ...]) -> None:
-        """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
+        """Speak the newest verdict, once; for a correction, only that there was one."""
         if (voice := self._devices.voice) is None:
             return
         decisions = filter(None, (decision_of(record.event) for record in records))
@@ -311,7 +309,7 @@ class Companion:
             self._devices.buzzer.play(cue)
 
     def _listen(self) -> None:
-        """Do what people ask for, one input after the other."""
+        """Process inputs one after the other."""
         while (message := self._inbox.get()) is not None:
             done, why_not = self._obey(message)
             if not done and self._devices.buzzer:
@@ -320,7 +318,7 @@ class Companion:
                 self._mqtt.answer(message, why_not)
 
     def _obey(self, message: Press | Reading) -> tuple[bool, str]:
-        """Do what people ask for; whether it is done, and why not."""
+        """Process an input; returns whether it had an effect, and why not."""
         try:
             done = (
                 self._obey_reading(message)
@@ -338,13 +336,13 @@ class Companion:
         return done, "" if done else msg("that is not possible now; nothing was done")
 
     def _obey_press(self, press: Press) -> bool:
-        """True if the press did something, or needs no answer."""
+        """Process a press; true if it had an effect or needs no answer."""
         ledger = self._session.ledger
         if press.kind != "down" and press.at_ms == self._used_ms:
             return True
         match press.button, press.kind:
             case "next", _ if ledger.question is not None and not ledger.paused:
-                # At once, and again with a second press that is close behind the first.
+                # On the press itself, and again for the second press of a double one.
                 done = press.kind != "down" or self._chosen(press, take=False)
             case "rule", "short" if ledger.question is not None and not ledger.paused:
                 done = self._chosen(press, take=True)
@@ -362,9 +360,9 @@ class Companion:
         return done or press.kind == "down"
 
     def _chosen(self, press: Press, take: bool) -> bool:
-        """Point at the next answer of the open question, or take the one that is pointed at.
+        """Select the next answer of the open question, or confirm the selected one.
 
-        False where there is none.
+        False if there is none.
         """
         question = self._session.ledger.question
         choosing = (

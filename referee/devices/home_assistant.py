@@ -1,8 +1,8 @@
-"""How Home Assistant finds a table at the broker: its discovery of a whole device by one document.
+"""Discovery document by which Home Assistant finds a table at the broker.
 
 Source: home-assistant.io/integrations/mqtt ("Device discovery payload"), since Home Assistant
-2024.11, and the pages of its components sensor, binary_sensor, event and button. The tests hold the
-document against these rules (tests/referee/devices/home_assistant.json).
+2024.11, and the pages of its components sensor, binary_sensor, event and button. The tests check
+the document against these rules (tests/referee/devices/home_assistant.json).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from table.languages import Language, translation
 from table.messages import Message, phrase
 
 SEATS = 6
-"""Scores of at most so many players are sensors of their own."""
+"""Most players whose scores are sensors."""
 LONGEST = 255
-"""Characters of a state that Home Assistant keeps (`MAX_LENGTH_STATE_STATE`)."""
+"""Longest state, in characters, that Home Assistant keeps (`MAX_LENGTH_STATE_STATE`)."""
 BUTTONS: dict[str, tuple[Message, str]] = {
     "rule": (phrase("Rule now"), "mdi:gavel"),
     "appeal": (phrase("Undo the last ruling"), "mdi:undo"),
@@ -29,24 +29,24 @@ BUTTONS: dict[str, tuple[Message, str]] = {
     "resume": (phrase("Resume"), "mdi:play"),
     "next": (phrase("Next"), "mdi:skip-next"),
 }
-"""What the buttons are called, and their icons."""
+"""Names and icons of the buttons."""
 
 
 def birth_topic(settings: MqttSettings) -> str:
-    """Where Home Assistant says that it has started."""
+    """Topic on which Home Assistant announces its start."""
     return f"{settings.discovery}/status"
 
 
 def discovery_topic(settings: MqttSettings) -> str:
-    """Where the document is kept."""
+    """Topic of the discovery document."""
     return f"{settings.discovery}/device/rinkside_{settings.table}/config"
 
 
 def discovery(settings: MqttSettings, state: TableState, language: Language) -> JsonObject:
-    """The document by which Home Assistant makes a device of a table.
+    """Return the document from which Home Assistant creates a device for the table.
 
-    It names the players of this game: it is sent again for others. A component that is only named
-    by its platform is taken away, if it was there before.
+    It names the players of this game, so that it is sent again for others. A component with only a
+    platform removes an earlier one.
     """
     version = metadata.version("rinkside")
     identifier = f"rinkside_{settings.table}"
@@ -89,7 +89,7 @@ def _components(
             "json_attributes_template": f"{{{{ value_json.{of} | tojson }}}}",
         }
 
-    turn = "value_json.turn or 'None'"  # `None` makes a state unknown
+    turn = "value_json.turn or 'None'"  # Home Assistant shows `None` as unknown
     yield "turn", shown("sensor", phrase("Whose turn"), turn, "mdi:account-arrow-right")
     headline = f"value_json.ruling.headline[:{LONGEST}] or 'None'"
     yield (

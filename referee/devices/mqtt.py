@@ -1,8 +1,7 @@
-"""A table at a broker of a home's automation: its state out, presses of buttons in.
+"""Publish a table's state to a broker for home automation, and receive presses of buttons.
 
-It reads what the panel reads, and asks for something only as a button on the table does
-(`referee.devices.controller`): no message is a record. It runs in a thread of its own, in which it
-may wait for the network; nobody waits for it.
+It reads the same view as the panel, and acts only by presses, as a button on the table does
+(`referee.devices.controller`). It runs in its own thread, which may wait for the network.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from table.messages import any_of, msg
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
-"""How long a record is waited for before the connection and the referee's status are looked at."""
+"""Longest wait for a record in s, between two checks of the connection and the referee's status."""
 MOST_COMMANDS, WITHIN_S = 8, 4.0
-"""So many commands are taken within this time; others are refused."""
+"""Most commands within a time in s; further ones are refused."""
 LONGEST_COMMAND = 32
-"""Bytes; longer ones are refused without a look at them."""
+"""Longest command in bytes; longer ones are refused unread."""
 MOST_ANSWERS = 16
-"""Answers that wait to be sent; older ones are dropped."""
+"""Most answers waiting to be sent; the oldest are dropped."""
 BY = "a button over MQTT"
-"""Who decided, in the log."""
+"""Name of the sender in the log."""
 
 
 class ShownSession(Protocol):
@@ -60,11 +59,11 @@ class ShownReferee(Protocol):
 
     @property
     def latest(self) -> RefereeStatus:
-        """What the referee sees and does now."""
+        """The referee's current status."""
 
 
 class TableAtBroker:
-    """Keeps a broker's picture of a table true, and passes on what buttons there ask for."""
+    """Keeps a table's state at a broker up to date, and passes presses on."""
 
     def __init__(
         self,
@@ -81,10 +80,10 @@ class TableAtBroker:
         self._broker, self._session, self._referee = broker, session, referee
         self._settings, self._press, self._clock = broker.settings, press, clock
         self._sent: dict[str, str] = {}
-        """The newest that was said under each topic that is retained."""
+        """Last text sent on each retained topic."""
         self._connection = 0
         self._announced = session.view().seq
-        """The last record whose ruling was told of as an event."""
+        """Newest record whose ruling was published as an event."""
         self._shown: tuple[object, ...] = ()
         self._answers: deque[Answer] = deque(maxlen=MOST_ANSWERS)
         self._asked_s: deque[float] = deque()
@@ -93,7 +92,7 @@ class TableAtBroker:
         self._thread = threading.Thread(target=self._run, name="tell mqtt", daemon=True)
 
     def start(self) -> None:
-        """Begin to tell and to listen."""
+        """Subscribe to commands, and start to publish."""
         topics = [self._settings.topic("command"), *self._settings.buttons]
         if self._settings.discovery:
             topics.append(birth_topic(self._settings))
@@ -101,13 +100,13 @@ class TableAtBroker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End; what the broker keeps is left as it is."""
+        """Stop; retained messages stay at the broker."""
         self._broker.listen((), lambda _topic, _payload: None)
         self._stopping.set()
         self._thread.join()
 
     def answer(self, press: Press, why_not: str) -> None:
-        """Tell whoever pressed that it is done, or why it is not."""
+        """Answer a press that came over MQTT: done, or the reason why not."""
         if press.by == BY:
             self._answer(press.button, why_not)
 
@@ -124,15 +123,15 @@ class TableAtBroker:
                 records = self._session.wait(after, POLL_S)
                 after = records[-1].seq if records else after
                 self._publish_news()
-            except Exception as error:  # the next state may be one that can be told
+            except Exception as error:  # skip this state; the next one may be publishable
                 if (message := repr(error)) != failure:
                     logger.warning("mqtt: this state was skipped", exc_info=error)
                 failure = message
                 self._stopping.wait(POLL_S)
 
     def _publish_news(self) -> None:
-        """Say what the broker does not know yet."""
-        connection = self._broker.connections  # first: a newer one is noticed next time
+        """Publish what the broker does not have yet."""
+        connection = self._broker.connections  # first: a later one is noticed next time
         view, status = self._session.view(), self._referee.latest
         if not self._broker.connected:
             self._announced = view.seq
@@ -167,7 +166,7 @@ class TableAtBroker:
         self._announced = view.seq
 
     def _on_message(self, topic: str, payload: bytes) -> None:
-        """A message of somebody else; called from the broker's thread."""
+        """Process a message; called from the broker's thread."""
         settings = self._settings
         if topic == settings.topic("command"):
             self._commanded(payload)
@@ -196,7 +195,7 @@ class TableAtBroker:
         )
 
     def _is_within_rate(self, command: str) -> bool:
-        """False for a command too many; the first of these is answered."""
+        """False if there are too many commands; only the first refused one is answered."""
         now_s, asked = self._clock(), self._asked_s
         while asked and now_s - asked[0] >= WITHIN_S:
             asked.popleft()
@@ -221,10 +220,10 @@ class TableAtBroker:
 
 
 def _action(payload: bytes) -> str:
-    """What a button of zigbee2mqtt did: `{"action": "single"}`, or the bare word.
+    """Action of a zigbee2mqtt button: `{"action": "single"}`, or a plain word.
 
-    The word alone is what its topic `.../action` has, and any program that knows no JSON; empty
-    for everything else.
+    The plain word is the format of its topic `.../action`, and of programs without JSON. Empty for
+    anything else.
     """
     try:
         document = msgspec.json.decode(payload)

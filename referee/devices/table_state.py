@@ -1,8 +1,8 @@
-"""What a home's automation is told of a table: whose turn it is, scores, the last ruling, trouble.
+"""State of a table for home automation: whose turn it is, scores, the last ruling, errors.
 
-Only what the panel shows to everybody: no vote that is not revealed, no record, no picture. The
-shape is version 1 of docs/MQTT.md; a field that is taken away or changes its meaning makes a new
-version, a field more does not.
+It contains only what the panel shows to everybody: no hidden vote, no record, no picture. The
+format is version 1 of docs/MQTT.md. Removing or redefining a field makes a new version, adding one
+does not.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 def table_state(
     view: SessionView, status: RefereeStatus, language: Language, names: bool
 ) -> TableState:
-    """The state of a table in a language; players by their own `names`, or by colours only."""
+    """Return the state of a table in a language; players by their own `names`, or by colour."""
     people = view.names if names else {}
     player = "" if view.phase in ("over", "ended") else (view.next or "")
     return TableState(
@@ -103,7 +103,7 @@ def table_state(
 
 
 def scoreboard(view: SessionView, status: RefereeStatus, language: Language) -> Scoreboard:
-    """What an output shows of a table, with people's names."""
+    """Return the scoreboard for an output, with people's names."""
     now = table_state(view, status, language, names=True)
     scores = tuple(Score(one.player, one.name, one.points) for one in now.scores)
     headline = now.ruling.headline
@@ -111,7 +111,7 @@ def scoreboard(view: SessionView, status: RefereeStatus, language: Language) -> 
 
 
 def ruling_events(view: SessionView, after: int, language: Language) -> Iterator[RulingEvent]:
-    """The rulings after record `after`, the oldest first."""
+    """Return the rulings after record `after`, oldest first."""
     for verdict in reversed(view.verdicts):
         if verdict.seq > after:
             ruling = _ruling(verdict, view, language)
@@ -119,7 +119,7 @@ def ruling_events(view: SessionView, after: int, language: Language) -> Iterator
 
 
 def _ruling(verdict: Verdict, view: SessionView, language: Language) -> LastRuling:
-    # The headline of one that is not the newest is not known: the state is another one by now.
+    # The headline of an older ruling is unknown, as the state has changed since.
     newest = verdict is view.verdicts[0]
     headline = layers(verdict, view)[0] if newest else split_first(headline_sentence(verdict))[0]
     return LastRuling(
@@ -139,7 +139,7 @@ def _problem_text(status: RefereeStatus) -> str:
 
 
 def _player_name(player: str, people: Mapping[str, str], language: Language) -> str:
-    """A player's own name, or the colour in a language, with a capital letter."""
+    """A player's own name, or else the capitalized colour."""
     if not player:
         return ""
     word = translation(Message(Word(player)), language)

@@ -1,7 +1,7 @@
-"""Seats that a computer plays: it says what it wants to do whenever one of them is asked.
+"""Computer players: choose a move whenever their seat is asked.
 
-What has to be made on the table is only wished for, and people carry it out. What is only said,
-such as a vote, the computer says itself.
+A move on the table is only announced, and people carry it out. What is only said, such as a vote,
+is recorded at once.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from table.errors import InputError, LogFailed, message_of
 from table.messages import Message, msg
 
 THINK_S = 4.0
-"""Longest time to think about a move."""
+"""Time limit for choosing a move."""
 AGAIN_S = 1.0
-"""Time after which what could not be written is tried again."""
+"""Longest wait for a record in s; also the retry interval after a failed write."""
 
 
 class ComputerSeats:
-    """Computer players of a session, as its start names them; they think in a thread of their own.
+    """Computer players of a session, as its start names them, in a thread of their own.
 
-    It ends when the session is closed. `complain` tells people what went wrong: a player that fails
-    at a state is asked again at the next one.
+    It ends when the session is closed. `complain` reports errors: a player that fails in a state is
+    asked again in the next one.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class ComputerSeats:
         self._failed_at = ""
 
     def start(self) -> None:
-        """Begin to think, where any seat is a computer's."""
+        """Start the thread, if any seat is a computer's."""
         if self._session.ledger.started.computers:
             threading.Thread(target=self.run, name="computer players", daemon=True).start()
 
     def run(self) -> None:
-        """Think whenever something has happened, until the session is closed."""
+        """Act after every record, until the session is closed."""
         after = 0
         while not self._session.closed:
             for record in self._session.wait(after, AGAIN_S):
@@ -56,7 +56,7 @@ class ComputerSeats:
                 pass
 
     def act(self) -> bool:
-        """Choose for a seat that is asked now, if there is one; true if it is on record."""
+        """Choose for a seat that is asked now, if any; true if it was recorded."""
         ledger = self._session.ledger
         computer = facts(ledger.engine).computer_player
         seats = _seats(ledger)
@@ -70,7 +70,7 @@ class ComputerSeats:
                 return False
             chosen = self._choose(ledger, computer, asked[0])
         except LogFailed:
-            return False  # the referee tells it, and this is tried again
+            return False  # the referee reports it; this is tried again
         except ValueError as error:
             self._failed_at = situation
             if not self._session.closed:
@@ -79,13 +79,13 @@ class ComputerSeats:
             return False
         now = self._session.ledger
         if chosen and now.state == ledger.state and now.wish is None:
-            self._failed_at = situation  # what it said changed nothing
+            self._failed_at = situation  # the announcement changed nothing
         return chosen
 
     def _choose(self, ledger: SessionState, computer: ComputerPlayer, player: str) -> bool:
-        """Choose a move and put it on record, unless something happened meanwhile.
+        """Choose a move and record it; false if another record came first.
 
-        Raises ValueError where the game cannot, or its move is not legal.
+        Raises ValueError if the game fails, or its move is not legal.
         """
         began_s, engine, seed = self._clock_s(), ledger.engine, ledger.seq
         strength = ledger.started.computers[player]
@@ -113,7 +113,7 @@ class ComputerSeats:
 
 
 def _seats(ledger: SessionState) -> list[str]:
-    """Seats of computers; none where nothing may be done now, or one of them wants something."""
+    """Seats of computers; none if the game waits, or a wish is open."""
     waits = ledger.ended or ledger.paused or ledger.question or ledger.rolling
     if waits or ledger.outcome is not None or ledger.wish is not None:
         return []

@@ -1,6 +1,6 @@
-"""Judge the last table again with pieces as people correct them.
+"""Judge the last table again with people's corrections of its pieces.
 
-Nothing is put on record: people decide what follows.
+Nothing is recorded: people decide what follows.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from table.solids import lying, upright
 from table.table_config import Setup
 
 BY_HAND_SIGMA_MM, BY_HAND_SIGMA_DEG = 1.0, 3.0
-"""Standard deviation of a piece that people place on a drawing: what is closer than that is asked,
-not ruled.
+"""Standard deviations of a piece placed on a drawing. Distances closer than that lead to a
+question, not a ruling.
 """
 NUDGED = 0.051
-"""Places in mm and headings in degrees that differ by less are one: a page shows them to 0.1."""
+"""Places in mm and headings in degrees that differ by less are equal: a page shows them to 0.1."""
 
 
 @dataclass(frozen=True, slots=True)
 class PieceCorrection:
-    """A piece as people say it lies; `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`.
+    """A piece as corrected; `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`.
 
-    `index` is its number in the observation, None for one that was not detected.  `there` is False
+    `index` is its index in the observation, None for one that was not detected. `there` is False
     for a piece that is not on the table.
     """
 
@@ -55,27 +55,25 @@ class PieceCorrection:
 class CorrectedVerdict:
     """The verdict on the corrected table.
 
-    `choices`, a label and its moves each, may take the place of record `record`.
+    `choices`, (label, moves) each, may replace record `record`.
     """
 
     record: int
     message: str
     choices: tuple[tuple[str, tuple[str, ...]], ...]
     changes: tuple[str, ...]
-    """How the pieces differ from the reading, a sentence each."""
+    """Differences from the reading, a sentence each."""
     misread: tuple[Misread, ...] = ()
-    """Pieces of another kind than they were read as; the correction holds for as long as they lie
-    there.
-    """
+    """Pieces read as another kind. A correction holds while its piece stays in place."""
 
 
 def last_table(
     ledger: SessionState, ruled_on: JudgedTables[Observation]
 ) -> tuple[int, Observation]:
-    """The table that the last ruling by eye rests on, and the record that people may correct.
+    """Return the record that people may correct, and the table that it rests on.
 
-    Raises InputError where there is none that this program saw, a question is open, or something
-    was ruled or told since.
+    Raises InputError if this program saw no such table, a question is open, or something counted
+    since.
     """
     if ledger.question is not None:
         raise InputError(
@@ -84,8 +82,8 @@ def last_table(
                 " the pieces"
             )
         )
-    # A question that was taken back is no ruling: what was ruled on that table before it is put
-    # right.
+    # A withdrawn question is no ruling: the earlier ruling on that table is
+    # corrected.
     answered = {entry.question.seq for entry in ledger.standing if entry.question}
     seq, table = ruled_on.newest(ledger.rulings | answered) or (0, None)
     if table is None or seq < ledger.game_seq:
@@ -116,9 +114,9 @@ def reread(
     setup: Setup,
     pieces: Sequence[PieceCorrection],
 ) -> CorrectedVerdict:
-    """Judge the last table again with some pieces corrected; all others stay as they were read.
+    """Judge the last table again with some pieces corrected, and all others as read.
 
-    Raises InputError where nothing is corrected, or there is no table to correct.
+    Raises InputError if nothing is corrected, or there is no table to correct.
     """
     record, table = last_table(ledger, ruled_on)
     changes = tuple(sentence for piece in pieces if (sentence := _change(table, piece)))
@@ -146,10 +144,9 @@ def reread(
 def apply_piece_corrections(
     seen: Observation, pieces: Sequence[PieceCorrection], setup: Setup
 ) -> Observation:
-    """The observation with some of its pieces corrected, and without unreadable places.
+    """Return the observation with some pieces corrected, and without unreadable places.
 
-    Raises InputError for an index that the observation lacks, or a piece that this table cannot
-    have.
+    Raises InputError for an unknown index, or a piece that this table cannot have.
     """
     by_index = {piece.index: piece for piece in pieces if piece.index is not None}
     if not set(by_index) <= set(range(len(seen.pieces))):
@@ -238,9 +235,9 @@ def _corrected_piece(
 
 
 def _change(seen: Observation, piece: PieceCorrection) -> Message:
-    """How a correction differs from the reading, as a sentence.
+    """Describe the difference between a correction and the reading.
 
-    Empty where nothing differs by more than 0.05 mm or 0.05 degrees.
+    Empty if nothing differs by more than 0.05 mm or 0.05 degrees.
     """
     lies: dict[str, object] = {
         "colour": piece.colour,
@@ -280,7 +277,7 @@ def _are_close(one: ArrayLike, other: ArrayLike) -> bool:
 
 
 def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
-    """The misreading that a correction tells of: another kind, turned round, or not there.
+    """The misreading in a correction: another kind, another direction, or no piece.
 
     None for a piece that was only moved.
     """
@@ -302,7 +299,7 @@ def _misread(seen: Observation, piece: PieceCorrection) -> Misread | None:
 
 
 def _ledger_without(ledger: SessionState, record: int) -> SessionState:
-    """The ledger as it would be with that record taken back."""
+    """The session without that record."""
     return replace(state_after(ledger, Undone(undoes=record, decided_by="")), question=None)
 
 

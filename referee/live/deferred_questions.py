@@ -1,7 +1,4 @@
-"""Questions that are asked only once the table has been left alone.
-
-So nobody is asked about a piece that somebody holds.
-"""
+"""Defer questions until the table has been left alone, so that no held piece is asked about."""
 
 from __future__ import annotations
 
@@ -11,25 +8,25 @@ from engines.verdict import Ambiguous, Unsettled, Verdict
 from referee.live.stability import StabilityMonitor
 
 SOON_MS = 1000
-"""A table that matches neither the record nor a legal move is put on record after this time."""
+"""Time after which a table that matches neither the record nor a legal move is recorded."""
 STAYS_MS = 5000
-"""A table that has been left alone for this long is not in the middle of a move."""
+"""A table left alone for this long is not in the middle of a move."""
 SET_UP_MS = 20_000
-"""A table that has been left alone for this long is no longer being set up."""
+"""A table left alone for this long is no longer being set up."""
 
 
 class DeferredQuestion:
     """The question of the last verdict, asked once after somebody was at the table."""
 
     def __init__(self, stability: StabilityMonitor) -> None:
-        """`stability` counts how long the table has been left alone."""
+        """`stability` measures how long the table has been left alone."""
         self._stability = stability
         self._question: Ambiguous | None = None
         self._armed = True
         """True if somebody was at the table since the last verdict that settled it."""
 
     def arm(self) -> None:
-        """Let the question be asked: somebody is at the table, or the table has changed."""
+        """Allow the question: somebody is at the table, or the table has changed."""
         self._armed = True
         self._stability.restart_rest_timer()
 
@@ -46,9 +43,9 @@ class DeferredQuestion:
             self._question = replace(verdict.asks, table=verdict.asks.table or verdict.table)
 
     def due(self, at_ms: int) -> Ambiguous | None:
-        """The pending question, once the table has been left alone for STAYS_MS up to this frame.
+        """The pending question, once the table has been left alone for STAYS_MS.
 
-        None before that, and where nobody was at the table since it was settled.
+        None before that, and if nobody was at the table since it was settled.
         """
         if not self._armed or self._stability.left_alone_ms(at_ms) < STAYS_MS:
             return None

@@ -1,4 +1,4 @@
-"""Read a real die in its corner of the table: once a roll, and only while the game waits for it."""
+"""Read a real die in its corner of the table, once per roll, while the game waits for it."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ from vision.geometry.change_mask import changed_pixels
 from vision.geometry.rectified_view import Photo
 
 ROLLED_MM, ROLLED_DEG = 8.0, 20.0
-"""A die that lies nearer than this to where it lay, is turned by less, and shows the same, was not
-rolled, unless it was picked up.
+"""A die with the same number was not rolled if it moved and turned by less than this, unless it was
+picked up.
 """
 STILL_MM, STILL_DEG = 1.5, 5.0
-"""A die within this of where it lay was not touched: a shadow came, or went."""
+"""A die that moved and turned by less than this was not touched: only the light changed."""
 CHANGED_SIGMAS, CHANGED_PX = 6.0, 6
-"""The corner is read again where this many pixels have changed by this many times their noise."""
+"""The corner is read again if this many pixels changed by this many standard deviations of
+noise.
+"""
 MARGIN_PX = 8
-"""Width of the margin around the corner that is compared too."""
+"""Width of the compared margin around the corner."""
 
 
 class DiceMonitor:
-    """Finds new rolls of a real die; give it every frame.
+    """Detects new rolls of a real die; needs every frame.
 
-    At a table at rest it reads the die (`look`); in all other frames it looks whether the die was
-    picked up (`glance`). A die that lies in the corner at first was rolled before anybody looked,
-    and one that is moved while nobody is to roll was tidied away: neither is reported.
+    At rest it reads the die (`look`); in other frames it checks whether the die was picked up
+    (`glance`). A die that is there at first, or is moved while no roll is due, is not reported.
     """
 
     def __init__(self, setup: Setup, corner: DiceCorner) -> None:
         self._setup, self._corner = setup, corner
         self.unread = ""
-        """Why the die could not be read when the table was last at rest, in a sentence; or empty.
-        """
+        """Reason why the die could not be read at the last rest, in a sentence; or empty."""
         self._picture: Image | None = None
-        """The corner as it looked when it was read last."""
+        """Picture of the corner at the last reading."""
         self._read: Die | NoDie = NoDie()
         self._known: Die | NoDie | None = None
-        """What lay there at the last roll that was heard, or while nobody was to roll."""
+        """Die at the last reported roll, or while no roll was due."""
         self._idle: Image | None = None
-        """The corner as it looked at that time."""
+        """Picture of the corner at that time."""
         self._passing: Image | None = None
-        """The corner in the frame before, where the table was not at rest."""
+        """Picture of the corner in the previous frame, with the table not at rest."""
         self._picked_up = False
-        """True if the corner was empty since the known die lay there."""
+        """True if the corner has been empty since the known die lay there."""
 
     def glance(self, frame: Frame, camera: Camera, ledger: SessionState) -> None:
-        """Look whether the die was picked up, in a frame in which the table is not at rest.
+        """Check whether the die was picked up, in a frame in which the table is not at rest.
 
-        It was if the corner itself is at rest and empty while the game waits for a roll; the die
-        that lies there next was rolled.
+        It was if the corner is at rest and empty while a roll is due. The next die there is a new
+        roll.
         """
         if self._picked_up or not isinstance(self._known, Die) or not _awaited(ledger):
             self._passing = None
@@ -71,7 +71,7 @@ class DiceMonitor:
             self._picked_up = self._read == NoDie()
 
     def look(self, frame: Frame, camera: Camera, ledger: SessionState) -> Mapping[str, Any] | str:
-        """The input of a new roll at a table at rest, as `Session.hear` takes it; else `unread`."""
+        """Return the input of a new roll, as `Session.hear` takes it; else the text of `unread`."""
         self._look_again(Photo(frame.image, camera, self._setup))
         self._passing = None
         heard = self._new_roll(_awaited(ledger))
@@ -101,13 +101,13 @@ class DiceMonitor:
         self._known, self._idle, self._picked_up = self._read, self._picture, False
 
     def _look_again(self, photo: Photo) -> None:
-        """Read the corner if it looks different from when it was read last."""
+        """Read the corner again if its picture has changed since the last reading."""
         picture = self._corner_picture(photo)
         if _differ(picture, self._picture):
             self._picture, self._read = picture.copy(), read_dice(photo)
 
     def _corner_picture(self, photo: Photo) -> Image:
-        """The part of a picture that shows the corner."""
+        """Crop of a picture that shows the corner and its margin."""
         outline, height = np.array(self._corner.outline_mm), self._setup.fiducials.z_mm
         at = photo.pixels(np.column_stack([outline, np.full(len(outline), height)]))
         (u0, v0), (u1, v1) = (
@@ -118,14 +118,14 @@ class DiceMonitor:
 
 
 def monitor_dice(setup: Setup) -> DiceMonitor | None:
-    """A monitor for a table with a dice corner; None for one without."""
+    """Return a monitor for a table with a dice corner, else None."""
     return DiceMonitor(setup, setup.dice_corner) if setup.dice_corner is not None else None
 
 
 def _awaited(ledger: SessionState) -> list[Mapping[str, Any]]:
-    """The inputs that a die may give now, as `Session.hear` takes them.
+    """Inputs that a die may give now, as `Session.hear` takes them.
 
-    Empty where the game does not wait for a roll.
+    Empty if no roll is due.
     """
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
     return [one["said"] for one in sayings if "die" in one["said"] and not one.get("aside")]
@@ -139,7 +139,7 @@ def _unread(reason: str) -> Message:
 
 
 def _differ(picture: Image | None, before: Image | None) -> bool:
-    """True if the corner looks different."""
+    """True if the pictures differ by more than noise, or one is missing."""
     if picture is None or before is None or before.shape != picture.shape:
         return True
     apart = cv2.erode(

@@ -1,4 +1,4 @@
-"""A session that people set up on a page: the game, its players, their names, and house rules."""
+"""Set up a session on a page: the game, its players, their names, and house rules."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from table.messages import msg
 from table.table_config import Setup
 
 LOOKS = 2
-"""Requests of a page after which it has shown that the game begins: it sends the second only once
-the first was answered.
+"""Requests of a page after which it has shown the start: it sends the second one only after the
+answer to the first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The setting that people chose for a game.
+    """A game's setup, as chosen by people.
 
     `players` are colours in turn order, `rulings` values by option, `names` people's names by
     colour.
@@ -37,16 +37,18 @@ class Choice:
     rulings: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     begins: str = ""
-    """How it is decided who begins, as in `referee.sessions.first_player.first_player_decision`."""
+    """How the first player is found, as in
+    `referee.sessions.first_player.first_player_decision`.
+    """
     computers: Mapping[str, Strength] = field(default_factory=dict)
     """Strengths of computer players, by colour."""
 
 
 class SettingUp:
-    """A game that is being set up: one thread waits for what others choose."""
+    """A game being set up: one thread waits for the choice of others."""
 
     def __init__(self, opening: Callable[[Choice], SessionStarted]) -> None:
-        """`opening` makes the first event of the session from a choice.
+        """`opening` creates the first event of the session from a choice.
 
         It raises InputError for a choice that cannot be played.
         """
@@ -56,7 +58,7 @@ class SettingUp:
         self._looks = 0
 
     def look(self) -> bool:
-        """Has the game begun?  Called by the page that shows it."""
+        """True if the game has begun; the page that shows it calls this."""
         with self._changed:
             self._looks += self._started is not None
             self._changed.notify_all()
@@ -79,9 +81,9 @@ class SettingUp:
             self._changed.notify_all()
 
     def wait(self, shown_s: float) -> SessionStarted:
-        """Wait until people began the game; returns the first event.
+        """Wait for the choice; returns the first event.
 
-        Waits up to `shown_s` seconds more for a page to show that the game begins.
+        Waits up to `shown_s` seconds more for a page to show the start.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._started is not None)
@@ -91,9 +93,9 @@ class SettingUp:
 
 
 def playable(setup: Setup) -> dict[str, str]:
-    """Reasons why games cannot be played on this table, by name; empty for those that can.
+    """Return why each game cannot be played on this table; empty if it can.
 
-    Games that can be played come first; among equals, the one that the table was made for.
+    Playable games come first; among equals, the one that the table was made for.
     """
     reasons = {name: _unusable_reason(game, setup) for name, game in GAMES.items()}
     return dict(
@@ -107,12 +109,12 @@ def options(game: str) -> tuple[HouseRule, ...]:
 
 
 def beginnings(game: str) -> Printed:
-    """What the printed rules say of who begins, and what may be chosen."""
+    """What the printed rules say about who begins, and the options."""
     return printed(game)
 
 
 def strengths(game: str) -> tuple[Strength, ...]:
-    """How strong a computer can play a game; nothing where it cannot, and for an unknown one."""
+    """Strengths of a game's computer player; none without one, and for an unknown game."""
     return () if facts_of(game).computer_player is None else STRENGTHS
 
 

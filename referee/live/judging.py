@@ -1,4 +1,4 @@
-"""Judge a table at rest, put the verdict on record, and ask people where it does not fit."""
+"""Judge a table at rest, record the verdict, and ask people where it does not fit."""
 
 from __future__ import annotations
 
@@ -73,21 +73,21 @@ STILL_HAND = sentences(
     msg("Something that looks like a hand is over the board and is not moving."),
     msg("Until it is gone, only moves that explain the whole table count."),
 )
-"""It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
+"""Such a thing may be a print or a shadow: the game goes on if it cannot hide anything."""
 
 
 @dataclass(slots=True)
 class WatchedTable:
-    """The table as it is read now; replaced where it is measured anew."""
+    """The current table; replaced after a new measurement."""
 
     setup: Setup
     reference: Frame | None
-    """A picture of it empty; None once it was measured anew, as cards lay elsewhere then."""
+    """Picture of the empty table; None after a new measurement, as cards lay elsewhere then."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettledTable:
-    """A table at rest, and the session before its frame was looked at."""
+    """A table at rest, and the session before its frame was processed."""
 
     frame: Frame
     seen: Observation
@@ -98,11 +98,11 @@ class SettledTable:
 
 @dataclass(slots=True)
 class LastVerdict:
-    """What people were told last, and the newest record at that time.
+    """The last message, and the newest record at that time.
 
-    `message_seq` is the record that the message is of, `judged_seq` that of the newest table that
-    was judged; both go on with records that say nothing of the table.  `open` is a verdict that
-    stays until people put the table or the record right.
+    `message_seq` is the record of the message, `judged_seq` that of the newest judged table. Both
+    skip records that do not concern the table. `open` is a verdict that holds until people correct
+    the table or the record.
     """
 
     message: str = ""
@@ -113,10 +113,11 @@ class LastVerdict:
 
 @dataclass(slots=True)
 class Mismatch:
-    """What was done about a table that matches neither the record nor a legal move.
+    """Steps taken for a table that matches neither the record nor a legal move.
 
-    Each step is done once a table: `pending` waits to be explained, `unexplained` to be put to the
-    host; `explained` and `noticed` are the tables for which that was tried, and put on record.
+    Each step is done once per table. `pending` has to be explained, `unexplained` has to be put to
+    the host. `explained` is the table for which an explanation was sought, `noticed` the one that
+    was recorded.
     """
 
     pending: Verdict | None = None
@@ -127,10 +128,10 @@ class Mismatch:
 
 @dataclass(slots=True)
 class TableJudge:
-    """Judges tables at rest for one session, and remembers what it said of them.
+    """Judges tables at rest for one session, and remembers its verdicts.
 
-    A table is judged once: what people took back or corrected is not judged again until something
-    on the table has changed, or they told the referee to pause and to look again.
+    A table is judged once. After an undo or a correction it is judged again only if the table
+    changes, or after a pause.
     """
 
     session: RefereedSession
@@ -148,25 +149,24 @@ class TableJudge:
         self.deferred = DeferredQuestion(self.stability)
 
     def correct(self, seen: Observation) -> Observation:
-        """The observation with people's corrections of its pieces."""
+        """Apply people's corrections to an observation."""
         return self.corrections.on(seen, self.session.ledger, self.table.setup)
 
     def is_unchanged(self, table: SettledTable) -> bool:
-        """True if this table was judged last, and nothing new was heard since."""
+        """True if this table was judged last, and no input has come since."""
         return self.stability.is_unchanged(table.seen) and not self._has_news(table.ledger)
 
     def cannot_see_again(self, table: SettledTable) -> bool:
-        """True if this reading could not be judged, and nothing was put on record since."""
+        """True if this reading could not be judged, and nothing has been recorded since."""
         return (
             self.stability.is_unjudged_reading(table.seen)
             and self.last.message_seq == table.ledger.seq
         )
 
     def skip_record(self, before: int, record: int) -> None:
-        """Account for a record that says nothing of the table.
+        """Skip a record that does not concern the table.
 
-        What was told as of record `before` counts as told as of `record`, so that it is not told
-        again.
+        A message given as of record `before` counts as given as of `record`, and is not repeated.
         """
         if self.last.message_seq == before:
             self.last.message_seq = record
@@ -176,8 +176,8 @@ class TableJudge:
     def disturb(self) -> None:
         """Note that somebody is at the table.
 
-        Where people answered that nothing counts, the next table at rest is judged again, as they
-        may put it right.
+        After an answer without moves, the next table at rest is judged again, as it may be put
+        right.
         """
         self.deferred.arm()
         self.mismatch.explained = self.mismatch.unexplained = None
@@ -186,7 +186,7 @@ class TableJudge:
             self.stability.judged = None
 
     def keep_if_unread(self, table: SettledTable) -> None:
-        """Keep a newer reading of the judged table, if a part of it is unreadable."""
+        """Keep a newer reading of the judged table, if it has unreadable places."""
         judged = self.stability.judged
         if not table.seen.unread_mm:
             return
@@ -196,10 +196,10 @@ class TableJudge:
             self.retrospective.keep(table.seen, frame_jpeg(table.frame), self.session)
 
     def check_question(self, table: SettledTable) -> None:
-        """Take the open question back where the table has changed so that it is answered.
+        """Withdraw the open question if a changed table answers it, and judge the table again.
 
-        Either the players put right what could not be read, or they played on and the answer is
-        seen by now. The table is judged again then.
+        Either the players made the table readable, or they played on and the answer can be
+        inferred.
         """
         question, judged = table.ledger.question, self.stability.judged
         assert question is not None
@@ -226,7 +226,7 @@ class TableJudge:
                 self.retrospective.keep(table.seen, frame_jpeg(table.frame), self.session)
 
     def judge(self, table: SettledTable) -> None:
-        """Judge the table, and put the verdict on record."""
+        """Judge the table and record the verdict."""
         self.live.tell("ruling", msg("Nothing is moving. The referee is deciding."))
         if not table.still_hand and self._record_inferred(table.seen):
             table = replace(table, ledger=self.session.ledger)
@@ -238,7 +238,7 @@ class TableJudge:
 
         first = judge(seen)
         if first.code == FAILED:
-            self._record(first, table)  # a mistake of the game, which no misread piece explains
+            self._record(first, table)  # an error of the game, which no misread piece explains
             return
         followed = follow_corrections(
             judge,
@@ -269,10 +269,9 @@ class TableJudge:
             self._ask_host(table)
 
     def ask_in_time(self, table: SettledTable) -> None:
-        """Record and ask what is due now that the table has stayed as it is for long enough.
+        """Record and ask what is due after the time that the table has been left alone.
 
-        A table that matches nothing is put on record, and the question of the last verdict is
-        asked.
+        A table that matches nothing is recorded, and the deferred question is asked.
         """
         if table.still_hand:
             return
@@ -292,20 +291,20 @@ class TableJudge:
         return table_before(self.judged_tables, ledger, self.table.setup)
 
     def _record_inferred(self, settled: Observation) -> bool:
-        """Put on record what must have happened before; true if anything did."""
+        """Record what must have happened before; true if anything did."""
         before = self._before(self.session.ledger)
         return self.retrospective.record_inferred(
             self.session, before, self.judged_tables, settled, self.table.setup.board
         )
 
     def _tell_still_hand(self, table: SettledTable) -> None:
-        """Tell that no verdict is given, as it may rest on what the hand hides."""
+        """Report that no verdict is given, as the hand may hide pieces."""
         self.last.message, self.last.message_seq = STILL_HAND, table.ledger.seq
         self.stability.not_judged = table.seen
         self.live.tell("cannot see", STILL_HAND)
 
     def _tell_fault(self, fault: Failed, table: SettledTable) -> None:
-        """Tell that a game of another package cannot play what it accepted; nothing was written."""
+        """Report that a plugin game cannot play what it accepted; nothing was recorded."""
         self.last.message, self.last.message_seq = fault.message, table.ledger.seq
         self.stability.not_judged = table.seen
         self.live.tell("cannot see", fault.message)
@@ -317,10 +316,10 @@ class TableJudge:
         found: MisreadingExplanation | None = None,
         near: MisreadingQuestion | None = None,
     ) -> None:
-        """Put a verdict on record where it belongs there, and tell it.
+        """Record a verdict if it is new, and show it.
 
-        `found` is the explanation that it rests on, with the table as people corrected it; `near`
-        is the question about pieces that may be misread.
+        `found` is the explanation that it rests on, with the corrected table; `near` is a question
+        about pieces that may be misread.
         """
         jpeg, ledger = frame_jpeg(table.frame), table.ledger
         rests_on = verdict.table or (found.table if found else table.seen)
@@ -334,7 +333,7 @@ class TableJudge:
                 self._tell_fault(fault, table)
                 return
             if record is None:
-                return  # people said something meanwhile: the table is judged again
+                return  # another record came first: the table is judged again
             self.judged_tables.keep(record.seq, rests_on)
             self.live.fail("")
         if isinstance(verdict, Unsettled | Ambiguous) or (
@@ -351,7 +350,7 @@ class TableJudge:
         found: MisreadingExplanation | None,
         near: MisreadingQuestion | None,
     ) -> VerdictReached | QuestionAsked | InputRecorded | None:
-        """The event of a verdict, with the pieces that are misread on its table."""
+        """Return the event of a verdict, with the misread pieces of its table."""
         event = event_from_verdict(verdict, observation)
         if isinstance(event, QuestionAsked):
             event = with_sizes_in_play(event, self.session.ledger)
@@ -363,7 +362,7 @@ class TableJudge:
         return event
 
     def _remember(self, verdict: Verdict, table: SettledTable) -> None:
-        """Remember what was told of the table, and what later tables are compared with."""
+        """Store the message, and the table that later ones are compared with."""
         now, last = self.session.ledger, self.last
         last.message, last.message_seq = full_message(verdict), now.seq
         self.deferred.follow(verdict)
@@ -381,16 +380,16 @@ class TableJudge:
     def _ask(
         self, question: Ambiguous, table: SettledTable, near: MisreadingQuestion | None = None
     ) -> None:
-        """Ask a question; a verdict that is open stays so."""
+        """Ask a question; an open verdict stays open."""
         stays = self.last.open
         self._record(question, table, near=near)
         self.last.open = stays
 
     def _explain(self, verdict: Verdict, table: SettledTable) -> None:
-        """Put a table on record that is not what the game waits for, once for each such table.
+        """Record a table that the game does not expect, once per table.
 
-        So is one that is half done, and about which nobody is asked. Asks what it is where a
-        misreading would explain it.
+        A half-done act without a question is recorded too. Asks about a misreading that would
+        explain the table.
         """
         self.mismatch.pending = None
         explained = self.mismatch.explained
@@ -417,10 +416,7 @@ class TableJudge:
         return noticed_last is not None and same_positions(noticed_last, table.seen)
 
     def _record_notice(self, verdict: Waiting, table: SettledTable) -> bool:
-        """Put on record that a table shows something that the game does not wait for.
-
-        False where people said something meanwhile.
-        """
+        """Record a table that the game does not expect; false if another record came first."""
         event = notice_event(verdict, document(table.seen, table.ledger))
         record = self.session.append(event, frame_jpeg(table.frame), after=table.ledger.seq)
         if record is None:
@@ -431,7 +427,7 @@ class TableJudge:
         return True
 
     def _ask_host(self, table: SettledTable) -> None:
-        """Ask the host, once, whether a table that nothing explains is the start all the same."""
+        """Ask the host, once, whether an unexplained table is the start position anyway."""
         verdict, self.mismatch.unexplained = self.mismatch.unexplained, None
         ledger, setup = self.session.ledger, self.table.setup
         if verdict is None or ledger.question is not None:
@@ -442,8 +438,8 @@ class TableJudge:
     def _is_repeated(self, verdict: Verdict, table: SettledTable) -> bool:
         """True if this verdict was given already.
 
-        A refusal, or a table out of step with the record, is told once, until the table is put
-        right or the record is changed.
+        A refusal, or a mismatch with the record, is reported once until the table or the record is
+        corrected.
         """
         if isinstance(verdict, CannotSee):
             not_judged = self.stability.not_judged
@@ -462,7 +458,7 @@ class TableJudge:
         )
 
     def _has_news(self, ledger: SessionState) -> bool:
-        """True if something new was heard since the table was judged.
+        """True if an input has come since the table was judged.
 
         Also true if the table did not match the record, and the record has changed.
         """

@@ -1,4 +1,4 @@
-"""The ruler: gaps to the target in every frame of a camera, with no game and no log."""
+"""The ruler: measure gaps in every frame of a camera, without a game or a log."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ RulerStatus = Literal[
 class RulerNow:
     """The newest measurement.
 
-    `message` is a sentence for people.  `observation` and `measurement` (`gaps` and `call` of
-    `rinkside-observation/1`) are of the newest frame that could be measured: older than `frame_seq`
+    `message` is a sentence for people. `observation` and `measurement` (`gaps` and `call` of
+    `rinkside-observation/1`) are of the newest measurable frame. It is older than `frame_seq`
     unless `status` is `measured`.
     """
 
@@ -43,7 +43,7 @@ class RulerNow:
 
 
 class Ruler:
-    """Measures gaps from the piece of the target's colour in what one camera sees.
+    """Measures gaps from the piece of the target's colour, in the frames of one camera.
 
     `run` belongs to one thread; everything else may be called from any.
     """
@@ -94,7 +94,7 @@ class Ruler:
         self._pause(retry_s)
 
     def _look(self, frame: Frame) -> None:
-        """Measure one frame, or tell why it cannot be measured."""
+        """Measure one frame, or report why it cannot be measured."""
         seen = self._observe(frame, self.setup, self._reference)
         self._picture.show(frame)
         self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.shown_ms)

@@ -1,4 +1,4 @@
-"""Questions about a table that matches nothing: would it match if a piece had been misread?"""
+"""Ask whether a table that matches nothing would match if pieces were misread."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from table.observation import Observation
 from table.table_config import Setup
 
 CHOICES = 4
-"""At most this many readings are offered, the likeliest first."""
+"""Most explanations offered, the likeliest first."""
 SAME_MM = 2.0
-"""A piece within this distance of where another one was may be that one, misread."""
+"""Largest distance in mm at which a new piece may be a misreading of an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
 class MisreadingQuestion:
-    """A question, and what was misread on the table by the labels of its choices."""
+    """A question, and the misread pieces of each choice, by label."""
 
     question: Ambiguous
     misread: dict[str, tuple[Misread, ...]]
 
 
 def _judge(ledger: SessionState, before: Observation | None, setup: Setup) -> Judge:
-    """The game's judge, given the table `before` that the last verdict rests on."""
+    """Return the game's judge, bound to the table `before` of the last verdict."""
     return lambda table: ledger.engine.judge(ledger.state, table, before, setup.board)
 
 
@@ -53,10 +53,7 @@ def ask_misreading(
     before: Observation | None,
     setup: Setup,
 ) -> MisreadingQuestion | None:
-    """Ask which pieces are misread on the table of this verdict.
-
-    None where no near reading explains the table.
-    """
+    """Ask which pieces are misread; None if no near reading explains the table."""
     found = explanations(
         _judge(ledger, before, setup), verdict, seen, before, ledger.colours, setup
     )
@@ -70,9 +67,9 @@ def ask_swapped(
     before: Observation | None,
     setup: Setup,
 ) -> MisreadingQuestion | None:
-    """Ask whether earlier pieces are misread, where new ones seem to lie in their places.
+    """Ask whether earlier pieces are misread, if new ones are read at their places.
 
-    None unless every new piece lies within SAME_MM of an earlier one's place.
+    None unless every new piece lies within SAME_MM of an earlier one.
     """
     if before is None:
         return None
@@ -103,9 +100,9 @@ def ask_swapped(
 def ask_if_start(
     ledger: SessionState, verdict: Verdict, seen: Observation, setup: Setup
 ) -> MisreadingQuestion | None:
-    """Ask the host whether a table that no near reading explains is the start all the same.
+    """Ask the host whether an unexplained table is the start position anyway.
 
-    None where a game does not begin from a set-up, has begun, or could not go on from this table.
+    None if the game has no set-up, has begun, or could not continue from this table.
     """
     if (
         ledger.has_begun
@@ -136,7 +133,7 @@ def ask_still_misread(
 ) -> MisreadingQuestion | None:
     """Ask whether a corrected piece that has moved is still misread.
 
-    None where the move does not depend on that.
+    None if the move does not depend on that.
     """
     best, rival = followed
     if rival is None:
@@ -165,9 +162,9 @@ def _asked(
     found: Sequence[MisreadingExplanation],
     setup: Setup,
 ) -> MisreadingQuestion | None:
-    """The question which of these readings is true, with the game's own choices too.
+    """Ask which of these explanations is true, with the game's own choices added.
 
-    None without readings.
+    None without explanations.
     """
     by_label: dict[str, MisreadingExplanation] = {}
     for one in _likely_explanations(found):
@@ -213,7 +210,7 @@ def _asked(
 
 
 def _likely_explanations(found: Sequence[MisreadingExplanation]) -> list[MisreadingExplanation]:
-    """Drop readings with another pose where another colour or size explains the table, too."""
+    """Drop changed poses if a changed colour or size explains the table, too."""
     in_kind = [
         one
         for one in found
@@ -232,7 +229,7 @@ def _likely_explanations(found: Sequence[MisreadingExplanation]) -> list[Misread
 def _label(
     ledger: SessionState, one: MisreadingExplanation, seen: Observation, setup: Setup
 ) -> Message:
-    """The label of a choice: what the table is then, and which pieces are misread."""
+    """Label of a choice: what the table shows then, and the misread pieces."""
     changes = phrases(*_changes(one.misread, seen, setup))
     if one.moves and ledger.has_begun:
         first = Message(first_sentence(one.verdict.message))
@@ -245,7 +242,7 @@ def _label(
 
 
 def _changes(misread: Iterable[Misread], seen: Observation, setup: Setup) -> list[Message]:
-    """What was misread, in words; pieces with the same misreading are listed together."""
+    """Describe misreadings; pieces with the same misreading are listed together."""
     alike: dict[tuple[object, ...], list[Message]] = {}
     message: dict[tuple[object, ...], Misread] = {}
     for one in misread:
@@ -303,7 +300,7 @@ def _change(one: Misread, places: Sequence[Message]) -> Message:
 
 
 def _place(one: Misread, seen: Observation, setup: Setup) -> Message:
-    """The cell under the centre of the piece, or its place in mm."""
+    """Cell under the centre of the piece, or its place in mm."""
     piece = min(seen.pieces, key=lambda piece: np.hypot(*(piece.base_mm - (one.x_mm, one.y_mm))))
     cell = cell_at(setup.board, piece.contact_mm.mean(axis=0))
     return (

@@ -43,10 +43,10 @@ class RefereedSession(Protocol):
 
 
 class PatientSession:
-    """Retries every write each RETRY_S until it succeeds, and tells people meanwhile.
+    """Retries every write each RETRY_S until it succeeds, and reports the wait.
 
-    Nothing is shown before it is on disk. Commands of people do not wait: they use the session
-    itself, and are refused while the log cannot be written.
+    Nothing is shown before it is on disk. People's commands use the session itself: they do not
+    wait, and are refused while the log cannot be written.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class PatientSession:
     ) -> None:
         """`say` is told when waiting begins and ends; `pause(seconds)` waits between attempts.
 
-        Once `stopping` is set the next failure is raised.
+        Once `stopping` is set, the next failure is raised.
         """
         self._session, self._live, self._stopping, self._say = session, live, stopping, say
         self._pause = pause or stopping.wait

@@ -1,8 +1,7 @@
 """Infer what was on the table in a frame that could not be judged, from tables before and after.
 
-A piece at the same place before and after was there in between. Something unreadable where a piece
-is read later was that piece. A piece of another kind read there, which came from nowhere, was a
-misreading.
+A piece at the same place before and after was there in between. An unreadable place where a piece
+is read later was that piece. A piece of another kind there, without an origin, was a misreading.
 """
 
 from __future__ import annotations
@@ -20,22 +19,23 @@ from table.solids import Array
 UNREAD_MM = 15.0
 """Largest distance between an unreadable place and the centre of the piece that lies there."""
 IN_PLACE_MM = 10.0
-"""Largest distance between the centres of two readings of one piece, of whatever kind and heading.
+"""Largest distance between the centres of two readings of one piece, whatever their kind and
+heading.
 """
 TURNED_DEG = 30.0
-"""A heading that differs by less is a nudge."""
+"""Headings that differ by less are the same reading."""
 COUNTER_MM = 3.0
-"""A counter within this distance of an earlier one has not moved."""
+"""Largest distance between two readings of a counter that has not moved."""
 
 
 def infer_missed_observation(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
-    """The table `seen` with what the tables before and after it show must have been there.
+    """Return `seen` with the pieces that the tables before and after imply.
 
-    None where that changes nothing. Also None where a piece like a missing one lies at a third
-    place, as it may have been moved there and back; and where something unsure or unreadable lies
-    now in the place of a piece that is gone, as that may be back.
+    None if nothing changes. Also None if a piece like a missing one is read at a third place, as it
+    may have moved there and back. The same holds if the place of a piece that is gone is unsure or
+    unreadable `now`, as it may be back.
     """
     as_read, seen = seen, _corrected_observation(seen, before, now)
     stayed = (
@@ -86,10 +86,11 @@ def infer_missed_observation(
 def drop_transient_pieces(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation | None:
-    """The table `seen` without transient pieces and unreadable places.
+    """Return `seen` without transient pieces and unreadable places; None without any.
 
-    Transient are those that came from nowhere and are gone `now`. None where there are none.
-    Without a table before, a piece came from nowhere if all others of its kind are still there.
+    A piece is transient if it has no origin and is gone `now`. It has no origin if all pieces of
+    its kind in the table before (or else `now`) are still in place. The same holds if there are
+    more of its kind than before.
     """
     transient = [
         one
@@ -106,7 +107,7 @@ def drop_transient_pieces(
 
 
 def _still_unread(place_mm: Array, now: Observation) -> bool:
-    """True if something is still unreadable, or a piece is read, at this place."""
+    """True if this place is still unreadable, or a piece is read there."""
     return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(
         _is_near(place_mm, piece) for piece in now.pieces
     )
@@ -115,7 +116,7 @@ def _still_unread(place_mm: Array, now: Observation) -> bool:
 def _corrected_observation(
     seen: Observation, before: Observation | None, now: Observation
 ) -> Observation:
-    """The table with misread pieces, even sure ones, replaced by readings before or after."""
+    """Replace misread pieces, even sure ones, by their readings before or after."""
     instead = {
         id(one): _true_piece(one, seen, before, now) for one in _unmatched_pieces(seen, before, now)
     }
@@ -130,7 +131,7 @@ def _corrected_observation(
 def _true_piece(
     one: SeenPiece, seen: Observation, before: Observation | None, now: Observation
 ) -> SeenPiece | None:
-    """The piece before or after that `one`, which is in neither, is a misreading of; or None."""
+    """The piece before or after of which `one`, found in neither, is a misreading; else None."""
     from_nowhere = before is None or _has_no_origin(one, seen, before)
     later = [piece for piece in _pieces_at_place(one, now.pieces) if not _is_read(piece, seen)]
     for piece in later:
@@ -151,7 +152,7 @@ def _true_piece(
 def _unmatched_pieces(
     seen: Observation, before: Observation | None, now: Observation
 ) -> list[SeenPiece]:
-    """Pieces that are not read like this in the table before or after."""
+    """Pieces without an equal reading in the table before or after."""
     return [
         one
         for one in seen.pieces
@@ -183,24 +184,24 @@ def _kind(piece: SeenPiece) -> tuple[str, str]:
 
 
 def _count(piece: SeenPiece, seen: Observation) -> int:
-    """Number of pieces of its kind."""
+    """Number of pieces of the same colour and size."""
     return sum(_kind(one) == _kind(piece) for one in seen.pieces)
 
 
 def _is_read(piece: SeenPiece, seen: Observation) -> bool:
-    """True if it is read at its place with its own size."""
+    """True if a piece of its colour and size is read at its place."""
     return any(_same(piece, other) and piece.size == other.size for other in seen.pieces)
 
 
 def _is_place_unreadable(piece: SeenPiece, seen: Observation) -> bool:
-    """True if its place is unreadable, or covered by a piece whose reading is unsure."""
+    """True if its place is unreadable, or overlaps a piece whose reading is unsure."""
     return any(_is_near(place, piece) for place in seen.unread_mm) or any(
         _overlap(one, piece) for one in seen.pieces if not _sure(one)
     )
 
 
 def _is_place_taken(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[SeenPiece]) -> bool:
-    """True if a sure piece is in its place, or the piece itself may still be elsewhere."""
+    """True if a sure piece overlaps it, or the piece itself may be one that is gone elsewhere."""
     return any(_sure(one) and _overlap(one, piece) for one in read) or any(
         _may_share_colour(one, piece) and not _overlap(one, piece) for one in gone
     )
@@ -209,9 +210,9 @@ def _is_place_taken(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[
 def with_each_missing_piece(
     seen: Observation, before: Observation | None, now: Observation
 ) -> list[Observation]:
-    """Tables `seen` with one more piece each: those that came between `before` and `now`.
+    """Return `seen` with one of the pieces that are new `now` added, one table per piece.
 
-    A piece that moved there is taken away from its old place.
+    A piece of the same kind that is gone `now` is removed: it moved there.
     """
     tables = []
     for piece in now.pieces:
@@ -233,7 +234,7 @@ def _has_piece(piece: SeenPiece, seen: Observation, surely: bool = False) -> boo
 
 
 def _same(a: SeenPiece, b: SeenPiece) -> bool:
-    """Same colour and place.  Sizes may differ: an unsure piece may be read as any size."""
+    """True for the same colour and place. Sizes may differ: an unsure piece may be read as any."""
     return a.colour == b.colour and not moved(a, b)
 
 
@@ -254,7 +255,7 @@ def _is_near(place_mm: Array, piece: SeenPiece) -> bool:
 
 
 def _standing(pieces: list[SeenPiece], *tables: Observation | None) -> tuple[SeenPiece, ...]:
-    """Pieces of several tables as one table; `on` is kept where the piece below is among them."""
+    """Combine pieces of several tables; `on` is kept if the piece below is among them."""
     under = {
         id(piece): table.pieces[piece.on]
         for table in tables
@@ -272,7 +273,7 @@ def _standing(pieces: list[SeenPiece], *tables: Observation | None) -> tuple[See
 def _tiles(
     seen: Observation, before: Observation | None, now: Observation
 ) -> dict[str, bool] | None:
-    """Tiles: those that are there before and after were there in between."""
+    """Tiles of `seen`, and those that are there both before and after."""
     if before is None or seen.tiles is None or before.tiles is None or now.tiles is None:
         return seen.tiles
     stayed = {place for place, there in before.tiles.items() if there and now.tiles.get(place)}
@@ -280,7 +281,7 @@ def _tiles(
 
 
 def _counters(seen: Observation, before: Observation | None, now: Observation) -> list[SeenCounter]:
-    """Counters that are there before and after, and were not seen in between."""
+    """Counters that are there before and after, but are missing in between."""
     if before is None:
         return []
     return [

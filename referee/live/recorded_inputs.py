@@ -1,7 +1,7 @@
-"""Recorded inputs (dice, votes, words): `inputs.jsonl` beside the frames, one JSON object a line.
+"""Recorded inputs (dice, votes, announcements): `inputs.jsonl`, one JSON object a line.
 
-`{"t_ms": 5200, "player": "red", "die": 5}`: the camera's clock, and what the game's `hear`
-understands.
+`{"t_ms": 5200, "player": "red", "die": 5}` has the camera's time, and an input of the game's
+`hear`. The file lies beside the frames.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Input(NamedTuple):
 
 
 def read_inputs(path: Path) -> tuple[Input, ...]:
-    """The inputs in a file, by time; those of the same time stay in order.
+    """Read the inputs in a file, sorted by time; those of equal time keep their order.
 
-    Raises InputError with the line of the first mistake.
+    Raises InputError with the line of the first error.
     """
     inputs = [
         _input(message, where)

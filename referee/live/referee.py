@@ -36,7 +36,7 @@ LAST_MS = 2**53
 
 
 class Stall(NamedTuple):
-    """What is told, and put on record where it lasts, while nothing can be judged."""
+    """Message about why nothing can be judged; recorded if that lasts."""
 
     status: Status
     code: str
@@ -76,7 +76,7 @@ class Observe(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadFrame:
-    """One frame as it was read; `settled` if the table is at rest, `ledger` is the session then."""
+    """A frame and its reading; `settled` if the table is at rest, `ledger` is the session then."""
 
     frame: Frame
     seen: Observation | Unusable
@@ -106,13 +106,14 @@ class Referee:
         live: LiveState | None = None,
         stopping: threading.Event | None = None,
     ) -> None:
-        """Prepare to watch; `run` begins.
+        """Prepare to watch; `run` starts.
 
-        `reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach
-        a lost camera. `inputs` were recorded with the frames, in order of time; each is heard
-        before the first frame that is not older. `table` checks whether cards, board and camera are
-        where `table.json` says; without it that is not checked. `dice` reads a real die in its
-        corner of the table. `live` is where the referee tells what it sees and does; it stops once
+        `reference` is a frame of the empty table. `pause(seconds)` waits between attempts to reopen
+        a lost camera. `inputs` are recorded inputs in order of time; each is heard before the first
+        frame that is not older.
+
+        `table` checks that cards, board and camera are where `table.json` says; None: no check.
+        `dice` reads a real die in its corner. `live` receives the status. The referee stops once
         `stopping` is set.
         """
         self._camera, self._observe, self._session = camera, observe, session
@@ -139,7 +140,7 @@ class Referee:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Recorded inputs that were not heard yet."""
+        """Recorded inputs that are not heard yet."""
         return tuple(self._inputs)
 
     @property
@@ -149,7 +150,7 @@ class Referee:
 
     @property
     def latest(self) -> RefereeStatus:
-        """What it sees and does now."""
+        """The current status."""
         return self._live.latest
 
     def last_table(self) -> tuple[int, Observation]:
@@ -160,7 +161,7 @@ class Referee:
         return last_table(self._session.ledger, self._judge.judged_tables)
 
     def reread(self, pieces: Sequence[PieceCorrection]) -> CorrectedVerdict:
-        """That table judged again, with pieces as people say; raises InputError."""
+        """Judge that table again with corrected pieces; raises InputError."""
         return reread(self._session.ledger, self._judge.judged_tables, self._table.setup, pieces)
 
     def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
@@ -176,9 +177,9 @@ class Referee:
         self._stopping.set()
 
     def request_table(self, request: TableRequest) -> None:
-        """Request that the table is measured anew, or that play goes on as it is.
+        """Request a new measurement of the table, or to play on as it is.
 
-        Returns at once, from any thread; the request is done at the next table at rest.
+        Returns at once, from any thread; it is done at the next table at rest.
         """
         if self._table_monitor is not None:
             self._table_monitor.request_table(request)
@@ -189,11 +190,11 @@ class Referee:
         self._live.point_at(question, label)
 
     def run(self) -> None:
-        """Referee until the camera or the session ends, or `stop`; closes the camera.
+        """Run until the camera or the session ends, or `stop`; closes the camera.
 
-        Raises LogFailed where a verdict cannot be kept, and shows it to nobody; CannotGoOn for a
-        picture file that is broken, or a recorded input that the game does not understand.  After
-        any other error the camera stays open, for whoever goes on from there.
+        Raises LogFailed if a verdict cannot be written; the verdict is not shown. Raises CannotGoOn
+        for a broken picture file, or a recorded input that the game does not understand. After any
+        other error the camera stays open for the next referee.
         """
         message = msg("The referee was stopped.")
         try:
@@ -254,7 +255,7 @@ class Referee:
     # --- one frame ---
 
     def _look(self, frame: Frame) -> None:
-        """One frame: everything up to the verdict, or why there is none."""
+        """Process one frame: a verdict, or the reason why there is none."""
         self._stall.next_frame()
         self._hear(frame.at_ms)
         self._session.tick(frame.shown_ms)
@@ -389,7 +390,7 @@ class Referee:
     # --- what several states do ---
 
     def _is_ruling_undone(self, ledger: SessionState) -> bool:
-        """Whether people have just taken back what was ruled on the table as it lies."""
+        """True if people have just undone the ruling on the table as it lies."""
         newest = self._session.records(ledger.seq - 1)[-1].event
         if not isinstance(newest, Undone):
             return False
@@ -397,9 +398,9 @@ class Referee:
         return isinstance(undone, VerdictReached) and undone.observation is not None
 
     def _stall_at(self, frame: Frame, stall: Stall) -> None:
-        """Tell why nothing is judged, and put it on record where that lasts.
+        """Show why nothing is judged, and record it if that lasts.
 
-        It is put on record once, until there is another record.
+        It is recorded once, until there is another record.
         """
         self._live.tell(stall.status, stall.message)
         ledger = self._session.ledger
@@ -419,9 +420,9 @@ class Referee:
             self._judge.skip_record(ledger.seq, record.seq)
 
     def _look_at_dice(self, frame: Frame, seen: Observation, settled: Observation | None) -> None:
-        """Hear what a real die shows, once play has begun or while who begins is rolled for.
+        """Hear what a real die shows, once play has begun or during the roll for the first player.
 
-        Where it cannot be read, people are told with the next frame.
+        If the die cannot be read, that is shown with the next frame.
         """
         if self._dice is None:
             return
@@ -434,9 +435,9 @@ class Referee:
                 self._hear_one(heard)
 
     def _check_table(self, frame: Frame, seen: Observation | Unusable) -> bool:
-        """Check whether cards, board and camera are where they were, and do what people requested.
+        """Check the places of cards, board and camera, and do what people requested.
 
-        True if the table was measured anew by that.
+        True if the table was measured again.
         """
         monitor = self._table_monitor
         if monitor is None:
@@ -473,4 +474,4 @@ HANDLERS: Mapping[LoopState, Callable[[Referee, ReadFrame], None]] = {
     LoopState.CANNOT_SEE: Referee._on_cannot_see,
     LoopState.JUDGING: Referee._on_judging,
 }
-"""One for every state that a frame puts the loop in."""
+"""Handlers by state."""

@@ -1,4 +1,4 @@
-"""Makes the referee of a session, and another one in its place when it fails."""
+"""Create the referee of a session, and a new one after a failure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from vision.change_gate import Watch
 
 
 def _no_monitor(_setup: Setup) -> None:
-    """Cards, board and camera are not checked."""
+    """Create no monitor: cards, board and camera are not checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefereeFactory:
-    """Makes referees for one camera and one session.
+    """Creates referees for one camera and one session.
 
-    `watch` makes the monitor of a table; with `reads_dice` a die in the table's dice corner is
+    `watch` creates the monitor of a table; with `reads_dice` a die in the table's dice corner is
     read.
     """
 
@@ -43,7 +43,7 @@ class RefereeFactory:
     def referee(
         self, setup: Setup, reference: Frame | None, inputs: Sequence[Input] = ()
     ) -> Referee:
-        """A referee with no memory; `reference` and `inputs` as in `Referee`."""
+        """Create a referee without memory; `reference` and `inputs` as in `Referee`."""
         return Referee(
             self.camera,
             setup,
@@ -58,7 +58,7 @@ class RefereeFactory:
         )
 
     def renew(self, before: Referee, message: str) -> Referee:
-        """A new referee in place of one that failed; the reason `message` is put on record.
+        """Create a referee in place of a failed one; `message`, the reason, is recorded.
 
         Raises LogFailed.
         """

@@ -1,7 +1,7 @@
-"""Judge a recorded session again: read its kept pictures with today's code.
+"""Judge a recorded session again: read its stored pictures with the current code.
 
-Every verdict is judged by itself in the state that the log had then: a changed one does not affect
-those after it.
+Every verdict is judged in the state that the log had then: a changed one does not affect later
+ones.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _NUMBER = re.compile(r"\d+\.\d+")
 
 @dataclass(frozen=True, slots=True)
 class Rejudged:
-    """Today's verdict beside one in the log.
+    """The current verdict beside one in the log.
 
     `now` is the event that would be written, or None; `message` its sentence, or why there is none.
-    `changes` say what differs, (what, was, would be) each; empty for the same verdict.
-    `not_judged` says why it could not be judged again, empty where it was.
+    `changes` are the differences, (what, was, would be) each. `not_judged` is the reason why it
+    could not be judged, else empty.
     """
 
     record: Record
@@ -99,17 +99,16 @@ def rejudge(
 
 
 class _Replay:
-    """The memory of a recorded session's referee: the tables that were judged."""
+    """State of the replayed referee: the tables that were judged."""
 
     def __init__(self, log: LogReader, observe: Observe) -> None:
         self._log, self._observe = log, observe
         self._ruled_on: JudgedTables[Observation | str] = JudgedTables()
 
     def open(self, record: Record, ledger: SessionState) -> None:
-        """Begin as the program did when it was started with this table.
+        """Start as the program did with this table.
 
-        The memory of tables is empty but for a set-up, which is looked at again and not judged
-        twice.
+        The stored tables are dropped, except a set-up, which is not judged twice.
         """
         started = record.event
         assert isinstance(started, SessionStarted | Reopened)
@@ -122,14 +121,14 @@ class _Replay:
             self._ruled_on.keep(ledger.standing[-1].seq, set_up)
 
     def read_by(self, table: JsonObject, record: Record) -> None:
-        """Read by this table from here on; there is no picture of it empty."""
+        """Use this table from here on; no picture shows it empty."""
         self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
         self._empty = None
 
     def judge(
         self, record: Record, was: VerdictReached | QuestionAsked, ledger: SessionState
     ) -> Rejudged:
-        """The verdict on a record's picture; `ledger` is the session before it."""
+        """Judge a record's picture; `ledger` is the session before it."""
         try:
             frame = self._frame(record)
         except InputError as error:
@@ -186,9 +185,9 @@ class _Replay:
         why: str,
         after: str = "the table before it was made out from what was seen later",
     ) -> Rejudged:
-        """A verdict that cannot be judged again.
+        """Return a verdict that cannot be judged again.
 
-        `after` says why later verdicts that rest on its table cannot be either.
+        `after` is the reason for later verdicts that rest on its table.
         """
         self._ruled_on.keep(record.seq, after)
         return Rejudged(record, not_judged=why)
@@ -211,10 +210,10 @@ def differences(
     now: VerdictReached | QuestionAsked | InputRecorded | None,
     comparable: Callable[[str], str],
 ) -> tuple[tuple[str, str, str], ...]:
-    """What differs between two verdicts: (what, was, would be) each.
+    """Return the differences between two verdicts: (what, was, would be) each.
 
-    `comparable` is that of `engines.game.GameFacts`.  Sentences and evidence are not compared.
-    Distances within `STILL_MM` are the same: a kept picture is a JPEG, not the frame of the camera.
+    `comparable` is that of `engines.game.GameFacts`. Sentences and evidence are not compared.
+    Distances within `STILL_MM` are equal: a stored picture is a JPEG, not the camera's frame.
     """
     then, today = _parts(was, comparable), _parts(now, comparable)
     return tuple(
@@ -258,7 +257,7 @@ def _parts(
 
 
 def _same(a: str, b: str) -> bool:
-    """True for the same words, and numbers with decimals (mm) within STILL_MM."""
+    """True for equal words, and decimal numbers (mm) within STILL_MM."""
     if _NUMBER.sub("", a) != _NUMBER.sub("", b):
         return False
     return all(

@@ -53,21 +53,21 @@ from table.messages import msg, sentences
 from table.observation import Observation
 
 TABLES_KEPT = 5
-"""Undecided tables kept: whoever plays on for longer has to put the record right."""
+"""Number of undecided tables kept. After more, people have to correct the record."""
 MOST_EXPLANATIONS = 24
-"""Where there are more explanations than this, people have to say what happened."""
+"""With more explanations than this, nothing is inferred."""
 ASKED, ALLOWED = 2, 4
-"""Scores of an explanation (`Explanation.score`): the table now follows from it as one of several
-things, which people are asked about; by something allowed, the best.
+"""Scores of an explanation (`Explanation.score`): the current table is ambiguous after it, or
+follows by a legal move, which is the best score.
 """
 REFEREE = "the referee"
-"""`decided_by` of questions that the referee takes back itself."""
+"""`decided_by` of questions that the referee withdraws itself."""
 IN_HINDSIGHT = msg("This became clear only from what the camera sees now.")
 SEEN_SINCE = msg("The camera can see it now, so the question is withdrawn.")
 
 
 class InferredEvent(NamedTuple):
-    """An event to be put on record, with its picture and the table that it rests on.
+    """An event to be recorded, with its picture and the table that it rests on.
 
     Picture and table are None for an event that was not seen.
     """
@@ -79,7 +79,7 @@ class InferredEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UndecidedTable:
-    """A table at rest on which there was no verdict that counts."""
+    """A table at rest without a verdict that counts."""
 
     seen: Observation
     frame_jpeg: bytes
@@ -89,21 +89,20 @@ class UndecidedTable:
 class Explanation:
     """A possible course of events.
 
-    `events` are to be put on record, `ledger` is the session after them, `before` the table that
-    was judged last.
+    `events` are to be recorded, `ledger` is the session after them, `before` the last judged table.
     """
 
     ledger: SessionState
     before: Observation | None
     events: tuple[InferredEvent, ...] = ()
     sure: bool = True
-    """True if all that happened was seen. Otherwise only an allowed move may follow from it."""
+    """True if everything in it was seen. Otherwise only a legal move may follow from it."""
     answered: int = 0
-    """Questions in it that nobody answered, and that the referee answers itself."""
+    """Number of questions in it that the referee answers itself."""
 
     @property
     def moves(self) -> tuple[tuple[str, ...], ...]:
-        """Moves that were seen, a tuple a table."""
+        """Moves that were seen, one tuple per table."""
         return tuple(
             inferred.event.moves
             for inferred in self.events
@@ -111,7 +110,7 @@ class Explanation:
         )
 
     def with_event(self, inferred: InferredEvent) -> Explanation:
-        """The explanation in which this event happened next."""
+        """Append an event."""
         return replace(
             self,
             ledger=state_after(self.ledger, inferred.event),
@@ -120,7 +119,7 @@ class Explanation:
         )
 
     def after_input(self, heard: Mapping[str, Any]) -> Explanation:
-        """The explanation with an input heard next, if it counts then."""
+        """Append an input, if it counts in this explanation."""
         event = event_from_verdict(hear(self.ledger, heard))
         if event is None or not _counts(event):
             return self
@@ -129,12 +128,13 @@ class Explanation:
     def after_table(
         self, table: UndecidedTable, now: Observation, board: Board
     ) -> list[Explanation]:
-        """The explanations with this table next: a move, if that explains what it must have shown.
+        """Return the explanations with this table next.
 
-        Otherwise: that nothing counts; any answer to what could not be seen; any piece that came
-        while the table was not as it had been; and the table without what came from nowhere and is
-        gone.  What was refused may have been put back since.  What is too close to call, and what
-        was thrown first, is for people to say.
+        If the inferred table shows a move, only that move; for a table refused as read, also that
+        nothing counts. Otherwise the table counts for nothing, or shows a move by one of these
+        assumptions. A question about something unseen has any of its answers. A piece that is new
+        `now` had already come. Pieces and unreadable places without origin that are gone `now` were
+        not there.
         """
         better = infer_missed_observation(table.seen, self.before, now)
         seen = better or table.seen
@@ -158,11 +158,11 @@ class Explanation:
         return [self, *longer]
 
     def score(self, now: Observation, board: Board) -> tuple[int, tuple[str, ...]]:
-        """How well the table seen now follows from this, and all moves up to it.
+        """Return how well the table `now` follows from this, and all moves up to it.
 
-        ALLOWED (4): by something allowed.  3: it shows nothing new.  2: as one of several things.
-        1: as something refused.  0: not at all, or the game would be over by an answer that
-        nobody gave: no table speaks against that.
+        ALLOWED (4): by a legal move. 3: nothing new. ASKED (2): ambiguous. 1: by a refused act, if
+        everything was seen. 0: not at all. Also 0 if an unconfirmed answer ended the game, which no
+        table could contradict.
         """
         if not self.sure and self.ledger.outcome is not None:
             return 0, ()
@@ -194,7 +194,7 @@ class Explanation:
     def _other_tables(
         self, verdict: Verdict, seen: Observation, now: Observation
     ) -> list[Observation]:
-        """Other tables that it may have been, where the verdict on it is no move."""
+        """Other tables that it may have been, for a verdict that is no move."""
         tables: list[Observation] = []
         if isinstance(verdict, Unsettled) and (
             self.before is None or not same_positions(self.before, seen)
@@ -206,15 +206,15 @@ class Explanation:
 
 
 class Retrospective:
-    """The tables since the last verdict that counts, and inputs between them that did not count.
+    """Undecided tables since the last verdict that counts, and the inputs between them.
 
-    It neither asks nor judges by itself.
+    It neither asks questions nor judges the current table.
     """
 
     def __init__(self) -> None:
         self._seq = 0
         self._since: list[UndecidedTable | Mapping[str, Any]] = []
-        """Tables and inputs in order."""
+        """Tables and inputs, in order."""
 
     def has_reading(self, seen: Observation, session: RefereedSession) -> bool:
         """True if this is the reading that was kept last.
@@ -226,10 +226,10 @@ class Retrospective:
         return last is not None and is_same_reading(last, seen)
 
     def keep(self, seen: Observation, frame_jpeg: bytes, session: RefereedSession) -> None:
-        """Keep a table on which there was no verdict that counts.
+        """Keep a table without a verdict that counts.
 
-        A newer reading takes the place of an older one of the same table, even where a doubtful
-        piece is read otherwise.
+        A newer reading replaces an older one of the same table, even if a doubtful piece is read
+        differently.
         """
         self._forget_before_ruling(session)
         table, last = UndecidedTable(seen, frame_jpeg), self._newest()
@@ -246,7 +246,7 @@ class Retrospective:
     ) -> None:
         """Keep an input that did not count.
 
-        It may have been in time after all, given what happened on a table before it.
+        It may count after a move that is inferred from an earlier table.
         """
         self._forget_before_ruling(session)
         if self._since and (record is None or not _counts(record.event)):
@@ -260,10 +260,10 @@ class Retrospective:
         now: Observation,
         board: Board,
     ) -> bool:
-        """Put on record what must have happened before the table seen `now`; true if anything did.
+        """Record what must have happened before the table `now`; true if anything did.
 
-        `before` as in `infer`. Where all lies and can be read as it was then, everything since was
-        put back and is forgotten: what happens later does not follow from it. Raises LogFailed.
+        `before` as in `infer`. If `now` is fully readable and shows the same pieces as `before`,
+        everything was put back, and the kept tables are dropped. Raises LogFailed.
         """
         self._forget_before_ruling(session)
         if before is not None and not now.unread_mm and same_positions(before, now):
@@ -274,7 +274,7 @@ class Retrospective:
         for inferred in events:
             record = session.append(inferred.event, inferred.frame_jpeg, after=seq)
             if record is None:
-                break  # people said something meanwhile
+                break  # another record came first
             seq = record.seq
             if inferred.table is not None:
                 judged_tables.keep(seq, inferred.table)
@@ -283,14 +283,14 @@ class Retrospective:
     def infer(
         self, ledger: SessionState, before: Observation | None, now: Observation, board: Board
     ) -> tuple[InferredEvent, ...]:
-        """The events on the kept tables, in order, if the table seen `now` follows from them.
+        """Return the events on the kept tables, in order, if the table `now` follows from them.
 
-        Empty where that is not certain. If several explanations score equally, they must agree, or
-        each be a prefix of the longest; otherwise nothing is returned. `before` is the table of the
-        last verdict: where `now` is the same again, all was put back and nothing is returned.
-        Nothing is returned either where `now` alone gives the same moves: it is left to be judged
-        as it is.  So is what it alone refuses, unless something allowed follows from an
-        explanation, or all of that was seen.
+        Empty if that is not certain. If several explanations score equally, they must agree, or
+        each be a prefix of the longest. `before` is the table of the last verdict: nothing is
+        returned if `now` shows the same.
+
+        Nothing is returned if `now` alone gives the same moves. The same holds if `now` alone is
+        refused, unless a legal move follows from the explanation, or all of it was seen.
         """
         if before is not None and same_positions(before, now):
             return ()
@@ -321,7 +321,7 @@ class Retrospective:
         return next(tables, None)
 
     def _forget_before_ruling(self, session: RefereedSession) -> None:
-        """Forget all before a verdict that counts, or people's word on what happened."""
+        """Drop everything before a verdict that counts, or a decision of people."""
         if session.ledger.seq != self._seq and any(
             _is_decisive(record.event) for record in session.records(self._seq)
         ):
@@ -336,7 +336,7 @@ def _explanations(
     now: Observation,
     board: Board,
 ) -> list[Explanation]:
-    """All explanations of tables and inputs; none where there are more than MOST_EXPLANATIONS."""
+    """Return all explanations of tables and inputs; none if over MOST_EXPLANATIONS."""
     found = [Explanation(ledger, before)]
     if ledger.question is not None:
         undone = Undone(undoes=ledger.question.seq, decided_by=REFEREE, message=SEEN_SINCE)
@@ -357,10 +357,10 @@ def _explanations(
 def _best(
     explanations: Iterable[Explanation], now: Observation, board: Board
 ) -> tuple[int, tuple[str, ...], Explanation] | None:
-    """The longest of the best explanations, with its score and all its moves up to `now`.
+    """Return the longest of the best explanations, with its score and all moves up to `now`.
 
-    None where the others contradict it, nothing explains `now`, or it has no move. What needs two
-    answers more than another that leads to a question is left out: people are asked instead.
+    None if others contradict it, if nothing explains `now`, or if it has no move. Explanations are
+    dropped that need two answers more than another that scores at least ASKED.
     """
     scored = [(*one.score(now, board), one) for one in explanations]
     fewest = min((one.answered for score, _, one in scored if score >= ASKED), default=0)
@@ -376,7 +376,7 @@ def _best(
 
 
 def _answers(verdict: Verdict) -> list[Accepted]:
-    """Every answer, with moves, to a question that is withdrawn once the table changes."""
+    """Every answer that has moves, of a question that is withdrawn once the table changes."""
     asked = verdict.asks if isinstance(verdict, Unsettled) else verdict
     if (
         not isinstance(asked, Ambiguous)
@@ -392,7 +392,7 @@ def _answers(verdict: Verdict) -> list[Accepted]:
 
 
 def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
-    """The first of those that come to the same state and table."""
+    """Keep the first of the explanations that lead to the same state and table."""
     found: list[Explanation] = []
     for one in explanations:
         if not any(
@@ -403,7 +403,7 @@ def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
 
 
 def _accepted(event: Event) -> bool:
-    """True if something was accepted: a legal act, or what was moved by a throw to be repeated."""
+    """True if something was accepted: a legal act, or what a throw to be repeated moved."""
     return isinstance(event, VerdictReached) and (event.verdict == "accepted" or bool(event.stands))
 
 
@@ -412,7 +412,7 @@ def _counts(heard: Event) -> bool:
 
 
 def _is_decisive(event: Event) -> bool:
-    """True if something was accepted, or people say what happened."""
+    """True if something was accepted, or people decided what happened."""
     if isinstance(event, Undone):
         return event.decided_by != REFEREE
     return _accepted(event) or isinstance(
@@ -423,7 +423,7 @@ def _is_decisive(event: Event) -> bool:
 def _inferred_event(
     verdict: Accepted, seen: Observation, table: UndecidedTable, ledger: SessionState
 ) -> InferredEvent:
-    """The event of a verdict on an earlier table, marked as inferred."""
+    """Return the event of a verdict on an earlier table, marked as inferred."""
     seen = verdict.table or seen
     event = event_from_verdict(verdict, document(seen, ledger))
     assert isinstance(event, VerdictReached)

@@ -1,6 +1,6 @@
-"""Tables of a log that people share: pictures of the table alone, readings, and corrections.
+"""Tables of a log for sharing: pictures of the table alone, readings, and corrections.
 
-No names, dates or places are in them.
+They contain no names, dates or locations.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from vision.localization.fiducials import locate
 
 
 class SharedTable(NamedTuple):
-    """A picture of the table, a JPEG without metadata, with the setup that reads it.
+    """A picture of the table, a JPEG without metadata, with the setup to read it.
 
-    `reading` is what was read when it was ruled on; `truth` what lay there, None where nobody says
-    so; `put_right` in how many pieces they differ. `name` says for people here which one it is.
+    `reading` is the reading at the ruling, `truth` the corrected pieces or None, `put_right` the
+    number of pieces that differ. `name` identifies it for people here.
     """
 
     name: str
@@ -57,7 +57,7 @@ class SharedTable(NamedTuple):
 
 
 def corrected_records(records: Sequence[Record]) -> tuple[int, ...]:
-    """The records of a session whose picture is kept and whose ruling people corrected."""
+    """Records with a stored picture and a ruling that people corrected."""
     kept = {record.seq for record in records if record.frame}
     return tuple(sorted(_corrections(records).keys() & kept))
 
@@ -65,10 +65,10 @@ def corrected_records(records: Sequence[Record]) -> tuple[int, ...]:
 def shared_tables(
     log: LogReader, records: Sequence[Record], wanted: Collection[int]
 ) -> Iterator[SharedTable]:
-    """The tables of those records of a session, in order.
+    """Yield the tables of the wanted records, in order.
 
-    Raises InputError for a record that has no picture of a table that was read, for one that the
-    camera cannot be located in, and for pieces of somebody's own.
+    Raises InputError for a record without a picture of a table that was read, or whose camera
+    cannot be located, and for custom pieces.
     """
     corrections, table = _corrections(records), {}
     left = set(wanted)
@@ -97,7 +97,7 @@ def shared_tables(
 
 
 def _corrections(records: Sequence[Record]) -> dict[int, tuple[Misread, ...]]:
-    """By the record whose table it was, the pieces that people put right; empty where none."""
+    """Corrected pieces by the record of their table; empty where there are none."""
     events = {record.seq: record.event for record in records}
     undone = {event.undoes for event in events.values() if isinstance(event, Undone)}
     found: dict[int, tuple[Misread, ...]] = {}
@@ -128,7 +128,7 @@ def _shared_table(
     corrections = (*misread, *(read_misread(ruled) if isinstance(ruled, list) else ()))
     try:
         truth, put_right = _truth(read, corrections, camera, setup)
-    except (ValueError, IndexError) as error:  # an imported log may say anything
+    except (ValueError, IndexError) as error:  # an imported log may contain anything
         raise InputError(
             msg("{where}: expected pieces as they are read ({raw})", where=where, raw=error)
         ) from error
@@ -140,7 +140,7 @@ def _shared_table(
 def shared_photo(
     image: Image, setup: Setup, read: ObservationDocument, truth: Truth | None, where: str
 ) -> SharedTable:
-    """A photograph (h, w, 3) that was read, and what people say lies there, to be shared.
+    """Prepare a photograph (h, w, 3), its reading and its truth for sharing.
 
     Raises InputError as `shared_tables` does; `where` names the photograph.
     """
@@ -177,17 +177,17 @@ def _table_picture(image: Image, camera: Camera, setup: Setup) -> bytes:
 
 
 def _without_words(read: ObservationDocument) -> ObservationDocument:
-    """The pieces and places of a reading; a game's measurements and sentences are left out."""
+    """Remove a game's measurements and sentences from a reading."""
     return msgspec.structs.replace(read, notes=(), gaps=msgspec.UNSET, call=msgspec.UNSET)
 
 
 def _truth(
     read: ObservationDocument, corrections: Sequence[Misread], camera: Camera, setup: Setup
 ) -> tuple[Truth | None, int]:
-    """The reading with people's corrections, and how many pieces of it they spoke of.
+    """Return the reading with people's corrections, and the number of corrected pieces.
 
-    None where they spoke of none. Of two corrections of a piece the first counts. Places are still
-    those that the camera read.
+    None without corrections. Of two corrections of a piece the first counts. Places remain those
+    that the camera read.
     """
     seen = Observation(0, 0, camera, tuple(map(_piece_reading, read.pieces)))
     right = apply_corrections(seen, corrections, {}, setup)

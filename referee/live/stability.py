@@ -21,20 +21,22 @@ from table.solids import Array
 HOLD_MS = 500
 """A table is at rest once nothing has moved for this long."""
 EARLY = 0.04
-"""Frames may come too early by this share of the hold; another one is not waited for."""
+"""Share of the hold by which frames may come too early, so that no further frame is awaited."""
 STILL_DEG = 3.0
-"""A heading that differs by less is the same."""
+"""Headings that differ by less are the same."""
 DOUBT = 3.0
-"""Readings may differ by this many standard deviations of their difference and still be the same
+"""Number of standard deviations of their difference within which two readings are the same
 place.
 """
 SAME_UNREAD_MM = 25.0
-"""What cannot be read is found again within this distance; its middle moves as more of it shows."""
+"""Largest distance between two readings of one unreadable place; its middle moves as more of it
+shows.
+"""
 HAND_STILL_MS = 4000
-"""What looks like a hand and has not moved for this long may be part of the table."""
+"""Time without movement after which something like a hand may be part of the table."""
 RESTLESS_MS = 4000
-"""Pieces that have not come to rest after this time will not: people are told, so that no game
-waits without a word.
+"""Time after which pieces that have not come to rest are reported, so that no game waits
+silently.
 """
 
 _TINY_MM2 = 1e-9 * np.eye(2)
@@ -43,11 +45,11 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """What a frame says of the table's rest.
+    """State of rest of the table at a frame.
 
-    `settled` is the observation if the table has been at rest for the hold up to it. `hand`: a hand
-    is over the board, and is not still; `still_hand`: it has been still for `HAND_STILL_MS`.
-    `restless`: no rest for `RESTLESS_MS`, though nothing is in the way.
+    `settled` is the observation, if the table has been at rest for the hold. `hand`: a moving hand
+    is over the board; `still_hand`: it has been still for `HAND_STILL_MS`. `restless`: no rest for
+    `RESTLESS_MS`, with a clear view.
     """
 
     settled: Observation | None = None
@@ -58,38 +60,38 @@ class Stability:
 
 
 class StabilityMonitor:
-    """Detects rest, given every frame's reading in order; remembers the tables that were judged.
+    """Detects rest from the readings of all frames in order; stores the judged tables.
 
-    Every frame of a hold is compared with its first, so that slow drift counts as movement too.
+    Every frame of a hold is compared with its first, so that slow drift counts as movement.
     """
 
     def __init__(self, hold_ms: int = HOLD_MS) -> None:
         self.hold_ms = hold_ms
         self.judged: Observation | None = None
-        """The table of the last verdict; None: whatever comes to rest next is judged afresh."""
+        """Table of the last verdict; None: the next table at rest is judged as new."""
         self.not_judged: Observation | None = None
-        """The newest table at rest if the judge said that it cannot be judged (`CannotSee`)."""
+        """Newest table at rest for which the judge returned `CannotSee`."""
         self._first: Observation | None = None
-        """The first frame of the hold; None where something was in the way."""
+        """First frame of the hold; None while the view is obstructed."""
         self._since_ms = 0
         self._last_ms = 0
         self._rest_ms = 0
-        """When the table was last at rest, or the view last became clear."""
+        """Time at which the table was last at rest, or the view last became clear."""
         self._hand: Observation | None = None
-        """The first frame in which the hand lay as it does now."""
+        """First frame in which the hand lay as it does now."""
         self._left_alone_ms: int | None = None
 
     @property
     def restless_ms(self) -> int:
-        """For how long, with nothing in the way, the table has not been at rest."""
+        """Time with a clear view since the table was last at rest."""
         return self._last_ms - self._rest_ms
 
     def update(self, seen: Observation | Unusable) -> Stability:
-        """The next frame.
+        """Take the next frame.
 
-        A hand over the board, a picture that changes, a piece that moved, came or went, a frame
-        that cannot be read and a clock that goes back all begin a new hold.  A hand that lies still
-        is no hand: `settled` has none then.
+        A moving hand over the board or a changing picture begins a new hold. So does a piece that
+        moved, came or went, an unreadable frame, or a clock that goes back. A hand that is still
+        counts as none: `settled` then has `hand` False.
         """
         if isinstance(seen, Unusable):
             self.interrupt()
@@ -106,7 +108,7 @@ class StabilityMonitor:
         )
 
     def interrupt(self) -> None:
-        """Something is in the way, or nothing is seen: a new hold begins."""
+        """Begin a new hold, as the view is obstructed or nothing was read."""
         self._first = None
 
     def is_unchanged(self, settled: Observation) -> bool:
@@ -125,11 +127,11 @@ class StabilityMonitor:
         return self.not_judged is not None and is_same_reading(self.not_judged, settled)
 
     def restart_rest_timer(self) -> None:
-        """Count anew: somebody is at the table, it has changed, or a verdict has settled it."""
+        """Restart the timer: somebody is at the table, it changed, or a verdict settled it."""
         self._left_alone_ms = None
 
     def left_alone_ms(self, at_ms: int) -> int:
-        """Time that the table was left alone; 0 at the first call after `restart_rest_timer`."""
+        """Time in ms since the first call after `restart_rest_timer`; 0 at that call."""
         if self._left_alone_ms is None:
             self._left_alone_ms = at_ms
         return at_ms - self._left_alone_ms
@@ -154,9 +156,9 @@ class StabilityMonitor:
         return seen
 
     def _is_hand_still(self, seen: Observation) -> bool:
-        """True if what looks like a hand has not moved for `HAND_STILL_MS`.
+        """True if something like a hand has not moved for `HAND_STILL_MS`.
 
-        It has not moved while the change gate repeats the same reading.
+        It has not moved while the change gate repeats one reading.
         """
         still = (
             self._hand is not None
@@ -173,19 +175,19 @@ class StabilityMonitor:
 def same_positions(a: Observation, b: Observation) -> bool:
     """True if two observations show the same pieces in the same places.
 
-    Places are the same within 1 mm and 3 degrees, or 3 standard deviations. Pieces are the same
-    when colour, size, pose and what they stand on are; those off the board are not compared.
-    Counters and dice are compared like pieces, and tiles by their places.
+    Places are the same within 1 mm and 3 degrees, or within 3 standard deviations. Pieces are the
+    same if colour, size, pose and the piece below agree. Pieces off the board are ignored. Counters
+    and dice are compared by place, tiles by the places that have one.
     """
     return _have_same_pieces(a, b, _same_place)
 
 
 def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = False) -> bool:
-    """True if two observations differ at most in how pieces of doubtful pose are read.
+    """True if two observations differ at most in the readings of pieces of doubtful pose.
 
-    Such pieces have the same colour, and their middles are as near as those of one piece. It is
-    enough if one reading is doubtful, unless `both_doubtful`. Without that, a piece that is read in
-    doubt may also be what the other observation could not read at its place.
+    The two readings have the same colour and place. One of them has to be doubtful, or both with
+    `both_doubtful`. Without it, a doubtful piece may also match an unreadable place of the other
+    observation.
     """
     if is_same_reading(a, b):
         return True
@@ -196,11 +198,10 @@ def may_be_same_table(a: Observation, b: Observation, *, both_doubtful: bool = F
 
 
 def is_judged_table(judged: Observation, settled: Observation) -> bool:
-    """True for the same table, with as many pieces of each colour beside it.
+    """True for the same table, with the same colours off the board, as a throw may end there.
 
-    A throw may end beside the table. A piece that was in doubt when it was judged, and is read well
-    elsewhere within that doubt, is a change. So is something that cannot be read, where nothing
-    unread was: it may be the piece that was thrown.
+    A piece that was doubtful when judged and is now read well elsewhere within that doubt is a
+    change. So is a new unreadable place, which may be the thrown piece.
     """
     outside, was_outside = (
         Counter(piece.colour for piece in table.off_board) for table in (settled, judged)
@@ -246,7 +247,7 @@ def _have_same_pieces(
 def _with_doubtful_poses_of(
     a: Observation, b: Observation, of_two: Callable[[float, float], float]
 ) -> Observation:
-    """`b` with its pieces of doubtful pose as `a` reads them."""
+    """Return `b` with the readings of `a` for its pieces of doubtful pose."""
     ours, theirs = list(a.pieces), list(b.pieces)
     for k, piece in enumerate(theirs):
         was = next((one for one in ours if _one_in_doubt(one, piece, of_two)), None)
@@ -257,9 +258,9 @@ def _with_doubtful_poses_of(
 
 
 def _without_doubtful_unread(seen: Observation, other: Observation) -> Observation:
-    """`seen` without pieces of doubtful pose where the other observation has something unread.
+    """Return `seen` without pieces of doubtful pose at unreadable places of `other`.
 
-    It stays as it is if a piece stands on another: such pieces are named by their index.
+    Unchanged if a piece stands on another: such pieces are referenced by index.
     """
     if any(piece.on is not None for piece in seen.pieces):
         return seen
@@ -298,9 +299,9 @@ def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
 
 
 def _one_in_doubt(a: SeenPiece, b: SeenPiece, of_two: Callable[[float, float], float]) -> bool:
-    """True if these may be one piece in one place, whose pose is doubtful in one reading or both.
+    """True if these may be readings of one piece at one place, with a doubtful pose.
 
-    `of_two` is `min` or `max`.
+    `of_two` is `min` if one doubtful reading is enough, `max` if both have to be.
     """
     return (
         of_two(a.pose_probability, b.pose_probability) < SURE
@@ -311,7 +312,7 @@ def _one_in_doubt(a: SeenPiece, b: SeenPiece, of_two: Callable[[float, float], f
 
 
 def _is_at_same_place(was: SeenPiece, now: SeenPiece) -> bool:
-    """Same place by the better of the two covariances, counted for both readings."""
+    """True for the same place, by the better of the two covariances for both readings."""
     better = min(was.covariance, now.covariance, key=np.trace)
     return _is_within(was, now, now.covariance + better)
 
@@ -325,7 +326,7 @@ def _is_within(a: SeenPiece, b: SeenPiece, covariance: Array) -> bool:
 
 
 def _was_everything_unread(seen: Observation, before: Observation) -> bool:
-    """True if all that cannot be read could not be read before, either."""
+    """True if every unreadable place was unreadable before."""
     return all(
         any(np.hypot(*(place_mm - was)) <= SAME_UNREAD_MM for was in before.unread_mm)
         for place_mm in seen.unread_mm

@@ -1,19 +1,19 @@
-"""When a spell in which nothing can be judged is put on record, though the camera gives frames."""
+"""Record a period without judgements, although the camera delivers frames."""
 
 from __future__ import annotations
 
 STALL_CODES = ("table.unread", "table.hand", "table.moving", "table.restless")
 """Codes of the records (`InputRecorded`) that say why nothing is judged."""
 UNREAD_MS = 8000
-"""A table that cannot be read for this long is put on record."""
+"""Time after which an unreadable table is recorded."""
 BUSY_MS = 30_000
-"""A hand over the board, or movement, of this length is put on record too."""
+"""Time after which a hand over the board, or movement, is recorded."""
 
 
 class StallTimer:
-    """Counts a spell of frames on which nothing can be judged, and is due once a spell.
+    """Measures a period of frames that cannot be judged; due once per period.
 
-    Call `next_frame` for every frame, and `due` for those on which nothing can be judged.
+    Call `next_frame` for every frame, and `due` for those that cannot be judged.
     """
 
     def __init__(self) -> None:
@@ -22,14 +22,14 @@ class StallTimer:
         self._unread_since_ms: int | None = None
 
     def next_frame(self) -> None:
-        """The next frame: the spell is over where `due` was not called for the one before."""
+        """Take the next frame: the period is over if `due` was not called for the previous one."""
         if not self._stalled:
             self._since_ms = self._unread_since_ms = None
             self._was_due = False
         self._stalled = False
 
     def due(self, at_ms: int, unread: bool) -> bool:
-        """Should the spell be put on record at this frame?  `unread`: the table cannot be read."""
+        """True if the period has to be recorded now. `unread`: the table cannot be read."""
         self._stalled = True
         if self._since_ms is None:
             self._since_ms = at_ms

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class LoopState(Enum):
-    """What the loop does; the value is the name that docs/LOOP.md shows."""
+    """State of the loop; the value is the name in docs/LOOP.md."""
 
     STARTING = "starting"
     CAMERA_LOST = "camera lost"
@@ -34,7 +34,7 @@ class LoopState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameFacts:
-    """All that decides which state a frame puts the loop in."""
+    """Facts that determine the state after a frame."""
 
     readable: bool = True
     """The frame gave an observation. Without one, no other fact counts."""
@@ -159,9 +159,9 @@ class StateMachine:
         self.state = LoopState.STARTING
 
     def enter(self, state: LoopState) -> None:
-        """Go to a state.
+        """Enter a state.
 
-        Transitions are not checked here, so that a referee in use never stops; the tests check
+        Transitions are not checked here, so that a running referee never stops; the tests check
         every one.
         """
         self.state = state

@@ -24,10 +24,10 @@ from vision.cameras.reconnect import CannotGoOn
 logger = logging.getLogger(__name__)
 
 MOST_FAILURES, WITHIN_S = 3, 60.0
-"""A referee that fails this often within this many seconds is halted."""
+"""A referee that fails this often within this time in s is halted."""
 
 Renew = Callable[[Referee, str], Referee]
-"""Makes a referee without memory in place of one that failed, given the reason
+"""Creates a referee without memory in place of one that failed, given the reason
 (`RefereeFactory.renew`).
 """
 
@@ -37,10 +37,10 @@ class RefereeHalted(InputError):  # noqa: N818 - told to people in one line, lik
 
 
 class Supervisor:
-    """Runs a referee, and another one in its place when it fails.
+    """Runs a referee, and replaces it when it fails.
 
     `run` belongs to a thread of its own; everything else may be called from any. Pages and lamps
-    use it in place of a referee: it passes calls on to the one at work.
+    use it as a referee: it passes calls on to the current one.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Supervisor:
 
     @property
     def latest(self) -> RefereeStatus:
-        """What the referee sees and does now."""
+        """The current status."""
         return self._live.latest
 
     @property
     def seen(self) -> Seen:
-        """How many pictures came until now."""
+        """Number of pictures so far."""
         return self._live.seen
 
     def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
@@ -105,10 +105,10 @@ class Supervisor:
         self._stopping.set()
 
     def run(self) -> None:
-        """Referee until the camera or the session ends, or `stop`.
+        """Run until the camera or the session ends, or `stop`.
 
-        Raises in one line what ends it earlier: CannotGoOn (pictures or inputs that cannot be
-        used), LogFailed, or Halted.
+        Raises in one line what ends it earlier: CannotGoOn (unusable pictures or inputs),
+        LogFailed, or RefereeHalted.
         """
         while True:
             try:

@@ -1,6 +1,6 @@
 """Check during a game that cards, board and camera are where `table.json` says.
 
-Measures the table anew where people want it.
+Measures the table again on request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SOON = msg("The table will be measured again once it is at rest and no hand is o
 DECIDED_BY = "players"
 
 TableRequest = Literal["redo", "play on"]
-"""Measure the table anew, or play on although something lies elsewhere."""
+"""Measure the table again, or play on although something was moved."""
 TABLE_REQUESTS: tuple[TableRequest, ...] = get_args(TableRequest)
 
 
@@ -53,24 +53,24 @@ class HardToSee(Protocol):
 class TableMonitor:
     """Checks the table whenever the camera's pose was estimated anew.
 
-    The camera has moved then, or a card has, or one was covered. What people request is done at the
-    next table at rest. `look` belongs to one thread; everything else may be called from any.
+    Then the camera or a card has moved, or a card was covered. Requests are done at the next table
+    at rest. `look` belongs to one thread; everything else may be called from any.
     """
 
     def __init__(
         self, file: TableFile, check: Check, remeasure: Remeasure, hard_to_see: HardToSee
     ) -> None:
-        """A table that is measured anew replaces that of `file`."""
+        """A new measurement replaces the table of `file`."""
         self._file, self._check, self._remeasure = file, check, remeasure
         self._hard_to_see: HardToSee | None = hard_to_see
-        """None once it was asked."""
+        """None after the first call."""
         self._checked_at: Camera | str | None = None
-        """The camera's pose at the last check, or why the table could not be read."""
+        """Camera's pose at the last check, or why the table could not be read."""
         self._last = DriftCheck()
         self._usual: Camera | None = None
-        """The pose that the camera is compared with."""
+        """Reference pose of the camera."""
         self._accepted: frozenset[int | str] = frozenset()
-        """Things that lie elsewhere and that people have accepted so."""
+        """Moved things that people have accepted."""
         self._refusal = ""
         self._lock = threading.Lock()
         self._request: TableRequest | None = None
@@ -87,15 +87,12 @@ class TableMonitor:
 
     @property
     def has_unaccepted_change(self) -> bool:
-        """True if something lies elsewhere that people have not accepted.
-
-        Lengths cannot be trusted then.
-        """
+        """True if something was moved and people have not accepted it: lengths are not reliable."""
         return bool(_moved_things(self._last) - self._accepted)
 
     @property
     def message(self) -> tuple[str, ...]:
-        """Sentences on what is not where it was, and what that means."""
+        """Sentences on what was moved, and the consequences."""
         elsewhere = tuple(map(as_sentence, self._last.elsewhere))
         meaning = (NO_RULINGS if self.has_unaccepted_change else PLAYED_ON,) if elsewhere else ()
         camera: tuple[str, ...] = ()
@@ -109,7 +106,7 @@ class TableMonitor:
     def look(self, image: Image, seen: Observation | Unusable) -> TableChecked | None:
         """Check a table at rest, or one that cannot be read, and do what was requested.
 
-        Returns an event where something lies elsewhere, or no longer does, or a request was done.
+        Returns an event if something was moved or put back, or a request was done.
         """
         with self._lock:
             request, self._request = self._request, None
@@ -124,13 +121,13 @@ class TableMonitor:
         return (self._measure_again(image) or event) if request == "redo" else event
 
     def look_for_hidden_colours(self, image: Image, camera: Camera) -> TableChecked | None:
-        """The first time: an event where the board has colours in play, and hides their pieces."""
+        """On the first call, return an event if the board hides pieces of a colour in play."""
         ask, self._hard_to_see = self._hard_to_see, None
         message = ask(image, camera, self.setup) if ask is not None else ()
         return TableChecked(message=sentences(*message)) if message else None
 
     def _compare(self, image: Image) -> TableChecked | None:
-        """Check the places; an event where something else lies elsewhere than before."""
+        """Check the places; returns an event if other things than before are moved."""
         before, now = self._last, self._check(image, self.setup, self._usual)
         if now.camera is None and not now.elsewhere:
             return None
@@ -150,9 +147,9 @@ class TableMonitor:
         return TableChecked(message=sentences(*self.message), decided_by=DECIDED_BY)
 
     def _measure_again(self, image: Image) -> TableChecked | None:
-        """Measure cards and board anew.
+        """Measure cards and board again.
 
-        Where nothing lies elsewhere, only the camera's pose is taken for the usual one.
+        If nothing was moved, only the camera's pose becomes the reference.
         """
         if not self._last.elsewhere:
             self._usual = self._last.camera
@@ -178,12 +175,12 @@ class TableMonitor:
 
 
 def _moved_things(checked: DriftCheck) -> frozenset[int | str]:
-    """What lies elsewhere: cards by id, the board."""
+    """Moved things: cards by id, the board."""
     return frozenset((*checked.cards_mm, *(("board",) if checked.board_mm is not None else ())))
 
 
 def _with_covered(before: DriftCheck, now: DriftCheck) -> DriftCheck:
-    """The check with cards that are covered now taken to lie as they did before."""
+    """Return the check with covered cards taken to lie as they did before."""
     shown = now.camera.fiducials_seen if now.camera else ()
     covered = {
         card: by_mm

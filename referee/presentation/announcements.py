@@ -13,9 +13,9 @@ from table.languages import translated, translation
 from table.messages import msg
 
 LONGEST = 110
-"""Length in characters; takes about 6 s to say."""
+"""Longest announcement in characters; it takes about 6 s to speak."""
 CUT = 45
-"""A first sentence with more characters than this ends where its explanation begins."""
+"""A longer first sentence, in characters, is cut where its explanation begins."""
 SAID_BY_HAND = {
     "corrected": msg("The ruling was corrected."),
     "undone": msg("That was undone."),
@@ -30,12 +30,12 @@ BY_VERDICT: dict[str, Sound] = {
 
 
 def announcement(kind: str, message: str, mm: str = "millimetres", to: str = "to") -> str:
-    """The announcement of a verdict's sentences.
+    """Return the announcement of a verdict's sentences.
 
     `kind` as in a view's verdicts (`ruled`, `asked`, `corrected` ...). The announcement is the
-    first sentence without its explanation, then as many more as are short enough, and always the
-    last: whose turn it is. `mm` and `to` are the words for millimetres and between the ends of a
-    line, in the language of the sentences.
+    first sentence without its explanation, and always the last one: whose turn it is. Sentences
+    between them are added while they fit. `mm` and `to` are the words for millimetres and between
+    the ends of a line, in the same language.
     """
     if kind in SAID_BY_HAND:
         return SAID_BY_HAND[kind]
@@ -57,9 +57,9 @@ def announcement(kind: str, message: str, mm: str = "millimetres", to: str = "to
 
 
 def announcement_in(decision: Decision, code: str) -> tuple[str, str]:
-    """What a caller says of a decision in a language, and the code of that language.
+    """Return the announcement of a decision in a language, and that language's code.
 
-    Both are English where nobody has translated it.
+    Both are English without a translation.
     """
     by_hand = SAID_BY_HAND.get(decision.kind)
     found = translated(by_hand or decision.message, code)
@@ -85,7 +85,7 @@ def sound(game: str, verdict: str, code: str, state: Mapping[str, Any]) -> Sound
 
 
 def _speech_text(sentence: str, mm: str, to: str) -> str:
-    """A sentence as it is spoken: without ±, units and lines in full, `red2` in two words."""
+    """A sentence for speech: without ±, units and lines in full, `red2` as two words."""
     words = re.sub(r" \(± [^)]*\)| ± \d+(?:[.,]\d+)?", "", sentence)
     words = re.sub(r"(\d) mm\b", rf"\1 {mm}", words)
     words = re.sub(r"\b([a-h][1-8])-([a-h][1-8])\b", rf"\1 {to} \2", words)

@@ -1,4 +1,4 @@
-"""A verdict as a headline that is read from afar, and a line that says why."""
+"""Split a verdict into a headline to be read from afar, and a line with the reason."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from referee.presentation.shown_games import headline
 from table.messages import SENTENCES, Listing, Message, as_message, phrase, split_first
 
 NAMED_FIRST = {"refused": phrase("Not allowed"), "out_of_sync": phrase("The table does not match")}
-"""Kinds of verdicts that are their own headline."""
+"""Headlines of verdicts by kind, for kinds without a headline of their own."""
 
 
 class Shown(Protocol):
-    """A game as it stands, as far as headlines need it."""
+    """The state of a game, as far as headlines need it."""
 
     @property
     def game(self) -> str:
-        """Its name."""
+        """Name of the game."""
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The document of its state."""
+        """Document of its state."""
 
 
 def layers(verdict: Decision, view: Shown) -> tuple[str, str]:
-    """A verdict as a headline, read from afar, and a line that says why; the latter may be empty.
+    """Return a verdict's headline, and a line with the reason, which may be empty.
 
     `view` is of the state after the verdict, the newest one.
     """
@@ -43,13 +43,13 @@ def layers(verdict: Decision, view: Shown) -> tuple[str, str]:
 
 
 def chip_player(verdict: Decision, view: SessionView) -> str | None:
-    """The player whose chip stands before the headline: the one that it names, else who acted."""
+    """Player whose chip precedes the headline: the one that it names, else the one who acted."""
     text = str(layers(verdict, view)[0]).casefold()
     return next((one for one in view.players if text.startswith(f"{one} ")), verdict.player)
 
 
 def headline_sentence(verdict: Decision) -> str:
-    """What a verdict says, without the differences between table and record: a page lists those."""
+    """A verdict's sentence without its differences from the record: a page lists those."""
     message, content = verdict.message, verdict.message.content
     listed = [*map(str, verdict.evidence.get("differences", ()))]
     if listed and isinstance(content, Listing) and content.joint == SENTENCES:

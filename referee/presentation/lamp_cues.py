@@ -1,7 +1,7 @@
-"""What lamps show: a pure function of the ledger, its latest record and what the referee does now.
+"""Cues for lamps: a pure function of the session, its latest record and the referee's status.
 
-`document` is everywhere the engine's document of the ledger's state, for callers that have it
-already: computing it takes longer than all else here.
+`document` is always the engine's document of the session's state. Callers pass it if they have it,
+as computing it takes longer than all else here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LASTING: dict[Status, Signal] = {
     "stopped": "cannot see",
     "ended": "dark",
 }
-"""States of the referee that are shown while they last, whatever was ruled before."""
+"""Referee statuses that are shown while they last, in place of the last ruling."""
 
 
 def cue_of(
@@ -61,9 +61,9 @@ def cue_of(
     board: Board,
     document: Document | None = None,
 ) -> Cue:
-    """The cue to show now.
+    """Return the cue to show now.
 
-    `news` is a record that has come since anything else was shown, None where there is none.
+    `news` is a record that came after everything shown, None without one.
     """
     document = document or ledger.engine.state_document(ledger.state)
     if (signal := _LASTING.get(status)) and news is None:
@@ -74,7 +74,7 @@ def cue_of(
 
 
 def standing(ledger: SessionState, board: Board | None, document: Document | None = None) -> Cue:
-    """The cue while nothing new happens: the end, a pause, an open question, or a turn."""
+    """Return the cue without news: the end, a pause, an open question, or a turn."""
     if ledger.ended:
         return DARK
     players = ledger.players
@@ -99,7 +99,7 @@ def standing(ledger: SessionState, board: Board | None, document: Document | Non
 def cue_of_record(
     ledger: SessionState, record: Record, board: Board, document: Document | None = None
 ) -> Cue:
-    """The cue of a record that has just come; `ledger` is the session after it."""
+    """Return the cue of a new record; `ledger` is the session after it."""
     then = standing(ledger, board, document)
     match event := record.event:
         case VerdictReached():
@@ -142,7 +142,7 @@ def _verdict_cue(event: VerdictReached, then: Cue, seq: int) -> Cue:
 def _question(
     asked: QuestionAsked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
 ) -> Cue:
-    """The cue of a question; if it is too close to call, with the players or places."""
+    """Return the cue of a question; if it is too close to call, with the players or places."""
     if not asked.code.endswith("too_close"):
         return Cue("asking", players, leader=leader, marks=marked)
     close = {name.partition(" ")[0] for name in contested_pieces(asked)}
@@ -160,7 +160,7 @@ def _leader(document: Document, players: tuple[str, ...]) -> str | None:
 
 
 def marks(engine: Rules, document: Document, board: Board | None) -> tuple[Mark, ...]:
-    """The lines and places that a state of a game points at; none where the board is not known."""
+    """Lines and places of a game's state to point at; none without a board."""
     if board is None:
         return ()
     shown = facts(engine).presentation.marks(document)
@@ -168,7 +168,7 @@ def marks(engine: Rules, document: Document, board: Board | None) -> tuple[Mark,
 
 
 def _on_table(mark: BoardMark, board: Board) -> Iterator[Mark]:
-    """A mark on cells as lamps show it: a line from the first to the last, else a spot each."""
+    """Convert a mark on cells for lamps: a line from first to last, or a spot per cell."""
     known = [at_mm for cell in mark.cells if (at_mm := cell_middle_mm(board, cell))]
     if mark.kind != "ray":
         yield from (Mark("spot", (at_mm,)) for at_mm in known)

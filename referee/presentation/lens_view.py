@@ -1,4 +1,4 @@
-"""Projection from the table into a camera's picture."""
+"""Project table points into a camera's picture."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from vision.geometry.camera_model import project
 
 
 def camera_projection(setup: Setup, camera: Camera) -> Callable[[Array], Array]:
-    """The projection into a camera's picture, for drawing over it.
+    """Return the projection into a camera's picture, for drawing over it.
 
-    It maps table points (n, 3) in mm to pixels (n, 2) in the full-size picture of the camera at
-    that pose.
+    It maps table points (n, 3) in mm to pixels (n, 2) of the full-size picture.
     """
     return partial(project, camera=camera, lens=setup.camera)

@@ -1,4 +1,4 @@
-"""Marks on the board of what a verdict did, or would do."""
+"""Marks on the board for what a verdict did, or would do."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from table.boards import Board
 from table.errors import InputError
 
 CELL = re.compile(r"\b(?:[a-h][1-8]|[A-O](?:[1-9]|1[0-5]))\b")
-"""Names of cells in a sentence; those that this board does not have are not drawn."""
+"""Names of cells in a sentence; names that this board does not have are not drawn."""
 
 
 def trace(engine: Game, board: Board | None, records: Sequence[Record]) -> tuple[Mark, ...]:
-    """The marks of the last of these records; none where it decides nothing.
+    """Return the marks of the last record; none if it decides nothing.
 
-    `records` are a session's from its start. A question has the marks of all that may have
-    happened, as unsure; a table out of step with the record has the cells that differ.
+    `records` are a session's, from its start. A question has the marks of all its choices, as
+    unsure. A mismatch with the record has the cells that differ.
     """
     event = records[-1].event
     if isinstance(event, VerdictReached) and event.verdict == "out_of_sync":
@@ -51,7 +51,7 @@ def trace(engine: Game, board: Board | None, records: Sequence[Record]) -> tuple
 
 
 def _ways(event: Event) -> list[tuple[str, ...]]:
-    """The moves of all that may have happened; one way where nothing is asked."""
+    """Alternative moves of an event; one alternative if nothing is asked."""
     match event:
         case QuestionAsked():
             return [choice.moves for choice in event.choices]
@@ -64,9 +64,9 @@ def _ways(event: Event) -> list[tuple[str, ...]]:
 
 
 def _marks_of_moves(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
-    """The marks of moves played one after the other.
+    """Return the marks of moves played one after the other.
 
-    Ends with the first move that is not legal, which is drawn too as far as its text allows.
+    It ends with the first illegal move, which is drawn as far as its text allows.
     """
     marks: list[Mark] = []
     for text in moves:
@@ -83,9 +83,9 @@ def _marks_of_moves(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark
 
 
 def _state_before(engine: Game, board: Board | None, records: Sequence[Record]) -> Any:
-    """The state before the last record, from the record before it.
+    """Return the state before the last record, from the record before it.
 
-    None where that record has no complete state.
+    None if that record has no complete state.
     """
     for record in reversed(records[:-1]):
         event = record.event

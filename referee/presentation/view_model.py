@@ -1,4 +1,4 @@
-"""The state of a session as pages and programs are shown it."""
+"""Build the view of a session for pages and programs."""
 
 from __future__ import annotations
 
@@ -56,10 +56,9 @@ VERDICTS_SHOWN = 30
 
 
 def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -> SessionView:
-    """All that a page shows of a session.
+    """Return the view of a session.
 
-    `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is
-    none.
+    `records` are the newest ones, `seen` the last one with an observation, None without one.
     """
     state = shown_state(ledger.engine, ledger.state)
     if "may_say" in state:
@@ -115,14 +114,14 @@ def view(ledger: SessionState, records: Sequence[Record], seen: Record | None) -
 
 
 def _options(ledger: SessionState, wish: Option | None) -> tuple[Option, ...]:
-    """What may be done now; where a computer player wants something, only that."""
+    """Options now; with a computer player's wish, only that."""
     if ledger.question or ledger.ended:
         return ()
     return ledger.engine.options(ledger.state) if wish is None else (wish,)
 
 
 def _wished_option(ledger: SessionState) -> Option | None:
-    """What a computer player wants to be done now, marked on the board."""
+    """A computer player's wish, with its marks on the board."""
     wish = ledger.wish
     if wish is None or ledger.question or ledger.ended:
         return None
@@ -133,7 +132,7 @@ def _wished_option(ledger: SessionState) -> Option | None:
 
 
 def _observation(seen: Record | None) -> ObservationDocument | None:
-    """What was seen on the table of a record; None where it holds none."""
+    """Observation of a record; None without one."""
     event = seen and seen.event
     if not isinstance(event, VerdictReached | QuestionAsked) or event.observation is None:
         return None
@@ -141,9 +140,9 @@ def _observation(seen: Record | None) -> ObservationDocument | None:
 
 
 def _earlier(ledger: SessionState, records: Sequence[Record]) -> ObservationDocument | None:
-    """The table on which the last ruling rests that is in force, just after another was undone.
+    """The table of the last ruling in force, if another was just undone.
 
-    None where nothing was undone just now, or that table is not known.
+    None if nothing was just undone, or that table is not known.
     """
     if not isinstance(records[-1].event, Undone):
         return None
@@ -157,7 +156,7 @@ def _earlier(ledger: SessionState, records: Sequence[Record]) -> ObservationDocu
 
 
 def ranked(measured: ObservationDocument | Measurement | None) -> tuple[Ranked, ...]:
-    """Gaps with their places."""
+    """Number the gaps by rank."""
     gaps = measured.gaps if measured else ()
     return tuple(
         Ranked(place=place, **msgspec.structs.asdict(gap))
@@ -166,7 +165,7 @@ def ranked(measured: ObservationDocument | Measurement | None) -> tuple[Ranked, 
 
 
 def phase_of(*, ended: bool, paused: bool, asking: bool, over: bool) -> Phase:
-    """What goes on in a session, by what counts first; `over` is its newest game."""
+    """Phase of a session, by precedence; `over` refers to its newest game."""
     if ended:
         return "ended"
     if paused:
@@ -177,7 +176,7 @@ def phase_of(*, ended: bool, paused: bool, asking: bool, over: bool) -> Phase:
 
 
 def _earlier_games(ledger: SessionState) -> tuple[str, ...]:
-    """The outcomes of the games before this one, oldest first."""
+    """Outcomes of the games before this one, oldest first."""
     sentences: list[str] = []
     earlier = ledger.earlier
     while earlier is not None:
@@ -218,14 +217,14 @@ def _question(game: str, record: Record | None) -> Question | None:
 
 
 def alternative(choice: Choice) -> Alternative:
-    """A choice as people are shown it."""
+    """Convert a choice for people."""
     return Alternative(label=choice.label, moves=choice.moves)
 
 
 def _trace(ledger: SessionState, records: Sequence[Record]) -> tuple[Mark, ...]:
-    """Marks of the newest record that decided anything.
+    """Marks of the newest decision.
 
-    There are none once it was taken back, and in a new game.
+    None after an undo of it, and in a new game.
     """
     for place in range(len(records), 0, -1):
         event = records[place - 1].event
@@ -264,7 +263,7 @@ def _verdicts(game: str, records: Sequence[Record]) -> tuple[Verdict, ...]:
 
 
 def _correcting_records(records: Sequence[Record]) -> dict[int, int]:
-    """By record, the one that corrected it or took it back; a second correction counts."""
+    """Map each record to the one that corrected or undid it; the latest correction counts."""
     by: dict[int, int] = {}
     for record in records:
         if isinstance(record.event, Corrected):
@@ -280,7 +279,7 @@ def _correcting_records(records: Sequence[Record]) -> dict[int, int]:
 
 
 def decision_of(event: Event) -> Decision | None:
-    """What an event decides; None for those that decide nothing."""
+    """Return the decision of an event; None if it has none."""
     match event:
         case SessionStarted() | GameStarted() if event.message:
             return _decision(
@@ -334,7 +333,7 @@ def decision_of(event: Event) -> Decision | None:
 
 
 def _decision(event: Event, kind: Kind, verdict: Ruling, **more: Any) -> Decision:
-    """With what the event says itself, of those fields that it has."""
+    """Build a decision from those of its fields that the event has."""
     own = {
         name: value
         for name in ("code", "player", "rests_on", "decided_by")

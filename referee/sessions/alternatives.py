@@ -1,4 +1,4 @@
-"""Alternatives to a ruling, offered to people who appeal, so that one tap puts one on record."""
+"""Alternatives to a ruling, offered on an appeal, so that one tap records one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from referee.sessions.state import SessionState, may_follow, state_before
 from table.messages import as_message, msg
 
 ALTERNATIVES = 12
-"""Most neighbours that are offered."""
+"""Most neighbours offered."""
 
 
 def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
-    """What may stand in the place of a ruling of this game.
+    """Return the alternatives to a ruling of this game.
 
-    These are the neighbours of what was ruled, nearest first, then nothing. Each agrees with all
-    that was ruled since. There are none for what was told in secret.
+    First the neighbours of its moves, nearest first, then nothing. Each agrees with all later
+    rulings. Secret votes have none.
     """
     event, seq = record.event, record.seq
     if isinstance(event, InputRecorded) and event.secret:
@@ -51,9 +51,9 @@ def alternatives(ledger: SessionState, record: Record) -> tuple[Choice, ...]:
 
 
 def _other_acts(recorded: Any) -> list[tuple[str, str]]:
-    """What else may have happened, as evidence has it: words and notation.
+    """Other possible acts, from evidence: words and notation.
 
-    Until schema 5 evidence had moves without words; until schema 8 it had them by their words.
+    Until schema 5, evidence had moves without words; until schema 8, moves keyed by their words.
     """
     if isinstance(recorded, dict):
         return [*recorded.items()]
@@ -61,7 +61,7 @@ def _other_acts(recorded: Any) -> list[tuple[str, str]]:
 
 
 def _others(ledger: SessionState, moves: tuple[str, ...]) -> tuple[Offered, ...]:
-    """Other players who may have been said to begin; none for a move of the game."""
+    """Other players who may begin; none for a move of the game."""
     if not moves or named_first_player(moves[0]) is None:
         return ()
     every = ((player, str(BeginWith(player))) for player in ledger.remaining_players)
@@ -73,5 +73,5 @@ def _others(ledger: SessionState, moves: tuple[str, ...]) -> tuple[Offered, ...]
 
 
 def _keeps_later_rulings(ledger: SessionState, seq: int, choice: Choice) -> bool:
-    """True if all that was ruled since would still be legal."""
+    """True if all later rulings would still be legal."""
     return may_follow(ledger, Corrected(corrects=seq, moves=choice.moves, decided_by=""))

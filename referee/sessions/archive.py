@@ -32,7 +32,7 @@ from table.messages import msg
 
 RECORDS = "records.jsonl"
 MOST_BYTES = 1_000_000_000
-"""Largest unpacked size of an imported session, in bytes, unless more is allowed (`--max-mb`): two
+"""Largest unpacked size in bytes of an imported session, unless `--max-mb` allows more. It is two
 evenings with all pictures.
 """
 MOST_RECORDS, MOST_TEXT, MOST_LINE = 20_000, 32 << 20, 1 << 18
@@ -54,11 +54,11 @@ DAMAGED = (
     ValueError,
     OverflowError,
 )
-"""What `zipfile` raises for files that are none, or damaged."""
+"""Exceptions of `zipfile` for files that are no zip, or damaged."""
 PART = 100
-"""Records that are read at a time."""
+"""Records read at a time."""
 PLACE = ("seq", "session", "at_ms", "frame", "picture")
-"""Fields of a line of the file beside the event."""
+"""Fields of a line beside the event."""
 
 
 def export_session(log: LogReader, session: int, path: Path) -> None:
@@ -71,7 +71,7 @@ def export_session(log: LogReader, session: int, path: Path) -> None:
 
 
 def packed_session(log: LogReader, session: int) -> bytes:
-    """A session as a zip; raises InputError for no such one."""
+    """Return a session as a zip; raises InputError for an unknown one."""
     packed = io.BytesIO()
     _pack(log, session, packed)
     return packed.getvalue()
@@ -97,7 +97,7 @@ def _line(record: Record) -> JsonObject:
     if isinstance(record.event, InputRecorded):
         document["moves"] = list(
             record.event.moves
-        )  # a secret is carried along: what follows rests on it
+        )  # include the secret: later records depend on it
     return document | {"picture": _picture(record.seq)} if record.frame else document
 
 
@@ -111,13 +111,15 @@ def _read_in_parts(log: LogReader, session: int) -> Iterator[Record]:
 def import_session(
     log: Log, path: Path, games: Games = GAMES, most_bytes: int = MOST_BYTES
 ) -> ImportedSession:
-    """Import an exported session into a log, all of it or nothing.
+    """Import an exported session into a log, completely or not at all.
 
-    Pictures for which the log has no room are left out. The sizes that the zip's directory states
-    are checked before anything is unpacked, and what is unpacked is counted, as they can lie. One
-    record and one picture are in memory at a time. Raises InputError for a file that is no zip of
-    Rinkside or is damaged, for one that unpacks to more than `most_bytes`, for records that do not
-    follow from one another, and for a session that the log has already.
+    Pictures for which the log has no room are left out. The sizes in the zip's directory are
+    checked before unpacking; they may be wrong, so the unpacked bytes are counted as well. One
+    record and one picture are in memory at a time.
+
+    Raises InputError for a file that is no zip of Rinkside or is damaged, or that unpacks to more
+    than `most_bytes`. Also for records that do not follow from one another, and for a session that
+    the log has already.
     """
     try:
         with BoundedZipFile(path) as file, zipfile.ZipFile(file) as archive:
@@ -162,8 +164,8 @@ def import_session(
 class BoundedZipFile(io.BufferedReader):
     """A file for `zipfile` that refuses to read a directory of more than 2 MB.
 
-    `zipfile` reads a zip's directory at once, however large it says it is; 2 MB hold 20,000 members
-    with room to spare.
+    `zipfile` reads a zip's whole directory at once, whatever its stated size. 2 MB is more than
+    enough for 20,000 members.
     """
 
     def __init__(self, path: Path) -> None:
@@ -186,7 +188,7 @@ class BoundedZipFile(io.BufferedReader):
 
 
 def check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> None:
-    """Raise InputError where the directory states more than `most_bytes`, or is a trap."""
+    """Raise InputError for a directory that states over `most_bytes`, or is a zip bomb."""
     members = archive.infolist()
     if len(members) > MOST_RECORDS + 1:
         raise InputError(
@@ -256,7 +258,7 @@ def _open_member(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
 def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
     data = bytearray()
     with _open_member(archive, _picture(seq), path) as file:
-        # In pieces, as BoundedZipFile refuses to read more at once, and a stored file is.
+        # In pieces, as BoundedZipFile refuses larger reads, which stored files would need.
         while len(data) <= MOST_PICTURE and (piece := file.read(MOST_DIRECTORY)):
             data += piece
     if len(data) > MOST_PICTURE:
@@ -278,7 +280,7 @@ def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
 
 
 def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:
-    """The lines of the records, each with its place."""
+    """Lines of the records, each with its place."""
     read = 0
     with _open_member(archive, RECORDS, path) as file:
         for number in count(1):
@@ -348,7 +350,7 @@ def _records(archive: zipfile.ZipFile, path: Path) -> Generator[Record, None, No
 
 
 def _checked_records(records: Iterator[Record], games: Games, path: Path) -> Iterator[Record]:
-    """The records, each checked to follow from those before it by the rules of the game."""
+    """Yield the records, each checked by the rules of the game against those before it."""
     where = f"{path}: {RECORDS}"
     ledger: SessionState | None = None
     known: dict[int, int] = {}

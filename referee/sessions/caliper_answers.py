@@ -1,4 +1,4 @@
-"""Answer a question of distances by calliper: which piece is next, and when all are measured."""
+"""Answer a question of distances by calliper: the next piece to measure, until all are done."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from referee.sessions.events import QuestionAsked, Record
 
 
 def contested_pieces(asked: QuestionAsked) -> tuple[str, ...]:
-    """The pieces that a question of distances depends on, nearest first.
+    """Pieces that a question of distances depends on, nearest first.
 
-    They are named as the game names them: `blue`, `blue 2`. Empty for a question that a calliper
-    cannot answer.
+    They are named as in the game: `blue`, `blue 2`. Empty for a question that a calliper cannot
+    answer.
     """
     gaps, pairs = asked.evidence.get("gaps", ()), asked.evidence.get("call", {}).get("pairs", ())
     names, count = [], dict[str, int]()
@@ -33,7 +33,7 @@ class Measuring:
 
     @classmethod
     def begin(cls, question: Record | None) -> Measuring | None:
-        """For the open question; None where there is none, or none that a calliper can answer."""
+        """Start for the open question; None without one that a calliper can answer."""
         if (
             question is None
             or not isinstance(question.event, QuestionAsked)
@@ -43,21 +43,21 @@ class Measuring:
         return cls(question.seq, pieces)
 
     def asks(self, question: Record | None) -> bool:
-        """Is this the open question, and not one that has been closed meanwhile?"""
+        """True if this is still the open question."""
         return question is not None and question.seq == self.question
 
     @property
     def next(self) -> str | None:
-        """The piece to be measured next, None when all are."""
+        """Piece to be measured next; None when all are done."""
         return (
             self.pieces[len(self.readings_mm)] if len(self.readings_mm) < len(self.pieces) else None
         )
 
     def take(self, mm: float) -> Measuring:
-        """With one more reading, of the piece that was next."""
+        """Add a reading of the next piece."""
         return replace(self, readings_mm=(*self.readings_mm, mm))
 
     def answer(self) -> Answer:
-        """What the readings say, once all are taken."""
+        """Return the answer of all readings."""
         readings = dict(zip(self.pieces, self.readings_mm, strict=True))
         return Answer(question=self.question, how="calliper", readings_mm=readings)

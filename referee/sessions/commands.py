@@ -18,7 +18,7 @@ class _Command(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="command", forbid_unknown_fields=True
 ):
     decided_by: str = "players"
-    """Who decided, as people wrote it; it goes into the log."""
+    """Who decided, as people wrote it; recorded in the log."""
 
 
 class Answer(_Command, frozen=True, kw_only=True, tag="answer"):

@@ -1,4 +1,4 @@
-"""Tables with their pieces as people corrected them, where the camera reads them otherwise."""
+"""Tables with people's corrections, for pieces that the camera reads wrongly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from table.table_config import Setup
 def table_before(
     ruled_on: JudgedTables[Observation], ledger: SessionState, setup: Setup
 ) -> Observation | None:
-    """The table that the last ruling rests on, with people's corrections.
+    """Return the table of the last ruling, with people's corrections.
 
     None as in `JudgedTables.before`.
     """
@@ -30,7 +30,7 @@ def table_before(
 class PieceCorrections:
     """Applies people's corrections to every observation.
 
-    A reading that the change gate repeats comes back as the same reading, too.
+    A reading that the change gate repeats stays the same object.
     """
 
     def __init__(self) -> None:
@@ -40,11 +40,9 @@ class PieceCorrections:
         self._read: tuple[SeenPiece, ...] | None = None
         self._pieces: tuple[SeenPiece, ...] = ()
         self.there: tuple[Misread, ...] = ()
-        """The corrections of pieces on the current table, where those lie now."""
+        """Corrections of pieces on the current table, at their current places."""
         self.lost: tuple[Misread, ...] = ()
-        """The corrections of pieces that no longer lie where they lay when the table was ruled on
-        last.
-        """
+        """Corrections of pieces that have left the place of the last ruling."""
 
     @property
     def has_corrections(self) -> bool:
@@ -52,7 +50,7 @@ class PieceCorrections:
         return bool(self._misread)
 
     def on(self, seen: Observation, ledger: SessionState, setup: Setup) -> Observation:
-        """The observation with people's corrections."""
+        """Return the observation with people's corrections."""
         if ledger is not self._ledger:
             misread, colours = ledger.misread, ledger.colours_misread
             if (misread, colours) != (self._misread, self._colours):

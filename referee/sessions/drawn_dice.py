@@ -1,4 +1,4 @@
-"""Dice that are drawn from the operating system's randomness."""
+"""Draw dice from the operating system's random generator."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from random import SystemRandom
 
 Draw = Callable[[], int]
-"""A value of 1 to 6."""
+"""Returns a value of 1 to 6."""
 
 _system = SystemRandom()
 
 
 def draw() -> int:
-    """A value from the operating system's randomness, which nobody can foresee or seed."""
+    """Draw a value from the operating system's random generator; it has no seed."""
     return _system.randint(1, 6)

@@ -29,7 +29,7 @@ from table.errors import InputError
 from table.messages import NONE, msg, phrase
 
 Connect = Callable[..., sqlite3.Connection]
-"""`sqlite3.connect`, or what stands in for it: a test hands in connections that fail."""
+"""`sqlite3.connect`, or a replacement: tests pass connections that fail."""
 
 _SUMMARIES = """
 SELECT r.session, coalesce(min(iif(r.seq = r.session, NULL, r.at_ms)), min(r.at_ms)), max(r.at_ms), count(*), count(f.seq),
@@ -40,10 +40,10 @@ FROM records r LEFT JOIN frames f ON f.seq = r.seq GROUP BY r.session ORDER BY r
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """One line of `rinkside log list`.
+    """Summary of a session, a line of `rinkside log list`.
 
-    Times are of the camera's clock. The first is that of the first record after the start, where
-    the camera may not be known yet.
+    Times are of the camera's clock. The first is that of the first record after the start, when the
+    camera may not be known yet.
     """
 
     session: int
@@ -62,7 +62,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of checking a log: how much is in it, and what is wrong with it.
+    """Result of checking a log: its size and its errors.
 
     `version` is that of its tables; `wrong` has a sentence for each error.
     """
@@ -75,10 +75,10 @@ class Checked:
 
 
 class LogReader:
-    """A log that is only read; somebody else may be writing it at the same time.
+    """A log opened for reading; another program may write it at the same time.
 
-    Raises InputError (one line, the path first) where there is no log, another kind of file, a
-    damaged one, or one that a newer Rinkside wrote.
+    Raises InputError (one line, the path first) for a missing log, another kind of file, a damaged
+    log, or one of a newer Rinkside.
     """
 
     def __init__(self, path: Path, connect: Connect = sqlite3.connect) -> None:
@@ -125,10 +125,10 @@ class LogReader:
     def records(
         self, session: int | None = None, after: int = 0, most: int | None = None
     ) -> tuple[Record, ...]:
-        """Records with seq > `after`, in order of seq, the first `most`; of one session or of all.
+        """Return records with seq > `after` in order, the first `most`; of one session or of all.
 
-        Each is checked against its checksum.  An unknown session is an InputError, and so is a
-        damaged record.
+        Each is checked against its checksum. Raises InputError for an unknown session or a damaged
+        record.
         """
         after, limit = (
             max(-1, min(after, INT64 - 1)),
@@ -151,18 +151,18 @@ class LogReader:
         return tuple(self._record(*row) for row in rows)
 
     def identity(self) -> LogIdentity | None:
-        """Who this log is among all logs.
+        """Identity of this log among all logs.
 
-        None for an old one, which gets an identity when it is next opened to write.
+        None for an old log, which gets one when it is next opened to write.
         """
         with self._reading():
             return identity_of(self._db)
 
     def fingerprints(self, after: int = 0, most: int | None = None) -> dict[int, str]:
-        """By seq, what tells a record from any other that could stand in its place.
+        """Return a keyed fingerprint of each record, by seq.
 
-        HMAC-SHA256 of the record's checksum with the key of `identity`, hexadecimal; of the records
-        with seq > `after`, the first `most`. Empty for a log without an identity.
+        HMAC-SHA256 of the record's checksum with the key of `identity`, hexadecimal, for the first
+        `most` records with seq > `after`. Empty for a log without an identity.
         """
         if (identity := self.identity()) is None:
             return {}
@@ -176,7 +176,7 @@ class LogReader:
         }
 
     def frame(self, seq: int) -> bytes | None:
-        """The JPEG kept with record `seq`, checked against its SHA-256; None if there is none.
+        """Return the JPEG of record `seq`, checked against its SHA-256; None without one.
 
         Raises InputError for a damaged one.
         """
@@ -237,7 +237,7 @@ class LogReader:
         return []
 
     def close(self) -> None:
-        """Let go of the file; closing twice is allowed."""
+        """Close the file; closing twice is allowed."""
         with self._lock:
             self._db.close()
 
@@ -344,9 +344,9 @@ class LogReader:
 
 
 def read_only_uri(path: Path) -> str:
-    """The address of a log for reading.
+    """Return the URI of a log for reading.
 
-    SQLite needs to write beside a WAL database even to read it, unless nobody can be writing it.
+    SQLite has to write beside a WAL database even to read it, unless nobody can be writing it.
     """
     uri = f"{path.absolute().as_uri()}?mode=ro"
     wal = Path(f"{path}-wal")

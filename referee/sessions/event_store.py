@@ -1,8 +1,8 @@
-"""The log: every event of every session in one SQLite file, on disk before anybody is shown it.
+"""The log: every event of every session in one SQLite file, on disk before it is shown.
 
-WAL journal, full sync, one writer.  Frames are JPEGs in a table of their own in the same file, so
-that a ruling and its picture are one transaction: there is no ruling without its picture, no orphan
-to clean up and one file to carry away.  SD cards wear by writing, so only the frames that a verdict
+WAL journal, full sync, one writer. Frames are JPEGs in a table of their own in the same file, so
+that a ruling and its picture are one transaction. There is no ruling without its picture, no
+orphaned picture, and one file to copy. SD cards wear by writing, so only the frames that a verdict
 rests on are kept.
 """
 
@@ -47,14 +47,12 @@ FRAMES_BYTES = 2_000_000_000
 Rulings are never deleted.
 """
 JOURNAL_BYTES = 16 << 20
-"""The journal is cut to this after a checkpoint; an import may have made it as large as the
-session.
-"""
+"""Size of the journal after a checkpoint. An import may have made it as large as the session."""
 BESIDE = ("", "-wal", "-shm", ".lock")
-"""What the names of a log's files end with."""
+"""Suffixes of a log's files."""
 
 _HARMLESS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-"""Errors after which a connection is as good as before."""
+"""Errors after which a connection is still usable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +68,11 @@ class ImportedSession:
 
 
 class Log(LogReader):
-    """The one writer of a log, which is made if there is none.
+    """The only writer of a log; creates the log if there is none.
 
-    A second writer is refused with InputError, and so is a damaged log. After an error of the disk
-    the log is opened again before it is used the next time, and what is then on disk counts: an
-    event for which `append` raised is not in it, one that `append` returned is.
+    A second writer and a damaged log are refused with InputError. After a disk error the log is
+    reopened before its next use, and what is then on disk counts. An event for which `append`
+    raised is not in it, one that `append` returned is.
     """
 
     def __init__(
@@ -84,11 +82,11 @@ class Log(LogReader):
         self._connect = connect
         self._lock = threading.RLock()
         self._closed = self._in_doubt = False
-        """True while an error leaves open what is on disk; nothing is read or written before that
-        is known.
+        """True if an error left the content on disk unknown; then nothing is read or written until
+        it is known.
         """
         self._last = 0
-        """The newest record that was written and returned to the caller."""
+        """Newest record that was written and returned to the caller."""
         self._claim: int | None = None
         self._frames_bytes = frames_bytes
         logger.info("%s: opening to write", path)
@@ -111,10 +109,9 @@ class Log(LogReader):
     ) -> Record:
         """Add an event; returns only when the commit is on disk.
 
-        `session` None begins a session (SessionStarted). The record that comes back was read back
-        from what was written. Raises LogFailed (disk full, disk fault), InputError for text that is
-        no valid Unicode, and then, as after every other exception, the log is as it was before and
-        can be used.
+        `session` None begins a session (SessionStarted). The returned record was read back from the
+        file. Raises LogFailed (disk full, disk fault), and InputError for text that is no valid
+        Unicode. After any exception the log is as it was before, and usable.
         """
         if (session is None) is not isinstance(event, SessionStarted):
             raise ValueError("a session begins with SessionStarted, and with nothing else")
@@ -140,11 +137,11 @@ class Log(LogReader):
     def take_in(
         self, records: Iterable[Record], picture: Callable[[int], bytes]
     ) -> ImportedSession:
-        """Add a session from elsewhere, all of it or nothing.
+        """Add a session from elsewhere, completely or not at all.
 
-        `records` in order, the start of the session first, with the numbers that they had there;
-        `picture` gives the JPEG of one, by that number.  What either raises undoes everything.
-        Pictures for which there is no room are left out: no others go for them.
+        `records` are in order with their original numbers, the start of the session first.
+        `picture` returns a record's JPEG by its original number. An exception of either undoes
+        everything. Pictures without room are left out; no others are deleted for them.
         """
         here: dict[int, int] = {}
         frames = left_out = 0
@@ -167,8 +164,8 @@ class Log(LogReader):
     def rename(self) -> str:
         """Give this log another `log_id`, and return it.
 
-        For the copy of a log that is to be one of its own. The key stays: the fingerprints of the
-        records that both have still tell that they are the same.
+        Use it for a copy that becomes a log of its own. The key stays, so that fingerprints of
+        common records remain equal.
         """
         with self._writing():
             before = identity_of(self._db)
@@ -216,7 +213,7 @@ class Log(LogReader):
             over -= size
 
     def close(self) -> None:
-        """Let go of the file; closing twice is allowed."""
+        """Close the file; closing twice is allowed."""
         with self._lock:
             if not self._closed:
                 with suppress(sqlite3.Error):
@@ -234,7 +231,7 @@ class Log(LogReader):
             self._claim = None
 
     def _open_to_write(self, first: bool) -> None:
-        """Look for damage, connect, and make or upgrade the tables; raises InputError."""
+        """Check for damage, connect, and create or upgrade the tables; raises InputError."""
         if first:
             self._create_file()
         self._claim_and_check(first)
@@ -264,7 +261,7 @@ class Log(LogReader):
             raise
 
     def _claim_and_check(self, first: bool) -> None:
-        """Claim the right to write, then check the file over a connection that writes nothing.
+        """Claim the right to write, then check the file over a read-only connection.
 
         Raises InputError for a file that is no log, or a damaged one.
         """
@@ -276,7 +273,7 @@ class Log(LogReader):
                 self._claim = claim(self.path)
                 for end in BESIDE:
                     if not tighten(Path(f"{self.path}{end}"), OWNER_FILE):
-                        break  # one line is enough
+                        break  # one warning is enough
             if self._version and (
                 found := damage(self._db, self._version, whole=first and cut_off)
             ):
@@ -332,11 +329,11 @@ class Log(LogReader):
                 raise self._failed(error) from error
 
     def _roll_back(self, error: BaseException, committing: bool) -> None:
-        """Undo the current transaction.
+        """Roll back the current transaction.
 
-        Where that fails, or the disk did, what is on disk is in doubt.
+        If that fails, or the disk did, the content on disk is in doubt.
         """
-        # Who commits and is interrupted finds no transaction: it may have been committed.
+        # An interrupted commit without an open transaction may have been written.
         self._in_doubt = (isinstance(error, sqlite3.Error) and not _harmless(error)) or (
             committing and not self._db.in_transaction
         )
@@ -349,7 +346,7 @@ class Log(LogReader):
     def _is_commit_on_disk(self, error: sqlite3.Error) -> bool:
         """True if a commit that failed is on disk all the same.
 
-        Raises LogFailed where that cannot be found out now.
+        Raises LogFailed if that cannot be determined now.
         """
         if not self._in_doubt:
             return False
@@ -390,12 +387,12 @@ class Log(LogReader):
                 ) from error
 
     def _reopen(self, keep: bool) -> None:
-        """Find out what is on disk, after an error left it in doubt.
+        """Determine what is on disk after an error.
 
-        An event after the last one that was returned is kept and counts, or else (`keep` false) is
-        deleted. Such an event was committed by a call that raised, so nobody was shown it. The
-        checkpoint writes what is kept to disk once more, as a sync that failed may have lost it,
-        and empties the journal, where a commit that failed may have left its pages.
+        Records after the last returned one were committed by a call that raised, so nobody has seen
+        them. They are kept, or deleted with `keep` false. The checkpoint writes the kept data
+        again, as a failed sync may have lost them. It also empties the journal, where a failed
+        commit may have left pages.
         """
         with suppress(sqlite3.Error):
             self._db.close()

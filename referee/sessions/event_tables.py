@@ -1,8 +1,7 @@
-"""The tables of the log, the checksum of a record, and how a log is found to be damaged.
+"""The tables of the log, the checksum of a record, and the detection of damage.
 
-Every record has a SHA-256 of its own, as every picture has.  They are not chained: what is guarded
-against is damage by disks and power cuts, and a record must be found whole whatever became of those
-before it.
+Every record and every picture has its own SHA-256. They are not chained: they detect damage by
+disks and power cuts, and a record must be verifiable whatever happened to earlier ones.
 """
 
 from __future__ import annotations
@@ -21,13 +20,15 @@ from table.messages import msg, phrase
 SCHEMA = 2
 """Version of the tables, kept in SQLite's `user_version`.  Version 1 had no `records.sha256`."""
 APPLICATION_ID = 0x52494E4B
-"""`RINK`, so that `file` and this program tell a log from other databases."""
+"""`RINK`: identifies a log among SQLite databases, for `file` and for this program."""
 INT64 = 2**63
-"""SQLite's numbers are smaller than this."""
+"""Bound of SQLite's integers."""
 MOST_VALUE = 34 << 20
-"""Most bytes of a text or a picture in a log; a damaged file may claim a gigabyte."""
+"""Most bytes of a text or a picture in a log; a damaged file may state a gigabyte."""
 ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What using a database raises; the second where SQLite's message quotes text of a damaged file."""
+"""Exceptions of a database; UnicodeDecodeError if SQLite's message quotes text of a damaged
+file.
+"""
 
 TABLES = (
     (
@@ -43,24 +44,22 @@ TABLES = (
     f"PRAGMA user_version = {SCHEMA}",
 )
 IDENTITY_TABLE = "CREATE TABLE identity (log_id TEXT NOT NULL, key BLOB NOT NULL)"
-"""Beside the tables of SCHEMA and not of its version: who does not know it reads the log all the
-same.
-"""
+"""A table outside of SCHEMA's version, so that older programs can read the log."""
 KEY_BYTES = 32
 UPGRADE = (
     "ALTER TABLE records ADD COLUMN sha256 TEXT NOT NULL DEFAULT ''",
     "UPDATE records SET sha256 = record_checksum(seq, session, at_ms, event)",
     f"PRAGMA user_version = {SCHEMA}",
 )
-"""From version 1; the checksums hold from then on."""
+"""Statements to upgrade from version 1; checksums are valid from then on."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogIdentity:
-    """Who a log is among all logs, for programs that gather several.
+    """Identity of a log among all logs, for programs that collect several.
 
-    `log_id` is a UUID. `key`, of KEY_BYTES, never leaves the log: fingerprints are made with it, as
-    the plain checksum of a secret vote would tell the vote.
+    `log_id` is a UUID. `key`, of KEY_BYTES, never leaves the log. Fingerprints are keyed, as the
+    plain checksum of a secret vote would reveal the vote.
     """
 
     log_id: str
@@ -68,33 +67,33 @@ class LogIdentity:
 
 
 def record_checksum(seq: int, session: int, at_ms: int, event: str) -> str:
-    """SHA-256 of a record, hexadecimal.
+    """Return the SHA-256 of a record, hexadecimal.
 
-    Of its three numbers and its JSON as they are written, with spaces between, in UTF-8.
+    It covers the three numbers and the JSON as written, separated by spaces, in UTF-8.
     """
     return hashlib.sha256(f"{seq} {session} {at_ms} {event}".encode()).hexdigest()
 
 
 def picture_checksum(jpeg: bytes) -> str:
-    """SHA-256 of a picture's file, hexadecimal."""
+    """Return the SHA-256 of a picture's file, hexadecimal."""
     return hashlib.sha256(jpeg).hexdigest()
 
 
 def create(db: sqlite3.Connection) -> None:
-    """Make the tables; a transaction must be open."""
+    """Create the tables; a transaction must be open."""
     for statement in TABLES:
         db.execute(statement)
 
 
 def upgrade(db: sqlite3.Connection) -> None:
-    """Bring the tables of version 1 up to date; a transaction must be open."""
+    """Upgrade the tables of version 1; a transaction must be open."""
     db.create_function("record_checksum", 4, record_checksum, deterministic=True)
     for statement in UPGRADE:
         db.execute(statement)
 
 
 def identity_of(db: sqlite3.Connection) -> LogIdentity | None:
-    """Who this log is; None for one that was never opened to write since logs have identities."""
+    """Return the log's identity; None for an old log that has not been opened to write since."""
     (known,) = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'identity'").fetchone()
     row = db.execute("SELECT log_id, key FROM identity").fetchone() if known else None
     if row is None or not _is_identity(*row):
@@ -110,7 +109,7 @@ def _is_identity(log_id: object, key: object) -> bool:
 
 
 def identify(db: sqlite3.Connection, identity: LogIdentity | None = None) -> None:
-    """Make a log this one, a new one for None; a transaction must be open."""
+    """Set the log's identity, a new one for None; a transaction must be open."""
     identity = identity or LogIdentity(str(uuid4()), secrets.token_bytes(KEY_BYTES))
     db.execute("DROP TABLE IF EXISTS identity")
     db.execute(IDENTITY_TABLE)
@@ -145,11 +144,11 @@ def version_of(db: sqlite3.Connection, path: Path) -> int:
 
 
 def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
-    """What is damaged, in a few words; empty if nothing is found.
+    """Describe damage in a few words; empty if none is found.
 
-    Checks records and their index, page by page, and every record's checksum; with `whole` the
-    structure of the pictures and the free pages too (SQLite's `quick_check`), which reads the whole
-    file. Raises sqlite3.Error where the disk cannot be read.
+    Checks records and their index page by page, and every record's checksum. With `whole` also the
+    structure of the pictures and the free pages (SQLite's `quick_check`), which reads the whole
+    file. Raises sqlite3.Error if the disk cannot be read.
     """
     try:
         found = " ".join(
@@ -175,7 +174,7 @@ def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
 
 
 def changed_records(db: sqlite3.Connection) -> list[int]:
-    """Numbers of the records that are not as they were written."""
+    """Numbers of the records whose checksum is wrong."""
     rows = db.execute("SELECT seq, session, at_ms, event, sha256 FROM records ORDER BY seq")
     return [
         seq
@@ -185,7 +184,7 @@ def changed_records(db: sqlite3.Connection) -> list[int]:
 
 
 def is_damage(error: Exception) -> bool:
-    """True if SQLite says that the file's content is wrong, not that it cannot be read."""
+    """True if SQLite reports wrong content, and not a failure to read."""
     code = getattr(error, "sqlite_errorcode", None)
     return (
         (code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB))
@@ -197,7 +196,7 @@ def is_damage(error: Exception) -> bool:
 def damaged(path: Path, what: str) -> InputError:
     """The error for a damaged log.
 
-    It says that nothing is written to the log, and how to save what can be read.
+    It says that nothing is written to the log, and how to save what is readable.
     """
     rescue = f"rinkside log rescue {shlex.quote(str(path))} NEW.sqlite"
     return InputError(

@@ -27,7 +27,7 @@ SCHEMA = 10
 
 
 UNSAID: Message = msgspec.field(default_factory=lambda: NOTHING)
-"""Default of a message: a factory, as JSON schemas cannot say the value of one."""
+"""Default of a message: a factory, as JSON schemas cannot state its value."""
 
 
 class Fact(
@@ -392,7 +392,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shows_table(record: Record) -> bool:
-    """True if it holds a table as it was seen."""
+    """True if the record has an observation."""
     return (
         isinstance(record.event, VerdictReached | QuestionAsked)
         and record.event.observation is not None
@@ -400,9 +400,9 @@ def shows_table(record: Record) -> bool:
 
 
 def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
-    """The event with the records that it names renumbered.
+    """Return the event with its references to records renumbered.
 
-    Raises KeyError for one that has no number.
+    Raises KeyError for a reference without a number.
     """
     match event:
         case Answered():
@@ -431,7 +431,7 @@ def encode(event: Event) -> str:
 
 
 def event_document(event: Event) -> JsonObject:
-    """The event as plain data as the log keeps it: messages as what they were made from."""
+    """Return the event as the log stores it: messages as templates and values."""
 
     def kept(value: Any) -> Any:
         if not isinstance(value, Message):
@@ -443,16 +443,16 @@ def event_document(event: Event) -> JsonObject:
 
 
 def decode(text: str, where: str) -> Event:
-    """The event in a line of JSON; `where` names the place in messages.
+    """Parse an event; `where` names the place in messages.
 
-    Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the
-    wrong kind.
+    Raises InputError for text that is not JSON, a newer schema, an unknown fact or field, or a
+    value of the wrong type.
     """
     return decode_document(parse_json(text, where), where)
 
 
 def decode_document(document: Any, where: str) -> Event:
-    """The event in a document that was read from JSON, which is used up.
+    """Convert an event's document that was read from JSON; the document is modified.
 
     Raises InputError as `decode` does.
     """
@@ -490,13 +490,13 @@ def decode_document(document: Any, where: str) -> Event:
 
 
 MESSAGE_TAGS = [kind.__struct_config__.tag for kind in (Template, Listing, Word, Number, PieceName)]
-"""What `type` says in a message as the log keeps it."""
+"""Values of `type` in a message as the log stores it."""
 
 
 def _with_messages(value: Any) -> Any:
-    """Evidence as the log keeps it, with its messages restored.
+    """Restore the messages in evidence.
 
-    A message that ends with a stop is a sentence.
+    A message that ends with a full stop is a sentence.
     """
     if isinstance(value, list):
         return [_with_messages(one) for one in value]
@@ -510,17 +510,17 @@ def _with_messages(value: Any) -> Any:
 
 
 def _decoded_message(kind: type, value: Any) -> Any:
-    """A message as the log keeps it; before schema 9 that was the English sentence."""
+    """Restore a message; before schema 9 it was the English sentence."""
     if kind is not Message:
         raise NotImplementedError(kind)
     return Message.restored(value)
 
 
 def record_document(record: Record) -> JsonObject:
-    """A record as plain data for people to read, with messages in English.
+    """Return a record as plain data for people, with messages in English.
 
-    It has seq, session, at_ms, frame, schema, fact and the fact's own fields. The moves of what was
-    noted in secret are left out.
+    It has seq, session, at_ms, frame, schema, fact and the fact's own fields. Moves of secret
+    inputs are left out.
     """
     place = {
         "seq": record.seq,
@@ -533,9 +533,9 @@ def record_document(record: Record) -> JsonObject:
 
 
 def public_document(record: Record) -> JsonObject:
-    """A record as plain data for other programs of this project, with messages as the log has them.
+    """Return a record for other programs of this project, with messages as in the log.
 
-    As `record_document` it leaves out the moves of what was noted in secret.
+    Moves of secret inputs are left out, as in `record_document`.
     """
     place = {
         "seq": record.seq,

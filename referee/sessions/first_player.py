@@ -1,7 +1,6 @@
-"""Decide who begins a game: by hand, by lot, or rolled for before the first move.
+"""Decide who begins a game: by hand, by lot, or by a roll before the first move.
 
-The lot is drawn here, outside the engines. It is overruled here, too, where people say before the
-first move that somebody else begins.
+The lot is drawn here, outside the engines. People may override it by hand before the first move.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from table.errors import InputError
 from table.messages import msg, sentences
 
 Lot = Callable[[Sequence[str]], str]
-"""Chooses one of some players, each as likely as any other."""
+"""Chooses one of several players with equal probability."""
 
 _system = SystemRandom()
 
@@ -36,18 +35,18 @@ class FirstPlayerDecision(NamedTuple):
 
 
 def draw_lot(players: Sequence[str]) -> str:
-    """One of them, by the operating system's randomness, which nobody can foresee or seed."""
+    """Choose a player by the operating system's random generator; it has no seed."""
     return _system.choice(players)
 
 
 def first_player_decision(
     begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot
 ) -> FirstPlayerDecision:
-    """How it is decided who begins, and who that is.
+    """Return how the first player is determined, and who that is.
 
     `begins` is `lot`, `roll`, a player, or empty for the first of `players`. `first` of the result
-    is empty for the first of `players`, and where it is to be rolled for. Raises InputError for any
-    other value, and for a way that the rules of the game do not leave open.
+    is empty for the first of `players`, and for a roll. Raises InputError for any other value, and
+    for a way that the rules of the game exclude.
     """
     if begins in ("lot", "roll") and begins not in printed(game).ways:
         raise InputError(
@@ -95,10 +94,10 @@ class BeginsSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def hear(ledger: SessionState, heard: Mapping[str, Any]) -> Verdict:
-    """Judge an input that any game may be given.
+    """Judge an input to any game.
 
-    That is `{"begins": "blue"}` before anything has happened, and all that the game itself
-    understands. Raises InputError for an input that neither understands.
+    `{"begins": "blue"}` sets the first player before anything has happened; the game judges all
+    others. Raises InputError for an input that neither understands.
     """
     if "begins" not in heard:
         return ledger.engine.hear(ledger.state, heard, ledger.in_doubt)

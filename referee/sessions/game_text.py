@@ -20,14 +20,14 @@ from table.pieces import COLOURS
 from table.text import printable
 
 UNKNOWN = "?"
-"""A tag of which nothing is known, as in PGN."""
+"""Value of an unknown tag, as in PGN."""
 OPEN = "*"
-"""The result of a game that is not over."""
+"""Result of an unfinished game."""
 SHARES = {1.0: "1", 0.5: "1/2", 0.0: "0"}
 RESIGNS, STILL_IN_TURN = "resigns", "still in turn"
 NEEDED = ("Game", "Players", "Result", "Scores", "Start")
 MOST_BYTES, MOST_LINE = 64 << 20, 10_000
-"""Of a file of games, and letters of one line."""
+"""Most bytes of a file of games, and most characters of a line."""
 _TAG = re.compile(r'\[([A-Z][A-Za-z0-9_]{0,39}) "((?:[^"\\]|\\["\\])*)"\]')
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}\. ")
 _RESIGNS = re.compile(rf"{RESIGNS} ([a-z]+)(?: \(({STILL_IN_TURN})\))?")
@@ -35,11 +35,11 @@ _RESIGNS = re.compile(rf"{RESIGNS} ([a-z]+)(?: \(({STILL_IN_TURN})\))?")
 
 @dataclass(frozen=True, slots=True)
 class GameText:
-    """A game that was played.
+    """A game as text.
 
     `players` are colours in turn order, `names` people's by colour, `rules` house rules that differ
     from the defaults. `start` is the engine's first state, and `moves` are lines in its notation or
-    `resigns COLOUR`. `shares` are what each player got, 1, 0.5 or 0; empty while the game runs.
+    `resigns COLOUR`. `shares` are the players' results, 1, 0.5 or 0; empty while the game runs.
     """
 
     game: str
@@ -57,9 +57,9 @@ class GameText:
 
 
 def game_text(ledger: SessionState) -> GameText | None:
-    """A game of a session as text; None where it is not decided yet who begins.
+    """Convert a game of a session to text; None before the first player is determined.
 
-    Votes that are not shown yet are left out.
+    Hidden votes are left out.
     """
     if isinstance(ledger.state, Rolling):
         return None
@@ -101,7 +101,7 @@ def texts_of(ledger: SessionState | None) -> list[GameText]:
 
 
 def shares_of(players: Sequence[str], winners: Sequence[str]) -> tuple[float, ...]:
-    """1 for the winner, a half for each of several, and for all where nobody won."""
+    """Return 1 for a single winner, 0.5 for shared winners, and for all without a winner."""
     win = 1.0 if len(winners) == 1 else 0.5
     return tuple(win if one in winners or not winners else 0.0 for one in players)
 
@@ -110,7 +110,7 @@ def shares_of(players: Sequence[str], winners: Sequence[str]) -> tuple[float, ..
 
 
 def write_games(games: Iterable[GameText]) -> str:
-    """The text of games, one after another."""
+    """Write games as text, one after another."""
     return "\n".join(map(_pgn_text, games))
 
 
@@ -145,9 +145,9 @@ def _quoted(value: str) -> str:
 
 
 def read_games(text: str, where: str) -> list[GameText]:
-    """The games in a text; `where` names it in messages.
+    """Parse games; `where` names the text in messages.
 
-    Lines that begin with `;` or `%` say nothing. Raises InputError, with the line.
+    Lines that begin with `;` or `%` are comments. Raises InputError with the line.
     """
     games: list[GameText] = []
     tags: dict[str, str] = {}
@@ -258,7 +258,7 @@ def _unexpected_error(place: str, expected: Message, got: str) -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of a game that was played again: the last state, scores and winners by colour."""
+    """Result of a replayed game: the last state, scores and winners by colour."""
 
     state: str
     scores: Mapping[str, float]
@@ -267,10 +267,10 @@ class Replayed:
 
 
 def replay(text: GameText, games: Games, where: str) -> Replayed:
-    """Play a game again by its rules.
+    """Replay a game by its rules.
 
-    Raises InputError, `where` first, for a game that is not known, moves that are not legal, and
-    where something else comes of it than the text says.
+    Raises InputError, `where` first, for an unknown game, illegal moves, or a result that differs
+    from the text.
     """
     if text.game not in games:
         raise _unexpected_error(where, phrase("one of {raw}", raw=", ".join(games)), text.game)
@@ -303,7 +303,7 @@ def replay(text: GameText, games: Games, where: str) -> Replayed:
 def _after(
     engine: Game, state: object, move: str, players: Sequence[str], resigned: list[str]
 ) -> object:
-    """The state after a line of moves; who resigned is added to `resigned`."""
+    """Return the state after a line of moves; players who resign are added to `resigned`."""
     if not (found := _RESIGNS.fullmatch(move)):
         return engine.play(state, engine.parse_move(move))
     if found[1] not in players or found[1] in resigned:
@@ -314,7 +314,7 @@ def _after(
 
 
 def _check(text: GameText, done: Replayed, where: str) -> None:
-    """Raise InputError where a game came to something else than its tags say."""
+    """Raise InputError if a game's result differs from its tags."""
     scores = tuple(float(done.scores[one]) for one in text.players)
     shares = shares_of(text.players, done.winners) if done.over else ()
     if (scores, shares) != (text.scores, text.shares):
@@ -326,6 +326,6 @@ def _check(text: GameText, done: Replayed, where: str) -> None:
 
 
 def replayed(games: Iterable[GameText], known: Games, where: str) -> Iterator[Replayed]:
-    """Play games again, one after another; raises InputError as `replay` does."""
+    """Replay games one after another; raises InputError as `replay` does."""
     for number, one in enumerate(games, 1):
         yield replay(one, known, f"{where}: game {number}")

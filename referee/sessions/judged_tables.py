@@ -1,4 +1,4 @@
-"""The tables that were ruled on: a judge compares a new table with the last one that counts."""
+"""Store the tables that were ruled on: a judge compares a new table with the last valid one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from referee.sessions.state import SessionState
 Table = TypeVar("Table")
 
 TABLES_KEPT = 100
-"""Tables kept. After more rulings than this are taken back, the judge has the record alone, as in a
-program that was just started.
+"""Number of tables kept. If more rulings than this are undone, the judge has no earlier table, as
+after a restart.
 """
 
 
@@ -28,16 +28,16 @@ class JudgedTables(Generic[Table]):
             del self._tables[next(iter(self._tables))]
 
     def newest(self, among: Container[int]) -> tuple[int, Table] | None:
-        """The newest kept record among these, and its table; None where there is none."""
+        """Return the newest kept record among these, and its table; None without one."""
         return next(
             ((seq, table) for seq, table in reversed(list(self._tables.items())) if seq in among),
             None,
         )
 
     def before(self, ledger: SessionState) -> Table | None:
-        """The table on which the last ruling that stands was made by eye.
+        """Return the table of the last ruling in force that was made by camera.
 
-        None if that was before this memory began.
+        None if it was before this program started.
         """
         return next(
             (self._tables[seq] for seq in ledger.observed_records if seq in self._tables), None

@@ -1,7 +1,7 @@
-"""Pieces that the camera reads confidently and wrongly, and people's corrections of them.
+"""Pieces that the camera misreads with high confidence, and people's corrections of them.
 
-No reading is changed without people's word. A correction of a piece holds for as long as it lies
-there, and moves with it where nothing else explains where it went.
+No reading is changed without a correction by people. A correction holds while its piece stays in
+place. It moves with the piece if nothing else explains where it went.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from table.solids import REPEATS_DEG, Pose, lying, upright
 from table.table_config import Setup
 
 MOST_MISREAD = 6
-"""Where more pieces than this would have to be misread, the table is taken as another one."""
+"""If more pieces than this would have to be misread, the table is a different one."""
 EXPLAINS = 3
-"""Lowest `rank` of a verdict that explains its table: it is what is recorded, or may follow it."""
+"""Lowest `rank` of a verdict that explains its table: as recorded, or a possible successor."""
 ALLOWED = 4
 """`rank` of a table that follows by a legal act, or is the start."""
 KEY = "misread"
-"""Name in a record's evidence: for a ruling a list, for a question lists by the label of a choice.
-"""
+"""Key in a record's evidence: a list for a ruling, lists by choice label for a question."""
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,7 +54,7 @@ class Misread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class MisreadingExplanation(NamedTuple):
-    """A table with some pieces read differently, and the verdict on it."""
+    """A table with some pieces read differently, and its verdict."""
 
     misread: tuple[Misread, ...]
     table: Observation
@@ -63,22 +62,22 @@ class MisreadingExplanation(NamedTuple):
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """The moves that have happened then, if they are legal."""
+        """Moves of the verdict, if they are legal."""
         return self.verdict.moves if isinstance(self.verdict, Accepted) else ()
 
 
 def kind_of(piece: SeenPiece) -> Kind:
-    """The kind that the piece was read as."""
+    """Kind that the piece was read as."""
     return Kind(piece.colour, piece.size, piece.pose)
 
 
 def misreadings_data(misread: Iterable[Misread]) -> list[JsonObject]:
-    """Misreadings as plain data for a record's evidence."""
+    """Convert misreadings to plain data for a record's evidence."""
     return [msgspec.to_builtins(one) for one in misread]
 
 
 def read_misread(document: object) -> tuple[Misread, ...]:
-    """The misreadings in a record's evidence; none where they have another form."""
+    """Parse the misreadings in a record's evidence; none if the format is different."""
     try:
         return convert(document, tuple[Misread, ...], "misread")
     except InputError:
@@ -86,10 +85,10 @@ def read_misread(document: object) -> tuple[Misread, ...]:
 
 
 class CorrectedTable(NamedTuple):
-    """A table as people corrected it.
+    """A table with people's corrections.
 
-    `there` are the misread pieces that are on it, where they lie now; `lost` those that have left
-    their place.
+    `there` are the misread pieces on it, at their current places; `lost` are those that have left
+    their places.
     """
 
     table: Observation
@@ -100,9 +99,9 @@ class CorrectedTable(NamedTuple):
 def apply_corrections(
     seen: Observation, misread: Sequence[Misread], colours: Mapping[str, str], setup: Setup
 ) -> CorrectedTable:
-    """The table with people's corrections of the pieces that still lie where they spoke of them.
+    """Apply people's corrections to the pieces that are still in place.
 
-    `colours` maps colours that nobody plays to what they are.
+    `colours` maps colours that nobody plays to the true ones.
     """
     there: dict[int, Misread] = {}
     lost: list[Misread] = []
@@ -110,7 +109,7 @@ def apply_corrections(
         if one.true is not None and (
             one.true.size not in setup.pieces or one.true.pose == "leaning"
         ):
-            continue  # another program, or another table
+            continue  # from another program or another table
         near = [
             k
             for k, piece in enumerate(seen.pieces)
@@ -136,7 +135,7 @@ def apply_corrections(
 
 
 def true_piece(piece: SeenPiece, misread: Misread, setup: Setup) -> SeenPiece | None:
-    """The piece as people say it is, where it lies; None where nothing is there."""
+    """Return the true piece at the place of the misread one; None if nothing is there."""
     true = misread.true
     if true is None:
         return None
@@ -168,7 +167,7 @@ def true_piece(piece: SeenPiece, misread: Misread, setup: Setup) -> SeenPiece | 
 
 
 def _with_pieces(seen: Observation, instead: Mapping[int, SeenPiece | None]) -> Observation:
-    """The table with other pieces in place of some, by index; None: with none there."""
+    """Replace some pieces by index; None removes the piece."""
     if not instead:
         return seen
     left = [k for k in range(len(seen.pieces)) if instead.get(k, seen.pieces[k]) is not None]
@@ -188,18 +187,15 @@ def _distance_mm(piece: SeenPiece, one: Misread) -> float:
 
 
 def _may_be_misread(piece: SeenPiece, one: Misread) -> bool:
-    """True if the piece is read as that one was, or, for once, as what it is."""
+    """True if the piece is read as that one was, or, this time, correctly."""
     return kind_of(piece) in (one.read, one.true)
 
 
 def rank(verdict: Verdict) -> int:
-    """How well a verdict explains its table.
+    """Return how well a verdict explains its table.
 
-    4: a legal act, or the start.
-    3: nothing new.
-    2: half done, or one of several things.
-    1: refused.
-    0: not at all.
+    4: a legal act, or the start. 3: nothing new. 2: half done, or ambiguous. 1: refused. 0: not at
+    all.
     """
     match verdict:
         case Accepted():
@@ -217,10 +213,10 @@ def rank(verdict: Verdict) -> int:
 def contradicts_record(
     verdict: Verdict, seen: Observation, before: Observation | None, colours: Container[str]
 ) -> bool:
-    """True if the table does not seem to be the record's.
+    """True if the table does not match the record.
 
-    A refused act may be a misreading where no table was ruled on `before`, or where a piece has
-    none of the game's `colours`.
+    A refused act may be a misreading if no table was ruled on `before`, or if a piece has none of
+    the game's `colours`.
     """
     if isinstance(verdict, Refused):
         return before is None or any(piece.colour not in colours for piece in seen.pieces)
@@ -228,7 +224,7 @@ def contradicts_record(
 
 
 def is_half_done(verdict: Verdict) -> bool:
-    """True if the table is taken as a part of an act, and the game waits for the rest of it."""
+    """True if the table shows a part of an act, and the game waits for the rest."""
     return isinstance(verdict, Waiting) and not verdict.differences
 
 
@@ -241,7 +237,7 @@ def _differences(verdict: Verdict) -> float:
 
 
 def new_piece_indexes(seen: Observation, before: Observation | None) -> list[int]:
-    """Indexes of the pieces that are new since the table was ruled on last."""
+    """Indexes of the pieces that are new since the last ruling."""
     were = before.pieces if before is not None else ()
     return [
         k
@@ -261,11 +257,10 @@ def explanations(
     colours: Sequence[str],
     setup: Setup,
 ) -> list[MisreadingExplanation]:
-    """The nearest readings that explain a table: with as few pieces as possible read differently.
+    """Return the readings that explain a table with the fewest changed pieces.
 
-    A greedy search: pieces that lie as before keep their readings, and of the others one after the
-    other is read so that the fewest differences are left. Empty where that leads to no table that
-    is explained.
+    A greedy search. Pieces that lie as before keep their readings. In each step one other piece is
+    changed so that the fewest differences remain. Empty if no explained table is reached.
     """
     found = MisreadingExplanation((), seen, verdict)
     as_read = {
@@ -292,9 +287,10 @@ def explanations(
 def likest(
     judge: Judge, verdict: Verdict, seen: Observation, colours: Sequence[str], setup: Setup
 ) -> MisreadingExplanation:
-    """The reading with the fewest differences, however many pieces have to be misread for it.
+    """Return the reading with the fewest differences, however many pieces it changes.
 
-    Every piece is tried once, as it is or in the way that leaves the fewest differences.
+    A greedy search: each piece is tried once, unchanged or in the way that leaves the fewest
+    differences.
     """
     found = MisreadingExplanation((), seen, verdict)
     for piece in seen.pieces:
@@ -313,8 +309,8 @@ def likest(
 def _are_likely_together(misread: Sequence[Misread]) -> bool:
     """True for misreadings that are plausible together.
 
-    One or two pieces may be misread in any way, more only if all are misread in the same way; at
-    most one piece is seen that is not there.
+    One or two pieces may be misread in any way, more only if all are misread in the same way. At
+    most one piece may be absent.
     """
     kinds, gone = (
         {(one.read, one.true, one.turned_deg) for one in misread},
@@ -330,7 +326,7 @@ def _with_another_misreading(
     colours: Sequence[str],
     setup: Setup,
 ) -> Iterator[MisreadingExplanation]:
-    """The table with one more of these pieces read differently, in every way."""
+    """Yield the table with one more of these pieces read differently, in every way."""
     for k in pieces:
         piece = found.table.pieces[k]
         for one in _other_readings(piece, colours, setup):
@@ -339,7 +335,7 @@ def _with_another_misreading(
 
 
 def _other_readings(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> Iterator[Misread]:
-    """Every way in which a piece may have been read wrongly in one thing, the likeliest first."""
+    """Yield every way to misread one property of a piece, the likeliest first."""
     read, change = kind_of(piece), msgspec.structs.replace
     gone = Misread(read=read, x_mm=float(piece.base_mm[0]), y_mm=float(piece.base_mm[1]))
     yield from (
@@ -364,9 +360,9 @@ def _other_readings(piece: SeenPiece, colours: Sequence[str], setup: Setup) -> I
 
 
 class Followed(NamedTuple):
-    """The explanation of a table with corrected pieces where they lie now.
+    """Explanation of a table with corrected pieces at their current places.
 
-    `rival` explains the table as well, if one of these pieces is read rightly by now.
+    `rival` explains the table equally well, with one of these pieces now read correctly.
     """
 
     best: MisreadingExplanation
@@ -380,11 +376,11 @@ def follow_corrections(
     before: Observation | None,
     setup: Setup,
 ) -> Followed:
-    """Follow corrected pieces that have left their places to where they lie now.
+    """Move corrections with pieces that have left their places.
 
-    A correction moves along if that explains the table better, or as well by a legal act; else the
-    table stays as read. The piece must be read as it was before, and only one new piece may explain
-    the table best: otherwise nobody knows which it is.
+    A correction moves if that explains the table better, or equally well by a legal act. Otherwise
+    the table stays as read. The piece must be read as before, and exactly one new piece may explain
+    the table best.
     """
     best, rival, nowhere = plainly, None, list(lost)
     for one in lost:
@@ -415,7 +411,7 @@ def follow_corrections(
 def _with_moved_corrections(
     found: MisreadingExplanation, lost: Iterable[Misread], before: Observation | None
 ) -> MisreadingExplanation:
-    """Add the corrections whose pieces have moved and are read rightly now.
+    """Add the corrections of pieces that have moved and are now read correctly.
 
     They may be misread again. A piece has moved there if it is the only new one of its kind.
     """

@@ -1,4 +1,4 @@
-"""Moves that people correct or declare, in words; the log keeps their notation beside that."""
+"""Describe corrected or declared moves in words; the log stores their notation as well."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from table.messages import Message, msg, sentences
 
 
 def moves_in_words(engine: Game, state: Any, moves: Sequence[str]) -> str:
-    """What happened from a state on, in sentences.
+    """Describe moves from a state on, in sentences.
 
-    Notation where the game has no words for a move, or where the moves are not legal.
+    Notation is used if the game has no words for a move, or if the moves are illegal.
     """
     notation = f"{', '.join(moves)}."
     said: list[str] = []

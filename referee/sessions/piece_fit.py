@@ -9,5 +9,5 @@ from table.table_config import Setup
 
 
 def check_pieces(game: str, rulings: Mapping[str, str], setup: Setup) -> None:
-    """Raise InputError where a game says that the pieces do not suit it."""
+    """Raise InputError if the pieces do not suit a game."""
     facts_of(game).check_pieces(rulings, setup)

@@ -1,6 +1,6 @@
 """Files that only their owner may read.
 
-The log has pictures of people's tables, and what they said in secret.
+The log contains pictures of people's tables, and their secret inputs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ logger = logging.getLogger(__name__)
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file that nobody else may open, before anything is in it.
+    """Create an empty file that only its owner can open, before anything is written.
 
-    Raises FileExistsError, and OSError where it cannot be made.
+    Raises FileExistsError, and OSError if it cannot be created.
     """
     os.close(
         os.open(
@@ -33,10 +33,10 @@ def create_private(path: Path) -> None:
 
 
 def tighten(path: Path, mode: int) -> bool:
-    """Take from other users the rights that `mode` does not give them.
+    """Remove other users' rights beyond those of `mode`.
 
-    False for a file of somebody else: it is left as it is, with a warning in the log of the
-    program. Nothing is done where there is no such file, or its rights are no wider than that.
+    False for a file of another user: it is left as it is, with a logged warning. Missing files and
+    narrow rights are left as they are.
     """
     try:
         now = stat.S_IMODE(path.stat().st_mode)
@@ -55,10 +55,10 @@ def tighten(path: Path, mode: int) -> bool:
 
 
 def claim(path: Path) -> int:
-    """Hold the right to write a log; the kernel gives it back however the process ends.
+    """Take the lock for writing a log; the kernel releases it when the process ends.
 
-    The lock is a file of its own: closing any handle to the database itself would drop SQLite's own
-    locks on it. It holds the number of the process.
+    The lock is a file of its own, as closing any handle to the database would drop SQLite's locks
+    on it. It contains the process id.
     """
     try:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_FILE)
@@ -95,7 +95,7 @@ def claim(path: Path) -> int:
                 raw=error.strerror,
             )
         ) from error
-    # Only for that message: on a full disk it does without the number.
+    # Only for that message: on a full disk the id is left out.
     with suppress(OSError):
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)

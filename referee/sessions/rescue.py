@@ -1,4 +1,4 @@
-"""What can be read of a damaged log, saved into a new one (`rinkside log rescue`)."""
+"""Save the readable part of a damaged log as a new log (`rinkside log rescue`)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from table.errors import InputError
 from table.messages import msg
 
 LEAST_ROW = 32
-"""Fewest bytes of a record: a bound on how many a file can hold."""
+"""Fewest bytes of a record: bounds the number of records in a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class RescueResult:
-    """How many sessions, records and pictures were saved; `lost` says in sentences what was not."""
+    """Numbers of sessions, records and pictures saved; `lost` describes what was not."""
 
     sessions: int
     records: int
@@ -46,7 +46,7 @@ class RescueResult:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A record as it stands in the file."""
+    """A record as stored in the file."""
 
     seq: int
     session: int
@@ -56,20 +56,20 @@ class _Row:
 
 @dataclass(slots=True)
 class _FoundRecords:
-    """Records by number, and the numbers of those that cannot be read."""
+    """Records by number, and the numbers of unreadable ones."""
 
     rows: dict[int, _Row] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     reachable: bool = True
-    """True if SQLite could say how many there are."""
+    """True if SQLite could tell how many there are."""
 
 
 def rescue(bad: Path, good: Path, games: Games = GAMES) -> RescueResult:
-    """Save what can be read of the log `bad` as the new log `good`; records keep their numbers.
+    """Save the readable part of the log `bad` as `good`; records keep their numbers.
 
-    `bad` stays as it is. A record is saved if its checksum is right, a picture likewise, and a
-    session as far as its records follow from one another by the rules of its game: after a lost one
-    those are left out that do not, or that tell of another state. Raises InputError where nothing
+    `bad` is not changed. Records and pictures are saved if their checksums are right. A session is
+    saved as far as its records follow from one another by its game's rules. After a lost record, it
+    ends at the first one that does not follow or has another state. Raises InputError if nothing
     can be read.
     """
     if not bad.is_file():
@@ -102,7 +102,7 @@ def _connect(bad: Path) -> sqlite3.Connection:
     with suppress(*ERRORS):
         db.execute(
             "PRAGMA writable_schema = ON"
-        )  # a file that was cut short is then read as far as it goes
+        )  # a truncated file is then read as far as possible
     return db
 
 
@@ -190,7 +190,7 @@ def _take(
 ) -> bool:
     """Keep a row if it is a record.
 
-    One of version 1 has no checksum, and is taken for a record if it can be decoded.
+    Rows of version 1 have no checksum, and count as records if they can be decoded.
     """
     if not (
         isinstance(session, int)
@@ -217,9 +217,9 @@ def _by_session(found: dict[int, _Row]) -> dict[int, list[_Row]]:
 
 
 def _following_rows(rows_of: list[_Row], lost: set[int], games: Games) -> list[_Row]:
-    """The records of a session up to the first that does not follow from those before it.
+    """Return a session's records up to the first that does not follow from those before it.
 
-    Some may be lost between them.
+    Records may be missing between them.
     """
     first = rows_of[0]
     if first.seq != first.session or not isinstance(decode(first.text, "record"), SessionStarted):
@@ -238,7 +238,7 @@ def _following_rows(rows_of: list[_Row], lost: set[int], games: Games) -> list[_
             same = _agrees_with_state(record, ledger)
         except ValueError:
             if row.seq < missing:
-                return rows_of  # an older program's: today's rules can say nothing about it
+                return rows_of  # by an older program: the current rules cannot check it
             return rows_of[:number]
         if row.seq < missing:
             comparable = comparable and same
@@ -248,7 +248,7 @@ def _following_rows(rows_of: list[_Row], lost: set[int], games: Games) -> list[_
 
 
 def _agrees_with_state(record: Record, ledger: SessionState) -> bool:
-    """True if a record tells of the state that it leads to, or of none."""
+    """True if a record's state is the one that it leads to, or if it has none."""
     state = getattr(record.event, "state", None)
     return not state or state == json.loads(json.dumps(ledger.engine.state_document(ledger.state)))
 
@@ -256,7 +256,7 @@ def _agrees_with_state(record: Record, ledger: SessionState) -> bool:
 def _write(
     bad: Path, damaged: sqlite3.Connection, good: Path, kept: dict[int, _Row]
 ) -> tuple[int, list[int]]:
-    """Write the new log; how many pictures are in it, and of which records they are lost."""
+    """Write the new log; returns the number of pictures, and the records that lost theirs."""
     frames, lost = 0, set[int]()
     with closing(sqlite3.connect(good, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
@@ -295,7 +295,7 @@ def _write(
 
 
 def _identity(damaged: sqlite3.Connection) -> LogIdentity | None:
-    """That of the damaged log, which the rescued one takes the place of; None: it is lost."""
+    """Identity of the damaged log, which the rescued one replaces; None if it is lost."""
     try:
         return identity_of(damaged)
     except ERRORS:
@@ -310,7 +310,7 @@ def _store_picture(db: sqlite3.Connection, seq: int, sha256: object, jpeg: objec
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """Numbers as `3, 5-9, 12`."""
+    """Format numbers as `3, 5-9, 12`."""
     return ", ".join(_spans(sorted(numbers)))
 
 

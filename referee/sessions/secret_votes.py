@@ -1,7 +1,7 @@
-"""Secret votes in a session: which are hidden now, and which of them a command would touch or show.
+"""Secret votes in a session: which are hidden now, and which a command would affect or reveal.
 
-The game says what is secret (`hidden_voters`, `secret_voter`); nothing here depends on a phase or
-on the notation of a game.
+The game defines what is secret (`hidden_voters`, `secret_voter`); nothing here depends on a game's
+phases or notation.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from referee.sessions.state import SessionState
 
 @dataclass(frozen=True, slots=True)
 class AffectedVotes:
-    """What a command would do to votes that are not revealed.
+    """Effect of a command on hidden votes.
 
-    It casts, changes or takes back those of `voters`.  It is `aloud` where it would write a hidden
-    vote into the log in clear, or go on behind a vote that it reveals: a refusal there would tell
-    how the votes came out.
+    It casts, changes or takes back those of `voters`. It is `aloud` if it would write a hidden vote
+    into the log in clear. It is also `aloud` if it continues after a vote that it reveals, as a
+    refusal would then tell the result.
     """
 
     voters: frozenset[str] = frozenset()
@@ -30,7 +30,7 @@ class AffectedVotes:
 
 
 def hidden_votes(ledger: SessionState) -> dict[str, int]:
-    """The record that cast each vote that is not revealed, by player."""
+    """Record of each hidden vote, by player."""
     voters = set(ledger.engine.hidden_voters(ledger.state))
     found: dict[str, int] = {}
     for entry in reversed(ledger.standing):
@@ -44,7 +44,7 @@ def hidden_votes(ledger: SessionState) -> dict[str, int]:
 
 
 def affected_votes(ledger: SessionState, command: Command) -> AffectedVotes:
-    """What a command would do to hidden votes, were it obeyed now."""
+    """Return the effect of a command on hidden votes, if it were executed now."""
     hidden = hidden_votes(ledger)
     match command:
         case Hear():
@@ -57,7 +57,7 @@ def affected_votes(ledger: SessionState, command: Command) -> AffectedVotes:
             )
         case Correct():
             cast = _voters(ledger.engine, command.moves)
-            # A vote that was revealed may be corrected; any other one is cast by this.
+            # A revealed vote may be corrected; any other one is cast by this command.
             stood = next(
                 (entry.moves for entry in ledger.standing if entry.seq == command.record), ()
             )
@@ -94,7 +94,7 @@ def _cast_in(hidden: dict[str, int], record: int) -> list[str]:
 
 
 def _answers(ledger: SessionState) -> Iterable[str]:
-    """The moves of all answers to the open question."""
+    """Moves of all answers to the open question."""
     asked = ledger.question.event if ledger.question else None
     return (
         [move for choice in asked.choices for move in choice.moves]
@@ -104,7 +104,7 @@ def _answers(ledger: SessionState) -> Iterable[str]:
 
 
 def _voters(engine: Game, moves: Iterable[str]) -> Counter[str]:
-    """Whose secret votes some moves cast, and how many of each; what is no move casts none."""
+    """Count the secret votes in some moves by voter; texts that are no moves count none."""
     voters: Counter[str] = Counter()
     for text in moves:
         try:

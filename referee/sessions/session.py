@@ -1,7 +1,7 @@
 """A session: the fold of its records, published to all listeners, changed only by appending.
 
-A record is published only after it is on disk. Safe to use from many threads: writers wait for one
-another, readers wait for nobody, however slow the disk is.
+A record is published only after it is on disk. Thread-safe: writers wait for one another; readers
+never wait, however slow the disk is.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ from table.messages import Message, first_sentence, in_a_row, msg, quoted, sente
 from table.text import check_unicode
 
 RECORDS_KEPT = 200
-"""Newest records of a session that stay in memory, as those of a whole evening would take too much;
-older ones are read from the log.
+"""Newest records of a session kept in memory, as a whole evening would take too much. Older ones
+are read from the log.
 """
 MOST_QUOTED = 5
-"""Where more moves than this are declared, only their number is said."""
+"""If more moves than this are declared, the message has only their number."""
 
 
 class Session:
@@ -108,7 +108,7 @@ class Session:
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._writing = threading.Lock()
-        """Held while a record is made and written; `_changed` is taken within it, and only to
+        """Held while a record is made and written. `_changed` is taken within it, only to
         publish.
         """
         self._changed = threading.Condition()
@@ -127,10 +127,9 @@ class Session:
     ) -> Self:
         """Begin a session of one of `games` (default: all).
 
-        `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures
-        again; `draw` is where the values of electronic dice come from, and `lot` decides who begins
-        the next game where that is by lot. Raises InputError for an unknown game or players that it
-        refuses.
+        `empty_jpeg` is a picture of the empty table, stored for reading this session's pictures
+        again. `draw` draws the values of electronic dice, and `lot` the first player of the next
+        game. Raises InputError for an unknown game, or players that it refuses.
         """
         games = engines.GAMES if games is None else games
         try:
@@ -146,9 +145,9 @@ class Session:
 
     @classmethod
     def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
-        """Go on with a session of the log: the state is that of the last record on disk.
+        """Continue a session of the log from its last record on disk.
 
-        Raises InputError for no such session, or one whose moves are not legal by these engines.
+        Raises InputError for an unknown session, or moves that are illegal in these engines.
         """
         records = log.records(session)
         return cls(
@@ -171,10 +170,10 @@ class Session:
             return self._ledger
 
     def tick(self, at_ms: int) -> None:
-        """Tell the session the time that people read (`Frame.shown_ms`), the stamp of new records.
+        """Set the time for people (`Frame.shown_ms`), the time stamp of new records.
 
-        It may go back, where somebody sets the wall clock: order is that of `seq`, and no duration
-        is computed from it.
+        It may go back if the wall clock is set: the order is that of `seq`, and no duration is
+        computed from it.
         """
         with self._changed:
             self._at_ms = at_ms
@@ -184,10 +183,10 @@ class Session:
     ) -> Record | None:
         """Add an event at the time of the last `tick`; returns once it is on disk and published.
 
-        An event's `state` is filled in here. With `after`, only if no record came since that one:
-        otherwise nothing is written and None comes back, and the caller must judge again. Raises
-        LogFailed, and then nothing is shown; ValueError of the engine where moves do not follow
-        from the state, and then nothing is written.
+        An event's `state` is filled in here. If a record came since `after`, nothing is written and
+        None is returned; the caller has to judge again. Raises LogFailed; then nothing is
+        published. Raises the engine's ValueError for moves that do not follow from the state; then
+        nothing is written.
         """
         with self._writing:
             if self._closed:
@@ -214,7 +213,7 @@ class Session:
             self._changed.notify_all()
 
     def catch_up(self) -> None:
-        """Publish records that are in the log and were not published because of a failure.
+        """Publish records that are in the log but were not published because of a failure.
 
         Raises InputError.
         """
@@ -225,11 +224,10 @@ class Session:
     def command(
         self, command: Command, allow: Callable[[Command], Command] | None = None
     ) -> Record:
-        """Do what a command says.
+        """Execute a command.
 
-        Raises InputError where it cannot be done now, in one line for people. `allow` returns the
-        command as it may be given, or raises; no other record comes between its answer and the
-        deed.
+        Raises InputError, one line for people, if that is impossible now. `allow` returns the
+        command that may be executed, or raises; no record comes between it and the execution.
         """
         with self._writing:
             if allow is not None:
@@ -256,15 +254,15 @@ class Session:
                 ) from error
 
     def touched(self, command: Command) -> AffectedVotes:
-        """What a command would do to votes that nobody has seen yet."""
+        """Return a command's effect on hidden votes."""
         return affected_votes(self.ledger, command)
 
     def hear(self, heard: Mapping[str, Any]) -> Record | None:
         """Judge an input that the camera does not see, at the time of the last `tick`.
 
-        None where the game has no use for it now. With a question open, that is also an
-        input that would raise another one, or would leave none of its answers legal.
-        Raises InputError for what the game does not understand.
+        None if the game has no use for it now. With a question open, also None if it would raise
+        another question, or leave no legal answer. Raises InputError for an input that the game
+        does not understand.
         """
         check_unicode(heard, "hear")
         with self._writing:
@@ -276,10 +274,10 @@ class Session:
     def announce(
         self, heard: Mapping[str, Any], evidence: Mapping[str, Any], after: int
     ) -> Record | None:
-        """What a computer player says, with evidence of its own beside the game's.
+        """Record an announcement of a computer player, with its own evidence added.
 
-        Nothing is written, and None comes back, where a record came since `after`. Raises
-        InputError where it cannot be said now.
+        None, and nothing is written, if a record came since `after`. Raises InputError if the
+        announcement is impossible now.
         """
         with self._writing:
             if self._closed or self._ledger.ended or after != self._ledger.seq:
@@ -290,7 +288,7 @@ class Session:
             )
 
     def seat(self, event: SeatTaken | SeatFreed) -> None:
-        """Keep who speaks for a player; nothing once the session has ended.  Raises LogFailed."""
+        """Record who speaks for a player; ignored once the session has ended. Raises LogFailed."""
         with self._writing:
             if not (self._closed or self._ledger.ended):
                 self._append(event)
@@ -311,9 +309,9 @@ class Session:
     def _is_question_open(
         self, event: VerdictReached | QuestionAsked | InputRecorded | Resigned
     ) -> bool:
-        """True if a question is open beside which this event cannot stand.
+        """True if a question is open that this event conflicts with.
 
-        That is another question, or moves after which none of its answers is legal.
+        That is another question, or moves after which no answer is legal.
         """
         if self._ledger.question is None:
             return False
@@ -335,7 +333,7 @@ class Session:
         return bool(answers) and not any(may_follow(after, answer) for answer in answers)
 
     def _roll_event(self, roll: Roll) -> Event:
-        """Roll electronic dice: the values (`evidence["dice"]`) are drawn here and nowhere else."""
+        """Roll electronic dice: the only place where values (`evidence["dice"]`) are drawn."""
         values = [self._draw() for _ in range(roll.dice)]
         if roll.player is None:
             shows = (
@@ -357,7 +355,7 @@ class Session:
         return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
 
     def _undo_text(self, who: str, undoes: int) -> Message:
-        """Who undid what: the first sentence of the record, or its number if it says nothing."""
+        """Describe an undo: the undone record's first sentence, or its number without one."""
         undone = next((one for one in self.records(undoes - 1, 1) if one.seq == undoes), None)
         if undone is None or not (said := getattr(undone.event, "message", "")):
             return msg("{who} undid record {n}.", who=who, n=undoes)
@@ -537,7 +535,7 @@ class Session:
         )
 
     def _choice(self, asked: QuestionAsked, answer: Answer) -> Choice:
-        """The choice that people named, or the one that their readings agree with."""
+        """Return the choice that people named, or the one that matches their readings."""
         if not answer.label and answer.readings_mm:
             offered = tuple(Offered(choice.label, choice.moves) for choice in asked.choices)
             question = Ambiguous(code=asked.code, message=asked.message, choices=offered)
@@ -564,7 +562,7 @@ class Session:
         raise InputError(msg("undo: nothing has been ruled yet, so there is nothing to undo"))
 
     def alternatives(self, seq: int) -> tuple[Choice, ...]:
-        """What else may have happened at record `seq`, to be sent as a Correct.
+        """Return alternatives to record `seq`, to be sent as a Correct.
 
         As `referee.sessions.alternatives`. Raises InputError.
         """
@@ -574,14 +572,14 @@ class Session:
         return alternatives(ledger, self.records(seq - 1, 1)[0])
 
     def end(self, reason: str = "") -> Record:
-        """Say that nobody plays on in this session; its log stays."""
+        """Record the end of the session; its log stays."""
         with self._writing:
             return self._append(SessionEnded(reason=reason))
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
-        """Records of this session with seq > `after`, the first `most` of them.
+        """Return records of this session with seq > `after`, the first `most`.
 
-        Those that are not kept in memory come from the log.
+        Those no longer in memory are read from the log.
         """
         with self._changed:
             last = self._ledger.seq
@@ -598,16 +596,16 @@ class Session:
         return tuple(record for record in islice(found, most) if record.seq <= last)
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
-        """As `records`, RECORDS_KEPT at most, but waits until there is at least one.
+        """Return `records`, at most RECORDS_KEPT, once there is at least one.
 
-        Empty when the time is over or the session was closed.
+        Empty after the time limit, or if the session was closed.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ledger.seq > after, timeout_s)
         return self.records(after, RECORDS_KEPT)
 
     def subscribe(self, after: int = 0) -> Iterator[Record]:
-        """Every record with seq > `after`, each once and in order, as they come.
+        """Yield every record with seq > `after`, once and in order, as they come.
 
         Ends when the session is closed.
         """
@@ -622,7 +620,7 @@ class Session:
             return self._closed
 
     def close(self) -> None:
-        """Wake all listeners and end their waiting, once what is being written is on disk.
+        """Wake all listeners and end their waits, after a current write is on disk.
 
         The log stays open: the caller opened it.
         """
@@ -639,7 +637,7 @@ class Session:
         )
 
     def view(self) -> pages.SessionView:
-        """All that a page shows; the same object until something happens."""
+        """Return the view for pages; the same object until a record comes."""
         with self._changed:
             ledger, records, seen = self._ledger, tuple(self._records), self._seen
         viewed = self._viewed

@@ -1,7 +1,7 @@
-"""Secret votes in public records, put back where the game has shown them since.
+"""Restore secret votes in public records once the game has revealed them.
 
-A public record has no moves of what was told in secret. Once all votes are in, the states of the
-game show them; a vote that was taken back or lost before is never shown.
+A public record has no secret moves. Once all votes are cast, the game's states show them. A vote
+that was taken back or lost before is never shown.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from referee.sessions.events import GameStarted, InputRecorded, Record, VerdictR
 
 
 def with_shown_votes(records: Sequence[Record], game: Game) -> list[Record]:
-    """The records of a session of this game, so that they can be folded by its rules.
+    """Return a session's records with revealed votes, so that they can be folded.
 
-    What was told in secret has its move again where a later state shows it. Otherwise it counts
-    without a move, so that it can be taken back as it was.
+    A secret record gets its move if a later state shows it. Otherwise it counts without a move, so
+    that an undo of it still works.
     """
     return [_with_vote(records, place, game) for place in range(len(records))]
 
@@ -34,7 +34,7 @@ def _with_vote(records: Sequence[Record], place: int, game: Game) -> Record:
 
 
 def _shown_vote(records: Sequence[Record], place: int, player: str, game: Game) -> str | None:
-    """The vote that a record cast, as the first state says that shows it; None for none."""
+    """The vote that a record cast, from the first state that shows it; None without one."""
     for record in records[place:]:
         if isinstance(record.event, GameStarted):
             return None
@@ -46,4 +46,4 @@ def _shown_vote(records: Sequence[Record], place: int, player: str, game: Game) 
 
 
 HIDDEN = ""
-"""What `cast_vote` says of a vote that is not shown yet."""
+"""Value of `cast_vote` for a hidden vote."""

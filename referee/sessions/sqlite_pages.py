@@ -1,7 +1,7 @@
-"""Find rows of a SQLite file page by page, without the tree above them, where SQLite fails.
+"""Find rows of a SQLite file page by page, without its B-tree, where SQLite fails.
 
 Source: "Database File Format", sqlite.org/fileformat2.html: the header (1.3), leaf pages of tables
-(1.6) and records (2.1). Whether a row is what it seems is for the caller to check, by its checksum.
+(1.6) and records (2.1). The caller has to verify each row by its checksum.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import BinaryIO
 
 Value = int | str | bytes | None
 Row = tuple[int, list[Value]]
-"""A row's number, and its columns."""
+"""A row's number and columns."""
 
 PAGE = 4096
-"""Page size in bytes of every log, unless the header says another one."""
+"""Page size in bytes of every log, unless the header states another one."""
 LEAF = 0x0D
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
 def rows(path: Path, most_bytes: int) -> Iterator[Row]:
-    """Every row on every page that reads as a leaf of a table, free pages too.
+    """Yield every row of every page that reads as a leaf of a table, free pages included.
 
-    A row of more than `most_bytes` is left out. A row may come more than once. Raises OSError.
+    Rows of more than `most_bytes` are left out. A row may be repeated. Raises OSError.
     """
     with path.open("rb") as file:
         pages = _Pages(file, most_bytes)
@@ -46,17 +46,17 @@ class _Pages:
         self._usable = self._size - (start[20] if whole and start[20] <= 32 else 0)
         self._file, self._most_bytes = file, most_bytes
         self._left = 4 * file.seek(0, 2)
-        """Bytes that may still be read from overflow pages. Each page belongs to one row, unless
-        the file is wrong.
+        """Bytes that may still be read from overflow pages; in a valid file each page belongs to
+        one row.
         """
 
     def read(self, number: int) -> bytes:
-        """A page; empty beyond the end."""
+        """Read a page; empty beyond the end."""
         self._file.seek((number - 1) * self._size)
         return self._file.read(self._size)
 
     def rows_of(self, page: bytes, head: int) -> Iterator[Row]:
-        """The rows of a page whose own header is at `head`; none if it is no leaf."""
+        """Yield the rows of a page with its header at `head`; none if it is no leaf."""
         if len(page) < head + 8 or page[head] != LEAF:
             return
         (cells,) = struct.unpack_from(">H", page, head + 3)
@@ -71,7 +71,7 @@ class _Pages:
             yield row
 
     def _payload(self, page: bytes, at: int, length: int) -> bytes:
-        """A row's bytes, with those on overflow pages."""
+        """Bytes of a row, overflow pages included."""
         if not 0 < length <= self._most_bytes:
             raise ValueError("too long")
         most, least = self._usable - 35, (self._usable - 12) * 32 // 255 - 23
@@ -116,7 +116,7 @@ def _columns(payload: bytes) -> list[Value]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of 1 to 9 bytes, and where the next thing begins."""
+    """Decode a varint of 1 to 9 bytes; returns it and the next position."""
     value = 0
     for step in range(8):
         byte = data[at + step]

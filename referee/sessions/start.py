@@ -1,4 +1,4 @@
-"""Begin a session, or go on with one: who plays what, on which table, seen by which camera."""
+"""Begin or continue a session: the players, the table and the camera."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_NAME = 40
 
 
 def played_setup(game: str, setup: Setup, rulings: Mapping[str, str]) -> Setup:
-    """The table with what a game's rulings lay on it."""
+    """Return the table with the pieces that a game's rulings put on it."""
     return facts_of(game).as_played(setup, rulings)
 
 
@@ -40,14 +40,15 @@ def opening(
     lot: Lot = draw_lot,
     computers: Mapping[str, Strength] | None = None,
 ) -> SessionStarted:
-    """The first fact of a session.
+    """Return the first fact of a session.
 
-    `camera` is its name as people are shown it, `started` an aware time, `names` people's names by
-    colour; `begins` and `lot` are as in `decided`; `computers` are the strengths of computer
-    players, by colour. Raises InputError for a player whose colour is not one of the table's, as
-    nobody would ever see those pieces, for pieces that do not suit the board or the rulings, for a
-    name or a computer player of somebody who does not play, and for computer players of a game that
-    has none.
+    `camera` is its name for people, `started` a time with time zone, `names` people's names by
+    colour. `begins` and `lot` are as in `first_player_decision`. `computers` are the strengths of
+    computer players, by colour.
+
+    Raises InputError for a player whose colour is not on the table, and for pieces that do not suit
+    the board or the rulings. Also for a name or a computer player of somebody who does not play,
+    and for computer players in a game without them.
     """
     _check_players(players, setup)
     check_pieces(game, rulings, setup)
@@ -85,11 +86,11 @@ def reopened(
     empty_jpeg: bytes | None = None,
     new_lens: bool = False,
 ) -> Session:
-    """A session of the log, to go on with; that it was reopened is a fact of its own.
+    """Reopen a session of the log; the reopening is recorded as a fact.
 
-    One that has ended goes on too: whoever stopped Rinkside may not have meant the game.  Raises
-    InputError for another board or piece set than it was played with, and for another lens unless
-    people consent to that (`new_lens`); cards may lie elsewhere.
+    An ended session is continued too: the game may not have been over. Raises InputError for
+    another board or piece set, and for another lens without consent (`new_lens`); cards may lie
+    elsewhere.
     """
     session = Session.reopen(log, number)
     _check_players(session.ledger.players, setup)
@@ -99,10 +100,10 @@ def reopened(
 
 
 def resumable_session(log: LogReader, setup: Setup, simulated: bool = False) -> int | None:
-    """The newest session of a log, to go on with it; None if its game is over, or there is none.
+    """Return the newest session of a log, reopened; None if its game is over, or without one.
 
-    Only sessions of a simulated table count, or only the others. Raises InputError as `reopened`
-    does if the newest one cannot go on at this table.
+    Only sessions of a simulated table are considered, or only the others. Raises InputError as
+    `reopened` does if it cannot continue at this table.
     """
     numbers = [row.session for row in log.sessions() if row.simulated is simulated]
     if not numbers:
@@ -117,9 +118,9 @@ def resumable_session(log: LogReader, setup: Setup, simulated: bool = False) -> 
 
 
 def _changes(number: int, records: tuple[Record, ...], setup: Setup, new_lens: bool) -> str:
-    """A sentence about what has changed, where people consent to it; empty for nothing.
+    """Describe changes that people consent to; empty for none.
 
-    Raises InputError where they do not consent, or cannot.
+    Raises InputError without consent, or if consent is impossible.
     """
     before = last_table(records)
     if not before:
@@ -154,7 +155,7 @@ def _changes(number: int, records: tuple[Record, ...], setup: Setup, new_lens: b
 
 
 def reopening(setup: Setup, camera: str, at: datetime, message: str = "") -> Reopened:
-    """The fact that a session goes on.
+    """Return the fact that a session continues.
 
     `camera` and `at` as in `opening`, `message` as in `Reopened`.
     """

@@ -56,12 +56,12 @@ from table.files import convert
 from table.messages import Message, as_message, msg, phrase
 
 SIZES = ("small", "medium", "large")
-"""Sizes that games name, in moves and in inputs; not all of them are in play on every table."""
+"""Sizes named in moves and inputs; a table need not have all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedRuling:
-    """Moves that count, ruled or noted in record `seq`.
+    """Moves that count, ruled or recorded in record `seq`.
 
     `by` is the record by which they count: the same, or its latest correction.
     """
@@ -70,27 +70,25 @@ class CountedRuling:
     by: int
     moves: tuple[str, ...]
     question: Record | None = None
-    """The question that these moves answer; it is open again when they are taken back."""
+    """The question that these moves answer; undoing them reopens it."""
     state: Any = None
-    """The engine's state after them, and the ends that are over then, so that what came before a
-    change is not played again. None in a game that was left.
+    """Engine's state and completed ends after the moves, so that earlier ones are not replayed
+    after a change. None in an archived game.
     """
     ends: tuple[EndDocument, ...] = ()
     secret: bool = False
-    """True for moves said in secret: an error message does not reveal them."""
+    """True for secret moves: an error message does not reveal them."""
     resigned: str | None = None
-    """The player who gave up, if this is a resignation, and whether turns and votes pass over that
-    player.
+    """Player who resigned, if this is a resignation; `passed_over` tells whether turns and votes
+    skip that player.
     """
     passed_over: bool = False
     misread: tuple[Misread, ...] | None = None
-    """The pieces that are read wrongly on the table that was ruled on, by people's word; None where
-    that did not change.
-    """
+    """Corrected misreadings of the table that was ruled on; None if they did not change."""
 
     @property
     def is_first_player_ruling(self) -> bool:
-        """True if it is only a part of deciding who begins."""
+        """True if it only concerns who begins."""
         return bool(self.moves) and all(map(is_first_player_move, self.moves))
 
 
@@ -98,14 +96,15 @@ class CountedRuling:
 class SessionState:
     """The state of a session after record `seq`.
 
-    `players` sit clockwise, and `first` of them begins, in a way that `begins` tells; empty for the
-    first of them, and where that is rolled for.  `engine` is the game, with the roll before it
-    where there is one. `board` is the table's, None if not known; `state` is the engine's;
-    `standing` are the rulings of this game that count, in order; `rulings` the records of this game
-    that may be corrected; `question` is the open `QuestionAsked` record, without its table; `ends`
-    are the ends of this game that are over, as the engine's documents say it; `appeals` are the
-    open Appealed records; `earlier` is the game before, as it was left.  The table is `in_doubt`
-    where it could not be read when it was ruled on last, or was not as it is recorded.
+    `players` sit clockwise. `first` begins, as determined by `begins`; empty for the first of them,
+    and for a roll. `engine` is the game, with a roll before it if there is one. `board` is the
+    table's, None if unknown; `state` is the engine's.
+
+    `standing` are the rulings of this game that count, in order. `rulings` are its records that may
+    be corrected. `question` is the open `QuestionAsked` record, without its table. `ends` are the
+    completed ends, from the engine's documents. `appeals` are the open Appealed records. `earlier`
+    is the game before, as it was left. The table is `in_doubt` if it was unreadable or did not
+    match the record at the last ruling.
     """
 
     engine: Game
@@ -129,29 +128,29 @@ class SessionState:
     begins: How = "hand"
     first: str = ""
     wish: ComputerChose | None = None
-    """What a computer player wants to be done in this state."""
+    """A computer player's wish in this state."""
 
     @property
     def start(self) -> Any:
-        """The engine's state before the first move of this game."""
+        """Engine's state before the first move of this game."""
         return self.engine.set_up(turn_order(self.players, self.first), self.options, self.board)
 
     @property
     def rolling(self) -> bool:
-        """True if it is still to be decided who begins."""
+        """True during the roll for the first player."""
         return isinstance(self.state, Rolling)
 
     @property
     def has_begun(self) -> bool:
-        """True if anything stands beside how it was decided who begins."""
+        """True if anything but the choice of the first player counts."""
         return any(not entry.is_first_player_ruling for entry in self.standing)
 
     @property
     def may_set_first(self) -> bool:
-        """True if people may still say who begins.
+        """True if people may still set who begins.
 
-        Nothing may have happened but how that was decided, resignations, and a set-up that is the
-        same for all.
+        Only the choice of the first player, resignations, and a set-up that is the same for all may
+        have happened.
         """
         lies = len(printed(self.started.game).ways) > 1
         return self.rolling or not any(
@@ -161,7 +160,7 @@ class SessionState:
 
     @property
     def set_first(self) -> str:
-        """Who begins by hand: as people said last, or as it was named at the start of the game."""
+        """First player set by hand: the last one set, or the one named at the start of the game."""
         message = (
             named_first_player(move) for entry in reversed(self.standing) for move in entry.moves
         )
@@ -169,9 +168,9 @@ class SessionState:
 
     @property
     def may_begin(self) -> tuple[str, ...]:
-        """Players whom people may still name to begin, instead of the one who does.
+        """Players who may still be set to begin, except the one who does.
 
-        Empty once something has happened.
+        Empty once anything has happened.
         """
         begins = self.state.players[0] if not self.rolling else ""
         return (
@@ -187,7 +186,7 @@ class SessionState:
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """Who won this game, in turn order: one, or several who share it; nobody while it runs."""
+        """Winners of this game in turn order; several share it, none while it runs."""
         outcome = self.engine.outcome(self.state)
         won = winners_of(outcome)
         return tuple(
@@ -198,19 +197,19 @@ class SessionState:
 
     @property
     def resigned(self) -> tuple[str, ...]:
-        """Players who gave this game up."""
+        """Players who resigned."""
         return tuple(entry.resigned for entry in self.standing if entry.resigned)
 
     @property
     def remaining_players(self) -> tuple[str, ...]:
-        """Players who did not give this game up."""
+        """Players who have not resigned."""
         return tuple(player for player in self.players if player not in self.resigned)
 
     @property
     def outcome(self) -> Message | None:
-        """How this game ended, in a sentence; None while it runs.
+        """Outcome of this game in a sentence; None while it runs.
 
-        It ends by its rules, or because all but one gave up.
+        It ends by its rules, or because all but one resigned.
         """
         if (ended := self.engine.outcome(self.state)) is not None:
             return as_message(getattr(ended, "message", str(ended)))
@@ -226,7 +225,7 @@ class SessionState:
 
     @property
     def observed_records(self) -> Iterator[int]:
-        """Records that the rulings which count rest on, the latest first.
+        """Records that the counted rulings rest on, latest first.
 
         For an answer it is its question.
         """
@@ -236,16 +235,16 @@ class SessionState:
 
     @property
     def misread(self) -> tuple[Misread, ...]:
-        """The misread pieces by people's word, where they lay when the table was ruled on last."""
+        """Corrected misreadings, at their places at the last ruling."""
         return next(
             (entry.misread for entry in reversed(self.standing) if entry.misread is not None), ()
         )
 
     @property
     def colours_misread(self) -> dict[str, str]:
-        """Colours that nobody plays, and what they are by people's word, in this session.
+        """True colours of colours that nobody plays, from corrections in this session.
 
-        Pieces of two players are never taken for each other's.
+        Colours of two players are never exchanged.
         """
         of_earlier = self.earlier.colours_misread if self.earlier else {}
         misread = [
@@ -262,14 +261,14 @@ class SessionState:
 
     @property
     def colours(self) -> tuple[str, ...]:
-        """Colours of pieces on the table: the players' and, where there is one, the target's."""
+        """Colours of pieces on the table: the players' and the target's, if any."""
         target = self.started.table.get("game", {}).get("target")
         return (*self.players, *([target] if target else []))
 
     def has_sizes(self, named: Iterable[str]) -> bool:
         """True if all sizes among these words are in play on the table.
 
-        Also true where it is not known which are.
+        Also true if the sizes in play are unknown.
         """
         in_play = self.started.table.get("game", {}).get("sizes")
         return not in_play or {*named}.isdisjoint({*SIZES} - {*in_play})
@@ -280,9 +279,9 @@ Games = Mapping[str, Game]
 
 
 def begin(record: Record, games: Games) -> SessionState:
-    """The ledger of a session's first record.
+    """Return the state after a session's first record.
 
-    Raises InputError for an unknown game, or players that it is not played with.
+    Raises InputError for an unknown game, or players that it refuses.
     """
     started = record.event
     if not isinstance(started, SessionStarted):
@@ -300,7 +299,7 @@ def begin(record: Record, games: Games) -> SessionState:
     engine = games[started.game]
     board: Board | None = None
     if "board" in started.table:
-        # A union is a type to msgspec.
+        # mypy: a union is no class
         board = convert(started.table["board"], Board, "table", "board")  # type: ignore[arg-type]
     return _new_game(engine, started, record.seq, record.seq, started, board)
 
@@ -313,9 +312,9 @@ def _new_game(
     game: SessionStarted | GameStarted,
     board: Board | None,
 ) -> SessionState:
-    """The ledger of a game that begins with record `seq`.
+    """Return the state of a game that begins with record `seq`.
 
-    Raises InputError for a first player or others that it is not played with.
+    Raises InputError for a first player or players that the game refuses.
     """
     known = {"hand": ("", *game.players), "lot": game.players, "roll": ("",)}[game.begins]
     if game.first not in known:
@@ -344,7 +343,7 @@ def _new_game(
 
 
 def fold(records: Iterable[Record], games: Games, where: str) -> SessionState:
-    """The ledger of all records of a session, in order, at least one.
+    """Fold all records of a session, in order, at least one.
 
     Raises InputError, `where` first, as `record_errors` does.
     """
@@ -362,8 +361,8 @@ def fold(records: Iterable[Record], games: Games, where: str) -> SessionState:
 def record_errors(record: Record, where: str) -> Iterator[None]:
     """Run a block that applies a record from a log; its errors name the record.
 
-    The record was applied once before, perhaps by an older program: what does not follow now is
-    raised as InputError, `where` first.
+    The record was applied before, perhaps by an older program. If it no longer follows, InputError
+    is raised, `where` first.
     """
     try:
         yield
@@ -384,7 +383,7 @@ def record_errors(record: Record, where: str) -> Iterator[None]:
 
 
 def state_after(ledger: SessionState, event: Event, at_ms: int = 0) -> SessionState:
-    """The ledger as it would be if this event were the next record; raises as `apply` does."""
+    """Return the state if this event were the next record; raises as `apply` does."""
     return apply(
         ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=at_ms, event=event)
     )
@@ -400,10 +399,10 @@ def may_follow(ledger: SessionState, event: Event) -> bool:
 
 
 def apply(ledger: SessionState, record: Record) -> SessionState:
-    """The ledger after one more record.
+    """Return the state after one more record.
 
-    Raises InputError where people want something that does not fit (an answer to no question), and
-    ValueError of the engine where the moves are not legal.
+    Raises InputError for a request that does not fit (an answer without a question), and the
+    engine's ValueError for illegal moves.
     """
     after = _applied(ledger, record)
     stays = after.game_seq == ledger.game_seq and after.state == ledger.state
@@ -411,7 +410,7 @@ def apply(ledger: SessionState, record: Record) -> SessionState:
 
 
 def _applied(ledger: SessionState, record: Record) -> SessionState:
-    now = replace(ledger, seq=record.seq)  # the number of the record, in all that follows
+    now = replace(ledger, seq=record.seq)
     event = record.event
     match event:
         case SessionStarted():
@@ -455,16 +454,16 @@ def _applied(ledger: SessionState, record: Record) -> SessionState:
 
 
 def _next_game(ledger: SessionState, started: GameStarted) -> SessionState:
-    """The ledger of another game of the session; the referee looks away as before."""
+    """Return the state of the next game of the session; a pause continues."""
     engine = ledger.engine.game if isinstance(ledger.engine, RolledFirst) else ledger.engine
     fresh = _new_game(engine, ledger.started, ledger.session, ledger.seq, started, ledger.board)
     return replace(fresh, paused=ledger.paused)
 
 
 def _archived_game(ledger: SessionState) -> SessionState:
-    """A game that is left, without the states after its moves.
+    """Return an archived game, without the states after its moves.
 
-    Should it be taken up again, its moves are played again.
+    If it is resumed, its moves are replayed.
     """
     return replace(
         ledger, standing=tuple(replace(entry, state=None, ends=()) for entry in ledger.standing)
@@ -472,9 +471,9 @@ def _archived_game(ledger: SessionState) -> SessionState:
 
 
 def _count(ledger: SessionState, new: CountedRuling) -> SessionState:
-    """The ledger with the moves of `new` played after all that stand.
+    """Play the moves of `new` after all that count.
 
-    An entry without moves stands too, as a set-up that was accepted does.
+    An entry without moves counts too, such as an accepted set-up.
     """
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
     passed_over = (
@@ -500,7 +499,7 @@ def _count(ledger: SessionState, new: CountedRuling) -> SessionState:
 
 
 class WithoutPlaceError(ValueError):
-    """What was told in secret cannot stay where something before it is taken back or corrected."""
+    """A secret input no longer fits after an undo or a correction before it."""
 
     message = phrase("a later secret vote would no longer fit; undo that first")
 
@@ -521,7 +520,7 @@ def _play(ledger: SessionState, state: Any, move: str, secret: bool) -> Any:
 
 
 def _first_state(ledger: SessionState, first: str) -> Any:
-    """The state in which this player begins, as people say before anything has happened."""
+    """Return the state in which this player begins, set by hand before anything happened."""
     if not ledger.may_set_first:
         raise InputError(
             msg(
@@ -546,10 +545,10 @@ def _first_state(ledger: SessionState, first: str) -> Any:
 
 
 def history(ledger: SessionState) -> Iterator[tuple[CountedRuling, Any, Any, Any]]:
-    """Every move that counts of this game, in order.
+    """Yield every move of this game that counts, in order.
 
-    A tuple each: its entry, the state before, the move, the state after. What decides who begins is
-    no move of the game.
+    Each is a tuple: its entry, the state before, the move, the state after. Moves about who begins
+    are left out.
     """
     at = replace(ledger, state=ledger.start, ends=(), standing=())
     for entry in ledger.standing:
@@ -563,7 +562,7 @@ def history(ledger: SessionState) -> Iterator[tuple[CountedRuling, Any, Any, Any
 
 
 def _open_appeals(ledger: SessionState, against: int) -> tuple[Record, ...]:
-    """The open appeals, without those against a record that people corrected or took back."""
+    """Open appeals, except those against this corrected or undone record."""
     return tuple(
         record
         for record in ledger.appeals
@@ -572,9 +571,9 @@ def _open_appeals(ledger: SessionState, against: int) -> tuple[Record, ...]:
 
 
 def _recount(ledger: SessionState, standing: Iterable[CountedRuling]) -> SessionState:
-    """The ledger with other moves standing.
+    """Replace the counted rulings.
 
-    Entries before the first difference stay; the rest is played again.
+    Entries before the first difference stay; the rest is replayed.
     """
     wanted = sorted(standing, key=lambda entry: entry.seq)
     pairs = zip(ledger.standing, wanted, strict=False)
@@ -596,7 +595,7 @@ def _recount(ledger: SessionState, standing: Iterable[CountedRuling]) -> Session
 
 
 def state_before(ledger: SessionState, seq: int) -> Any:
-    """The engine's state in which record `seq` of this game was ruled, by what counts now."""
+    """Engine's state before record `seq` of this game, by what counts now."""
     return _recount(ledger, (entry for entry in ledger.standing if entry.seq < seq)).state
 
 
@@ -645,7 +644,7 @@ def _answer(ledger: SessionState, answered: Answered) -> SessionState:
 
 
 def check_no_question(ledger: SessionState) -> None:
-    """Raise InputError, for people, where a question is open that has to be answered first."""
+    """Raise InputError, for people, if a question has to be answered first."""
     if ledger.question is not None:
         raise InputError(
             msg("question {n} is open: answer or withdraw it first", n=ledger.question.seq)
@@ -653,7 +652,7 @@ def check_no_question(ledger: SessionState) -> None:
 
 
 def check_ruling(ledger: SessionState, seq: int) -> None:
-    """Raise InputError, for people, where a record cannot be corrected now."""
+    """Raise InputError, for people, if a record cannot be corrected now."""
     if seq not in ledger.rulings:
         raise InputError(
             msg("record {n} is not a ruling of this game, so it cannot be corrected", n=seq)
@@ -721,7 +720,7 @@ def _appeal(ledger: SessionState, record: Record, appealed: Appealed) -> Session
 
 
 def _uphold(ledger: SessionState, upheld: Upheld) -> SessionState:
-    """The ledger without the appeal that was decided: the ruling stays."""
+    """Remove a decided appeal: the ruling stands."""
     left = tuple(appeal for appeal in ledger.appeals if appeal.seq != upheld.upholds)
     if len(left) == len(ledger.appeals):
         raise InputError(msg("record {n} is not an open appeal", n=upheld.upholds))

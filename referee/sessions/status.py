@@ -1,4 +1,4 @@
-"""What the referee sees and does at this moment."""
+"""What the referee sees and does now."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Status = Literal[
     "stopped",
     "ended",
 ]
-"""`stopped`: the referee itself cannot work just now (the disk is full, or it failed), and goes on
-as soon as it can.
+"""`stopped`: the referee cannot work now (a full disk, or a failure), and continues as soon as it
+can.
 """
 
 ILL: tuple[Status, ...] = ("camera lost", "stopped")
-"""The referee cannot work."""
+"""Statuses in which the referee cannot work."""
 TROUBLE: tuple[Status, ...] = ("cannot see", *ILL)
-"""Nothing can be ruled on until somebody helps."""
+"""Statuses in which nothing can be ruled on until somebody helps."""
 
 
 class Pointed(NamedTuple):
@@ -49,14 +49,15 @@ NOWHERE = Pointed(0, "")
 
 @dataclass(frozen=True, slots=True)
 class RefereeStatus:
-    """What the referee sees and does at this moment; not kept.
+    """What the referee sees and does now; not recorded.
 
-    `message` is the status in a sentence for people.  `observation` is the newest that could be
-    read, None before the first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp`
-    grows with every change, to wait for one. `moved` are sentences about what is not where
-    `table.json` says; with `held` nothing is ruled until people have said what to do. `pointed` may
-    be of a question that is closed already.  `error` is what went wrong with the program, in a
-    sentence that stays until the referee has ruled again; empty: nothing.
+    `message` is the status in a sentence for people. `observation` is the newest one, None before
+    the first; `frame_seq` and `at_ms` are those of the newest frame. `stamp` grows with every
+    change. `moved` are sentences about things that differ from `table.json`; with `held` nothing is
+    ruled until people decide.
+
+    `pointed` may be of a closed question. `error` is a program error in a sentence that stays until
+    the next ruling; empty without one.
     """
 
     status: Status
@@ -72,7 +73,7 @@ class RefereeStatus:
 
 
 class Seen(NamedTuple):
-    """How many pictures were looked at, in how many the table could be read, and when the last was.
+    """Number of pictures, number of readable ones, and the time of the last.
 
     `at_s` is on a clock that never goes back; None before the first.
     """
@@ -85,7 +86,7 @@ class Seen(NamedTuple):
 class LiveState:
     """The newest `RefereeStatus` and the newest picture.
 
-    They outlast a referee that fails and begins again. Everything may be called from any thread.
+    They outlive a referee that fails and is replaced. All methods are thread-safe.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -95,31 +96,31 @@ class LiveState:
 
     @property
     def latest(self) -> RefereeStatus:
-        """What the referee sees and does now."""
+        """The current status."""
         with self._changed:
             return self._latest
 
     @property
     def seen(self) -> Seen:
-        """How many pictures came until now."""
+        """Number of pictures so far."""
         with self._changed:
             return self._seen
 
     def wait(self, stamp: int, timeout_s: float) -> RefereeStatus:
-        """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""
+        """Return the latest status once its stamp exceeds `stamp`, or after the time limit."""
         with self._changed:
             self._changed.wait_for(lambda: self._latest.stamp > stamp, timeout_s)
             return self._latest
 
     def tell(self, status: Status, message: str) -> None:
-        """Set what the referee does from now on."""
+        """Set the referee's status."""
         with self._changed:
             self._publish(replace(self._latest, status=status, message=message))
 
     def see(self, frame: Frame, readable: Observation | None) -> None:
-        """Take in a new frame, and what could be read of it; None: nothing.
+        """Take a new frame and its reading; None if it is unreadable.
 
-        Wakes nobody: what follows from it is told next.
+        Wakes no waiting thread: the status that follows does.
         """
         self.picture.show(frame)
         with self._changed:
@@ -131,18 +132,18 @@ class LiveState:
             )
 
     def move(self, moved: tuple[str, ...], held: bool) -> None:
-        """Set what is not where it was, and whether nothing is ruled because of it."""
+        """Set what was moved, and whether rulings are held because of it."""
         with self._changed:
             if (moved, held) != (self._latest.moved, self._latest.held):
                 self._publish(replace(self._latest, moved=moved, held=held))
 
     def point_at(self, question: int, label: str) -> None:
-        """Set the answer of this question that somebody points at; empty for none any more."""
+        """Set the selected answer of this question; empty for none."""
         with self._changed:
             self._publish(replace(self._latest, pointed=Pointed(question, label)))
 
     def fail(self, error: str) -> None:
-        """Set what went wrong with the program; empty once it works again."""
+        """Set the program's error; empty once it works again."""
         with self._changed:
             if error != self._latest.error:
                 self._publish(replace(self._latest, error=error))
@@ -153,7 +154,7 @@ class LiveState:
 
 
 def status_after(verdict: Verdict | None) -> Status:
-    """What the referee does after a verdict."""
+    """Status of the referee after a verdict."""
     match verdict:
         case Ambiguous():
             return "asking"

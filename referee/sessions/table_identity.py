@@ -1,4 +1,4 @@
-"""Check that a session goes on at the table that it was played on.
+"""Check that a session continues at the table that it was played on.
 
 Another board or piece set is refused, another lens needs consent.
 """
@@ -17,25 +17,25 @@ from table.solids import signed_area
 from table.table_config import Setup, table_document
 
 BOARD_SHARE, BOARD_MM = 0.01, 0.5
-"""Lengths of a board that was measured anew differ by less: by this share, or this much."""
+"""Lengths of a board that was measured again differ by less: by this share, or this much."""
 GROUND_SHARE = 0.1
-"""Open ground between cards that were laid anew differs by less than this share of its area."""
+"""Areas of open ground between newly placed cards differ by less than this share."""
 PLACES = {"origin_mm", "outline_mm"}
-"""Fields that do not matter here: where a board lies is no part of which board it is."""
+"""Fields that are ignored: the place of a board does not identify it."""
 PIECES = {
     "pieces": phrase("the piece set"),
     "sizes": phrase("the sizes in play"),
     "target": phrase("the target"),
     "counters": phrase("the counters"),
 }
-"""What has to be the same of the game in `table.json`, and what people call it."""
+"""Fields of the game in `table.json` that have to be equal, and their names for people."""
 LENS = ("model", "width", "height", "matrix", "distortion")
 
 
 def last_table(records: tuple[Record, ...]) -> JsonObject:
-    """The table that a session was read by last, as it is recorded.
+    """Return the table by which a session was read last, as recorded.
 
-    Empty where none is (old logs).
+    Empty if none was (old logs).
     """
     tables = (
         record.event.table
@@ -46,7 +46,7 @@ def last_table(records: tuple[Record, ...]) -> JsonObject:
 
 
 def table_difference(before: Mapping[str, Any], setup: Setup) -> str:
-    """How board or pieces differ from those of a recorded table, as `expected ..., got ...`.
+    """Describe how board or pieces differ from a recorded table, as `expected ..., got ...`.
 
     Empty if they do not.
     """
@@ -57,7 +57,7 @@ def table_difference(before: Mapping[str, Any], setup: Setup) -> str:
 
 
 def lens_difference(before: Mapping[str, Any], setup: Setup) -> str:
-    """How the lens is not that of a recorded table, in a few words; empty: it is."""
+    """Describe briefly how the lens differs from a recorded table's; empty if it does not."""
     old, new = before["camera"], table_document(setup)["camera"]
     if all(_plain(old.get(name)) == _plain(new.get(name)) for name in LENS):
         return ""
@@ -130,7 +130,7 @@ def _alike(name: str, old: Any, new: Any) -> bool:
 
 
 def _plain(thing: object) -> object:
-    """A value with tuples as lists, as JSON has them."""
+    """Convert tuples to lists, as JSON has them."""
     return [_plain(part) for part in thing] if isinstance(thing, list | tuple) else thing
 
 

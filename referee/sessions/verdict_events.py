@@ -1,4 +1,4 @@
-"""Verdicts as the facts that the log keeps."""
+"""Convert verdicts to the facts of the log."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ from table.messages import plain as plain_text
 from table.observation import Observation, observation_document
 
 LIKELIEST = "likeliest"
-"""In a question's evidence: its first answer is the only thing that explains the table."""
+"""Key of a question's evidence: its first answer is the only explanation of the table."""
 HOST_DECIDES = "host_decides"
-"""In a question's evidence: the host answers it, and neither phones nor buttons do."""
+"""Key of a question's evidence: only the host may answer, not phones or buttons."""
 
 
 def _plain_evidence(value: Any) -> Any:
-    """Evidence as plain data, in which messages stay what they are.
+    """Convert evidence to plain data; messages are kept.
 
-    A mapping with messages as names becomes rows with the name as `said`, as names in JSON are
-    texts.
+    A mapping with messages as keys becomes rows with the key as `said`, as keys in JSON are texts.
     """
     match value:
         case Message():
@@ -44,7 +43,7 @@ def _plain_evidence(value: Any) -> Any:
 
 
 def full_message(verdict: Verdict) -> Message:
-    """The sentences of a verdict for people, with each difference between table and record."""
+    """Return a verdict's sentences for people, with each difference from the record."""
     differences = verdict.differences if isinstance(verdict, OutOfSync) else ()
     return sentences(verdict.message, *differences)
 
@@ -52,9 +51,9 @@ def full_message(verdict: Verdict) -> Message:
 def event_from_verdict(
     verdict: Verdict, observation: JsonObject | None = None
 ) -> VerdictReached | QuestionAsked | InputRecorded | None:
-    """The fact that a verdict becomes; None where there is nothing to tell.
+    """Return the fact of a verdict; None if there is nothing to record.
 
-    `observation` is what it rests on, None for what was heard.
+    `observation` is what it rests on, None for an input.
     """
     code, rests_on, player = verdict.code, verdict.rests_on, verdict.player
     message, evidence = full_message(verdict), _plain_evidence(verdict.evidence)
@@ -110,7 +109,7 @@ def event_from_verdict(
 
 
 def with_sizes_in_play(event: QuestionAsked, ledger: SessionState) -> QuestionAsked:
-    """A question without the answers that name a size which is not in play."""
+    """Remove a question's answers that name a size which is not in play."""
     possible = tuple(
         choice
         for choice in event.choices
@@ -124,7 +123,7 @@ def with_sizes_in_play(event: QuestionAsked, ledger: SessionState) -> QuestionAs
 
 
 def notice_event(verdict: Waiting, observation: JsonObject | None = None) -> VerdictReached:
-    """The fact that something lies there that the game does not wait for."""
+    """Return the fact that the table shows something that the game does not expect."""
     return VerdictReached(
         verdict="waiting",
         code=verdict.code,
@@ -142,7 +141,7 @@ def with_misreadings(
     misread: tuple[Misread, ...],
     answers: Mapping[str, tuple[Misread, ...]] | None,
 ) -> VerdictReached | QuestionAsked:
-    """The fact with the pieces that are misread on its table.
+    """Add the misread pieces of its table to a fact.
 
     `answers` are the pieces that are also misread if a choice is true, by the label of the choice.
     """
@@ -157,13 +156,13 @@ def with_misreadings(
 
 
 def document(seen: Observation, ledger: SessionState) -> JsonObject:
-    """`rinkside-observation/1` with what the game measures in it."""
+    """Return `rinkside-observation/1` with the game's measurements in it."""
     return {**observation_document(seen), **ledger.engine.measurement(ledger.state, seen)}
 
 
 def confirms_record(verdict: Verdict, ledger: SessionState) -> bool:
-    """True if a verdict only accepts that the table is as the record has it.
+    """True if a verdict only accepts that the table is as recorded.
 
-    A set-up looks new to a program that was just started again.
+    A set-up looks new to a program that was just restarted.
     """
     return isinstance(verdict, Accepted) and not verdict.moves and ledger.has_begun

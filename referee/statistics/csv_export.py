@@ -1,4 +1,4 @@
-"""What was played as CSV, for spreadsheets: one row a game, one row a throw."""
+"""Export games and throws as CSV, for spreadsheets: one row per game, one per throw."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from table.text import printable
 
 Cell = str | int | float | None
 FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""Text that begins so, in these signs or their wide forms, is a formula to a spreadsheet, and may
-do harm (OWASP, "CSV Injection").
+"""Prefixes of formulas in a spreadsheet, with their full-width forms; they may do harm (OWASP, "CSV
+Injection").
 """
 GAMES = (
     "session",
@@ -48,7 +48,7 @@ THROWS = (
 
 
 def write_scores(path: Path, games: Sequence[PlayedGame]) -> None:
-    """Write one row a game, with a column of points for every colour that plays in any.
+    """Write one row per game, with a column of points for every colour played.
 
     Raises InputError.
     """
@@ -58,7 +58,7 @@ def write_scores(path: Path, games: Sequence[PlayedGame]) -> None:
 
 
 def write_gaps(path: Path, games: Sequence[PlayedGame]) -> int:
-    """Write one row a throw whose distance counts; returns how many.
+    """Write one row per throw whose distance counts; returns their number.
 
     sigma_mm is one standard deviation. Raises InputError.
     """
@@ -128,7 +128,7 @@ def _yes_or_no(value: bool) -> str:
 
 
 def csv_bytes(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
-    """A table as CSV: UTF-8 with the mark of byte order that spreadsheets go by."""
+    """Return a table as CSV in UTF-8, with the byte order mark that spreadsheets expect."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(headings)
@@ -137,7 +137,7 @@ def csv_bytes(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
 
 
 def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    """Written whole or not at all."""
+    """Write a file whole or not at all."""
     if path.suffix.lower() != ".csv":
         raise InputError(
             msg(
@@ -153,5 +153,5 @@ def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) 
 def _harmless(cell: Cell) -> Cell:
     if not isinstance(cell, str):
         return cell
-    text = printable(cell)  # first: a spreadsheet may skip what does not print before a formula
+    text = printable(cell)  # first, as a spreadsheet may ignore control characters before a formula
     return f"'{text}" if text.lstrip(" \u00a0\ufeff\ufffd").startswith(FORMULA) else text

@@ -1,4 +1,4 @@
-"""Past and current sessions for review, read only: every record with the state after it."""
+"""Past and current sessions for review, read-only: every record with the state after it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from table.messages import msg
 from table.table_config import Setup, parse_table
 
 REMEMBERED = 24
-"""Sessions that are kept folded, so that another look costs only the records since."""
+"""Number of folded sessions kept, so that another request only reads newer records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def _step(record: Record) -> Step | None:
 
 
 class SessionHistory:
-    """A session as far as it is known: `records`, and the ledger after each."""
+    """A session's known `records`, and the state after each."""
 
     def __init__(self, records: tuple[Record, ...], ledgers: tuple[SessionState, ...]) -> None:
         """Use `HistoryCache.of`."""
@@ -75,7 +75,7 @@ class SessionHistory:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """Everything that was decided, and what computers wanted, in order, for a time-line."""
+        """All decisions and computers' wishes in order, for a time-line."""
         return tuple(step for record in self.records if (step := _step(record)) is not None)
 
     @cached_property
@@ -84,7 +84,7 @@ class SessionHistory:
         return games_in(self.ledgers[-1], self.records)
 
     def view(self, seq: int) -> SessionView:
-        """All that a page showed after the last record up to `seq`."""
+        """Return the view after the last record up to `seq`."""
         count = max(1, sum(record.seq <= seq for record in self.records))
         records = self.records[:count]
         return pages.view(
@@ -92,7 +92,7 @@ class SessionHistory:
         )
 
     def setup(self, seq: int) -> Setup | None:
-        """The table at that time; None where the log does not know it."""
+        """Return the table at that time; None if the log does not have it."""
         known = [
             record.event
             for record in self.records
@@ -103,10 +103,7 @@ class SessionHistory:
 
     @property
     def open_secret(self) -> bool:
-        """True if something was noted in secret in a session that goes on.
-
-        It must not be exported whole then.
-        """
+        """True for a running session with secret inputs: it must not be exported whole."""
         secret = any(
             isinstance(record.event, InputRecorded) and record.event.secret
             for record in self.records
@@ -115,9 +112,9 @@ class SessionHistory:
 
 
 class HistoryCache:
-    """The sessions of one log; safe to use from many threads.
+    """The sessions of one log; thread-safe.
 
-    The log is opened for each question and closed again.
+    The log is opened for each request and closed again.
     """
 
     def __init__(self, path: Path, games: Games = GAMES) -> None:
@@ -127,9 +124,9 @@ class HistoryCache:
         self._lock = threading.Lock()
 
     def summaries(self) -> tuple[SessionSummary, ...]:
-        """All sessions, the newest first; none where nothing was refereed yet.
+        """Return all sessions, newest first; none before the first one.
 
-        Raises InputError for a log that cannot be read.
+        Raises InputError for an unreadable log.
         """
         if not self.path.exists():
             return ()
@@ -137,9 +134,9 @@ class HistoryCache:
             return log.sessions()[::-1]
 
     def of(self, session: int) -> SessionHistory:
-        """A session with all that is on disk now.
+        """Return a session with all that is on disk now.
 
-        Raises InputError for no such session, or one whose moves are not legal by these engines.
+        Raises InputError for an unknown session, or moves that are illegal in these engines.
         """
         with self._lock, LogReader(self.path) as log:
             known = self._known.pop(session, None)

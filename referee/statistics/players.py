@@ -1,4 +1,4 @@
-"""Statistics of players over games: won, drawn, points, and how near they throw."""
+"""Statistics of players over games: won, drawn, points, and distances of throws."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ class Tally:
 
     @property
     def median_gap_mm(self) -> float | None:
-        """Median distance of the throws that stayed in play and were measured.
+        """Median distance of the measured throws that stayed in play.
 
-        On the target counts as 0 mm. None where there are none.
+        On the target counts as 0 mm. None without throws.
         """
         gaps = [thrown.lie.gap_mm for thrown in self.throws if thrown.lie and thrown.lie.measured]
         return median(gaps) if gaps else None
 
     @property
     def best(self) -> Thrown | None:
-        """The throw that came nearest."""
+        """The nearest throw."""
         known = (thrown for thrown in self.throws if thrown.lie and thrown.lie.measured)
         return min(known, key=lambda thrown: thrown.lie.rank if thrown.lie else (), default=None)
 
 
 def tallies(games: Iterable[PlayedGame]) -> tuple[Tally, ...]:
-    """One a player and game, by game, then by how often they won."""
+    """One per player and game, sorted by game, then by wins."""
     seats: dict[tuple[str, str], list[tuple[str, PlayedGame]]] = defaultdict(list)
     for played in games:
         for colour in played.players:

@@ -1,4 +1,4 @@
-"""How players play: what was refused, how near they throw, how often they hit, over games."""
+"""Statistics of play over games: refusals, distances of throws, and hits."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from table.measured_text import Z_95
 
 @dataclass(frozen=True, slots=True)
 class GamePractice:
-    """A game with what is counted of it, by colour.
+    """A game with its counts by colour.
 
-    `ruled` are moves that the referee ruled on, and `refused` those of them that it refused and
-    that people did not put right. `tries` are throws that could take a piece, `taken` the pieces.
+    `ruled` are moves that the referee ruled on, `refused` those that it refused and people did not
+    correct. `tries` are throws that could take a piece, `taken` the pieces.
     """
 
     played: PlayedGame
@@ -62,7 +62,7 @@ class Practice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def practices(ledger: SessionState, records: Sequence[Record]) -> list[GamePractice]:
-    """The games of a session whose fold is known, oldest first."""
+    """Return the games of a folded session, oldest first."""
     by_seq = {record.seq: record for record in records}
     own = _by_game(records)
     ledgers: list[SessionState] = []
@@ -77,7 +77,7 @@ def practices(ledger: SessionState, records: Sequence[Record]) -> list[GamePract
 
 
 def _by_game(records: Sequence[Record]) -> dict[int, list[Record]]:
-    """The records of each game, by the one that it began with; those taken back are none."""
+    """Group records by the one that their game began with; games that were undone are left out."""
     found: dict[int, list[Record]] = {records[0].seq: []}
     begun = [records[0].seq]
     for record in records:
@@ -109,7 +109,7 @@ def _practice(
 
 
 def practice(games: Iterable[tuple[GamePractice, str]]) -> Practice:
-    """What a player did in these games, in which they had these colours."""
+    """Return what a player did in these games, each given with the player's colour in it."""
     sums: defaultdict[str, int] = defaultdict(int)
     throws: list[Thrown] = []
     for one, colour in games:
@@ -130,7 +130,7 @@ def practice(games: Iterable[tuple[GamePractice, str]]) -> Practice:
 
 
 def spread(throws: Iterable[Thrown]) -> Spread | None:
-    """How the distances of throws are spread that stayed in play; on the target counts as 0 mm."""
+    """Return the spread of the distances of throws in play; on the target counts as 0 mm."""
     lies = _distances(throws)
     if not lies:
         return None
@@ -143,7 +143,7 @@ def spread(throws: Iterable[Thrown]) -> Spread | None:
 
 
 def _distances(throws: Iterable[Thrown]) -> list[tuple[float, float | None]]:
-    """Distances in mm with their sigma, the nearest first."""
+    """Distances in mm with their sigma, nearest first."""
     found = [
         (0.0 if thrown.lie.on_target else thrown.lie.gap_mm, thrown.sigma_mm)
         for thrown in throws

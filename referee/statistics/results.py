@@ -1,4 +1,4 @@
-"""Results over all sessions of a log: every game with its scores, every throw that is measured."""
+"""Results of all sessions of a log: every game with its scores, every measured throw."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class PlayedGame:
 
 
 def games_of(log: LogReader, session: int, games: Games) -> tuple[PlayedGame, ...]:
-    """The games of a session as they stand, oldest first; one that was taken back is none.
+    """Return the current games of a session, oldest first; undone ones are left out.
 
-    Raises InputError for no such session, or one whose moves are not legal by these engines.
+    Raises InputError for an unknown session, or moves that are illegal in these engines.
     """
     records = log.records(session)
     return games_in(fold(records, games, f"{log.path}: session {session}"), records)
 
 
 def games_in(ledger: SessionState, records: Iterable[Record]) -> tuple[PlayedGame, ...]:
-    """The games of a session whose fold is known, as they stand, oldest first."""
+    """Return the current games of a folded session, oldest first."""
     by_seq = {record.seq: record for record in records}
     played = []
     each: SessionState | None = ledger

@@ -1,4 +1,4 @@
-"""The moves of a game that count, one by one, with the states around them: what games count in."""
+"""Counted moves of a game one by one, with the states around them, for games' statistics."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from referee.sessions.state import CountedRuling, SessionState, history
 
 
 def steps_of(ledger: SessionState, records: Mapping[int, Record]) -> Iterator[Step]:
-    """The steps of a game as it stands, in order, by the session's records.
+    """Yield the steps of a game in order, by the session's records.
 
-    They are played again as they are asked for: games that count nothing cost nothing.
+    The moves are replayed on demand: games without statistics cost nothing.
     """
     for entry, state, move, after in history(ledger):
         evidence = _evidence(entry, records)
@@ -23,7 +23,7 @@ def steps_of(ledger: SessionState, records: Mapping[int, Record]) -> Iterator[St
 
 
 def _evidence(entry: CountedRuling, records: Mapping[int, Record]) -> Mapping[str, Any] | None:
-    """What the camera saw there; None where people put something else in its place."""
+    """What the camera saw at a move; None if people replaced it."""
     event = (entry.question or records[entry.seq]).event
     return (
         event.evidence

@@ -1,4 +1,4 @@
-"""Where throws came to rest, and which pieces were taken, for statistics."""
+"""Positions of throws at rest, and captured pieces, for statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Hit", "Landing", "hits", "landings", "squares_hit"]
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """Where a thrown piece came to rest, in mm from the target's middle.
+    """Position of a thrown piece at rest, in mm from the target's middle.
 
     x points right, y away from the players.
     """
@@ -28,9 +28,9 @@ class Landing:
 
 
 def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landing, ...]:
-    """Where throws came to rest that the camera measured and that stayed in play.
+    """Return positions of throws that the camera measured and that stayed in play.
 
-    `throws` are as `games_in` gives them for these records.
+    `throws` are as `games_in` returns them for these records.
     """
     events = {record.seq: record.event for record in records}
     found = []
@@ -50,9 +50,9 @@ def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landi
 
 
 def squares_hit(ledger: SessionState, records: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """Number of throws of a game that touched each square, by player.
+    """Count the throws of a game that touched each square, by player.
 
-    Wasted or void throws touched none.
+    Wasted or void throws touch none.
     """
     steps = steps_of(ledger, {record.seq: record for record in records})
     return facts(ledger.engine).statistics.squares(ledger.players, steps)
@@ -65,7 +65,7 @@ def hits(ledger: SessionState, records: Sequence[Record]) -> tuple[Hit, ...]:
 
 
 def _row(observation: Mapping[str, Any], thrown: Thrown) -> tuple[float, float] | None:
-    """Where the piece lay that has the throw's distance."""
+    """Position of the piece with the throw's distance."""
     assert thrown.lie is not None
     for gap in observation.get("gaps", ()):
         if (
@@ -78,7 +78,7 @@ def _row(observation: Mapping[str, Any], thrown: Thrown) -> tuple[float, float] 
 
 
 def _target(observation: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Where the one piece of the target's colour stands; None where it is not one.
+    """Position of the only piece of the target's colour; None if there is not exactly one.
 
     Its colour is the one that no player has: the state of an end just over does not name it.
     """
