@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from table.solids import Array
 
 MOST_COST = 1e5
-"""Larger costs are scaled down together: LAP's own infinity is 1e6."""
+"""Costs above this are scaled down together: LAP's own infinity is 1e6."""
 
 
 def least_cost_pairs(cost: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

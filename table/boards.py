@@ -17,7 +17,7 @@ from table.solids import Array
 Coordinate = Annotated[float, msgspec.Meta(ge=-100_000, le=100_000)]
 Point = tuple[Coordinate, Coordinate]
 MOST_CORNERS = 1000
-"""Greatest number of corners of an outline."""
+"""Most corners of an outline."""
 Orientation = Literal["pointy", "flat"]
 Length = Annotated[float, msgspec.Meta(gt=0, le=5000)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
@@ -156,7 +156,7 @@ WORDS = {
     "kind": tuple(board.__struct_config__.tag for board in get_args(Board)),
     "orientation": get_args(Orientation),
 }
-"""The values that the text fields of a board may have."""
+"""Allowed values of a board's text fields."""
 _KINDS = {
     Open: phrase("open ground"),
     Chessboard: phrase("a chessboard"),
@@ -167,7 +167,7 @@ _KINDS = {
 
 
 def kind_in_words(board: Board) -> Message:
-    """The kind of a board, as a phrase for the middle of a sentence."""
+    """Kind of a board, as a phrase for the middle of a sentence."""
     return _KINDS[type(board)]
 
 
@@ -177,9 +177,9 @@ def _rectangle(origin: Point, width: float, depth: float) -> Array:
 
 
 def within(outline: Array, point: Array) -> bool:
-    """True if `point` (2,) is inside the polygon (n, 2), by the crossing number.
+    """True if `point` (2,) is inside the polygon (n, 2), by its crossing number.
 
-    Points on the edge may fall either way.
+    For points on the edge either result is possible.
     """
     x, y = point
     x0, y0 = outline.T

@@ -61,7 +61,7 @@ def cells_mm(board: Board) -> Mapping[str, Array]:
 
 
 def cell_middle_mm(board: Board, name: str) -> tuple[float, float] | None:
-    """The middle of a cell by its name; None if the board has no such cell."""
+    """Middle of a named cell, (2,); None if the board has no such cell."""
     corners_mm = cells_mm(board).get(name)
     if corners_mm is None:
         return None
@@ -70,6 +70,6 @@ def cell_middle_mm(board: Board, name: str) -> tuple[float, float] | None:
 
 
 def cell_at(board: Board, point_mm: Array) -> str:
-    """The name of the cell under a point (2,); empty beside the board, and on open ground."""
+    """Name of the cell under a point (2,); empty beside the board, and on open ground."""
     cells = cells_mm(board).items()
     return next((name for name, corners_mm in cells if within(corners_mm, point_mm)), "")

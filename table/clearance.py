@@ -11,7 +11,7 @@ import numpy as np
 from table.solids import EDGES, FACES, Array, Solid
 
 TOUCHING_MM = 1e-9
-"""Solids this near have a common point: floating-point error is no smaller."""
+"""Solids nearer than this touch: floating-point error is no smaller."""
 
 _STARTS, _ENDS = np.array(EDGES).T
 _TRIANGLES = np.array(
@@ -21,10 +21,7 @@ _TRIANGLES = np.array(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clearance:
-    """Least distance between two solids.
-
-    `mm`, and the nearest points `a_mm` on the first, `b_mm` on the second, (3,).
-    """
+    """Least distance `mm` between two solids, and the nearest points `a_mm`, `b_mm`, (3,)."""
 
     mm: float
     a_mm: Array
@@ -77,17 +74,17 @@ def is_free(solid: Solid, others: Sequence[Solid], least_mm: float = 0.3) -> boo
 
 
 def distance_slope(normal: Array, arm_mm: Array) -> Array:
-    """Change (3,) of a distance with (x_mm, y_mm, heading_deg) of one of its solids.
+    """Gradient (3,) of a distance in (x_mm, y_mm, heading_deg) of one of its solids.
 
-    The distance opens along a unit vector (3,); the solid's nearest point is `arm_mm`, (2,) or
-    (3,), from where it turns.
+    The distance opens along a unit vector (3,). The solid's nearest point is `arm_mm`, (2,) or
+    (3,), from its centre of rotation.
     """
     turning = normal[1] * arm_mm[0] - normal[0] * arm_mm[1]
     return np.array([normal[0], normal[1], turning * math.pi / 180])
 
 
 def _edge_inside(inner: Array, outer: Array) -> Array | None:
-    """A point, (3,), of an edge of `inner` strictly inside `outer`; both are vertices (5, 3)."""
+    """A point (3,) of an edge of `inner` strictly inside `outer`; both are vertices (5, 3)."""
     corners = outer[_TRIANGLES]
     normals = _cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     height = inner @ normals.T - (corners[:, 0] * normals).sum(axis=1)
@@ -109,8 +106,8 @@ def _edge_to_edge(va: Array, vb: Array) -> tuple[Array, Array]:
 
     Source: Ericson, Real-Time Collision Detection, 5.1.9.
 
-    The crossing of two lines is taken from cross products: a determinant of dot products loses all
-    digits for edges that are parallel to 1e-6 rad, which is 5e-5 mm over the length of a piece.
+    The crossing of two lines is computed from cross products. A determinant of dot products loses
+    all digits for edges parallel to 1e-6 rad. That is 5e-5 mm over the length of a piece.
     """
     start_a, start_b = va[_STARTS, None], vb[None, _STARTS]
     along_a, along_b = va[_ENDS, None] - start_a, vb[None, _ENDS] - start_b
@@ -128,7 +125,7 @@ def _edge_to_edge(va: Array, vb: Array) -> tuple[Array, Array]:
 
 
 def _share(point: Array, along: Array, length2: Array) -> Array:
-    """Positions along the edges, 0 to 1, of the feet of `point` (from the edges' starts)."""
+    """Positions along the edges, 0 to 1, of the feet of `point`, relative to the edges' starts."""
     foot: Array = ((point * along).sum(axis=2) / length2).clip(0.0, 1.0)
     return foot
 
@@ -136,7 +133,7 @@ def _share(point: Array, along: Array, length2: Array) -> Array:
 def _vertex_to_face(va: Array, vb: Array) -> tuple[Array, Array]:
     """Vertices of one and their feet on faces of the other, (n, 3) twice.
 
-    Only those whose foot is inside the face.
+    Only vertices whose foot is inside the face.
     """
     corners = vb[_TRIANGLES]
     sides = np.roll(corners, -1, axis=1) - corners
@@ -150,6 +147,6 @@ def _vertex_to_face(va: Array, vb: Array) -> tuple[Array, Array]:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """Cross products over the last axis; several times faster than numpy.cross on so few."""
+    """Cross products over the last axis; for few vectors far faster than numpy.cross."""
     product: Array = a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
     return product

@@ -10,10 +10,10 @@ from table.messages import Message, Value, as_message, msg
 
 
 class MessageError(Exception):
-    """An error in one line for people; `message` is the line as a message, for other languages.
+    """An error in one line for people; `message` is translatable.
 
-    The line often quotes what was found: line ends and other characters that do not print are
-    replaced by spaces. The error's own text is English.
+    Line ends and other unprintable characters, often from quoted input, are replaced by spaces. The
+    error's own text is English.
     """
 
     message: Message
@@ -28,23 +28,23 @@ class MessageError(Exception):
 
 
 class InputError(MessageError, ValueError):
-    """What was expected, what was found, where, and what to do.
+    """Wrong input: what was expected, what was found, where, and what to do.
 
-    The command line exits with 2 on it.
+    The command line exits with 2.
     """
 
 
 class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistake of the program
-    """An event could not be written to disk; the log is unchanged, the ruling must not be shown."""
+    """An event was not written to disk. The log is unchanged; the ruling must not be shown."""
 
 
 def message_of(error: Exception) -> Message:
-    """The text of an error, as the message that it was made of if there is one."""
+    """Return the text of an error, as its message if it has one."""
     return as_message(getattr(error, "message", str(error)))
 
 
 def error_summary(error: Exception) -> str:
-    """An unexpected error in one line: its type and its text."""
+    """Describe an unexpected error in one line: its type and its text."""
     kind = type(error).__name__
     if isinstance(error, MessageError):
         return msg("{kind}: {text}", kind=kind, text=error.message)
@@ -53,7 +53,7 @@ def error_summary(error: Exception) -> str:
 
 
 def _printable(document: Any) -> Any:
-    """Text, or a message's document, with spaces for characters that do not print."""
+    """Replace unprintable characters by spaces, in text or in a message's document."""
     if isinstance(document, str):
         return "".join(letter if letter.isprintable() else " " for letter in document)
     if isinstance(document, dict):

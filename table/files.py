@@ -1,7 +1,7 @@
-"""Files that people and programs exchange.
+"""Read and write files that people and programs exchange.
 
 Errors name the place of a mistake, and files are written whole or not at all. Every text file given
-to a command is read here, so the limits below hold for all of them.
+to a command is read here, so that the limits below hold for all of them.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from table.text import check_unicode
 T = TypeVar("T")
 
 MOST_TEXT_BYTES = 4 << 20
-"""Greatest size of a JSON file or inputs.jsonl; a table.json has 10 kB, one with 50 fiducials and
+"""Most bytes of a JSON file or inputs.jsonl. A table.json has 10 kB, one with 50 fiducials and
 their covariance 500 kB.
 """
 MOST_TOML_BYTES = 256 << 10
 MOST_DEPTH = 32
-"""Greatest depth of nested lists and objects."""
+"""Most levels of nested lists and objects."""
 MOST_NUMBER = 2**53
-"""Greatest number: beyond it JSON's are not exact everywhere, and no length, time or count comes
+"""Largest number. Larger ones are not always exact in JSON, and no length, time or count comes
 near.
 """
 MOST_SHOWN = 60
-"""Greatest number of characters of a file that a message quotes."""
+"""Most characters of a file quoted in a message."""
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
@@ -53,24 +53,24 @@ _TYPES = {
 }
 _KEY = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![^\s{{,\[]){_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{15}}")
-"""A TOML key of 16 parts (`a.b.c`): the time of Python's parser grows with the square of their
+"""A TOML key of 16 parts (`a.b.c`). The time of Python's parser grows with the square of their
 number, to hours for a file of 100 kB.
 """
 
 
 def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
-    """The content of a file that should be `expected`.
+    """Return the content of a file that should be `expected`.
 
-    Raises InputError where it cannot be read, is larger than `most_bytes`, or is no regular file: a
-    pipe may never give anything, a device may never end.
+    Raises InputError if it cannot be read, is larger than `most_bytes`, or is no regular file. A
+    pipe may never deliver anything, and a device may never end.
     """
     try:
         handle = os.open(
             path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-        )  # a pipe without a writer would block
+        )  # opening a pipe without a writer would block
     except OSError as error:
         raise _unreadable(path, expected, error) from error
-    except ValueError as error:  # a null byte or half a character in the name
+    except ValueError as error:  # a null byte or a lone surrogate in the name
         raise InputError(
             msg("{path}: expected the name of a file ({raw})", path=path, raw=error)
         ) from error
@@ -130,7 +130,7 @@ def _size(count: int) -> str:
 
 
 def read_text(path: Path, expected: str, most_bytes: int = MOST_TEXT_BYTES) -> str:
-    """The text of a file that should be `expected`, without a byte order mark.
+    """Return the text of a file that should be `expected`, without a byte order mark.
 
     Raises InputError.
     """
@@ -147,12 +147,12 @@ def read_text(path: Path, expected: str, most_bytes: int = MOST_TEXT_BYTES) -> s
 
 
 def read_json(path: Path) -> Any:
-    """The document in a JSON file; raises InputError where there is none."""
+    """Parse a JSON file; raises InputError without one."""
     return parse_json(read_text(path, phrase("a JSON file")), str(path), path.name)
 
 
 def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
-    """Each line of a JSON Lines file, with its place (`inputs.jsonl: line 3`).
+    """Yield each line of a JSON Lines file, with its place (`inputs.jsonl: line 3`).
 
     Raises InputError.
     """
@@ -163,15 +163,15 @@ def read_json_lines(path: Path, expected: str) -> Iterator[tuple[str, Any]]:
 
 
 def read_toml(path: Path) -> JsonObject:
-    """The document in a TOML file; raises InputError where there is none."""
+    """Parse a TOML file; raises InputError without one."""
     text = read_text(path, phrase("a TOML file"), MOST_TOML_BYTES)
     return parse_toml(text, str(path), path.name)
 
 
 def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
-    """The document in JSON, checked as `check_plain` does.
+    """Parse JSON, checked as `check_plain` does.
 
-    `where` names the text in messages, `place` what is inside it.
+    `where` names the text in messages, `place` the value inside it.
     """
     try:
         document = json.loads(text)
@@ -188,9 +188,9 @@ def parse_json(text: str | bytes, where: str, place: str = "") -> Any:
 
 
 def parse_toml(text: str, where: str, place: str = "") -> JsonObject:
-    """The document in TOML, checked as `check_plain` does.
+    """Parse TOML, checked as `check_plain` does.
 
-    `where` names the text in messages, `place` what is inside it.
+    `where` names the text in messages, `place` the value inside it.
     """
     if _LONG_KEY.search(text):
         raise InputError(
@@ -202,7 +202,7 @@ def parse_toml(text: str, where: str, place: str = "") -> JsonObject:
         raise InputError(
             msg("{where}: expected TOML, got endlessly nested lists or tables", where=where)
         ) from error
-    except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
+    except ValueError as error:  # TOMLDecodeError, and numbers with too many digits
         raise InputError(
             msg("{where}: expected TOML: {raw}", where=where, raw=short(str(error)))
         ) from error
@@ -211,10 +211,10 @@ def parse_toml(text: str, where: str, place: str = "") -> JsonObject:
 
 
 def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None:
-    """Raise InputError unless plain data is harmless to all that follows.
+    """Raise InputError unless plain data is safe to process.
 
-    Harmless are at most `most_depth` lists and objects inside each other, finite numbers, whole
-    ones up to MOST_NUMBER, and text without lone surrogates.
+    That means at most `most_depth` nested lists and objects, finite numbers, integers up to
+    MOST_NUMBER, and text without lone surrogates.
     """
     for path, node in _walk(document):
         if isinstance(node, dict | list) and len(path) >= most_depth:
@@ -252,10 +252,10 @@ def _not_finite(where: str, path: Sequence[str | int], number: float) -> InputEr
 
 
 def _walk(document: Any) -> Iterator[tuple[list[str | int], Any]]:
-    """Every value in plain data, with the path of keys and indexes that leads to it.
+    """Yield every value in plain data, with its path of keys and indexes.
 
-    The path is one list, which changes as the iteration goes on. The iteration keeps a stack of its
-    own: data can be nested deeper than Python's calls, and have a million values.
+    The path is one list, modified during the iteration. An explicit stack is used, as data can
+    exceed Python's recursion limit and have a million values.
     """
     path: list[str | int] = []
     yield path, document
@@ -279,25 +279,25 @@ def _parts(node: Any) -> Iterator[tuple[str | int, Any]]:
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """The path to a value, as people read it: `board.outline_mm[2]`."""
+    """Format the path of a value: `board.outline_mm[2]`."""
     place = "".join(f"[{step}]" if isinstance(step, int) else f".{short(step)}" for step in path)
     return _short_place(place.lstrip(".")) or "document"
 
 
 def short(text: str, most: int = MOST_SHOWN) -> str:
-    """Text from a file, short enough for one line of a message."""
+    """Shorten text from a file for one line of a message."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _short_place(place: str) -> str:
-    """A path shortened from the front; only nonsense keys make long ones."""
+    """Shorten a path from the front; only nonsense keys make long ones."""
     return place if len(place) <= 2 * MOST_SHOWN else f"...{place[3 - 2 * MOST_SHOWN :]}"
 
 
 def check_output(out: Path, *inputs: Path | None) -> None:
-    """Raise InputError where `out` could not be written, before any work is done.
+    """Raise InputError if `out` could not be written, before any work is done.
 
-    It is refused too where it is one of the files that are read for it.
+    It is also refused if it is one of the files to be read.
     """
     if out.is_dir() or not out.parent.is_dir():
         raise InputError(msg("{out}: expected the name of a file in an existing folder", out=out))
@@ -317,7 +317,7 @@ def check_output(out: Path, *inputs: Path | None) -> None:
 
 
 def create_folder(folder: Path) -> None:
-    """Create a folder, unless it is there; raises InputError where it cannot be."""
+    """Create a folder if it is missing; raises InputError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -349,9 +349,9 @@ def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 
 def keep_previous(path: Path) -> Path | None:
-    """Copy a file that is going to be replaced to PATH.bak, whole or not at all.
+    """Copy a file that will be replaced to PATH.bak, whole or not at all.
 
-    None where there is no such file yet.
+    None if there is no such file.
     """
     if not path.exists():
         return None
@@ -362,12 +362,10 @@ def keep_previous(path: Path) -> Path | None:
 
 @contextmanager
 def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """A file to write beside `path`, which is flushed to disk and then renamed.
+    """Open a file beside `path` for writing; at the end it is flushed to disk and renamed.
 
-    A reader sees the old file or the new one.
-
-    `mode` says who may read it; before the end only its owner can.  Whatever is raised leaves
-    `path` as it was; OSError becomes InputError.
+    A reader sees the old file or the new one. `mode` sets who may read it; until the end only its
+    owner can. An exception leaves `path` unchanged; OSError becomes InputError.
     """
     _check_regular(path)
     try:
@@ -387,7 +385,7 @@ def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         os.chmod(beside, mode)
         os.replace(beside, path)
-    except BaseException as error:  # also Ctrl-C, and too little memory
+    except BaseException as error:  # also Ctrl-C and MemoryError
         Path(beside).unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
@@ -409,9 +407,9 @@ def convert(
 ) -> T:
     """Convert `raw` to the type `kind`.
 
-    It was found at the place `at` of the file `where`; `restored` makes types that JSON does not
-    have. Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`;
-    NaN, infinity and text that is no valid Unicode are never let in.
+    `where` is the file, `at` the place in it; `restored` creates types that JSON does not have.
+    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`. NaN,
+    infinity and invalid Unicode are always refused.
     """
     if not _sound(raw):
         check_unicode(raw, where)
@@ -450,9 +448,9 @@ def convert(
 
 
 def _sound(raw: Any) -> bool:
-    """True if it can be written as JSON in UTF-8.
+    """True if the value can be written as JSON in UTF-8.
 
-    A quick check that decides nothing: what fails it is walked to find out where and why.
+    A quick pre-check: a value that fails it is searched for the place and the reason.
     """
     try:
         json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
@@ -462,7 +460,7 @@ def _sound(raw: Any) -> bool:
 
 
 def _expected_text(what: str, unit: str) -> Message:
-    """msgspec's "Expected `float` >= 5.0" in people's words: "5 mm or more"."""
+    """Translate msgspec's "Expected `float` >= 5.0" for people: "5 mm or more"."""
     if limit := re.match(r"Expected `(?:float|int)` ([<>]=?) (\S+)$", what):
         return _limit_text(limit[1], f"{float(limit[2]):g}{unit}")
     if length := re.match(r"Expected `array` of length (?:([<>]=?) )?(\d+)", what):
@@ -491,22 +489,22 @@ def _limit_text(sign: str, amount: str) -> Message:
 
 
 def shown(value: Any) -> str:
-    """A value as JSON, short enough for one line of a message."""
+    """Format a value as JSON, short enough for one line of a message."""
     try:
         return short(json.dumps(value, default=str))
-    except (ValueError, RecursionError):  # a number of thousands of digits, or nested without end
+    except (ValueError, RecursionError):  # a number of thousands of digits, or endless nesting
         return "something too large to show"
 
 
 def quoted(text: str, most: int = MOST_SHOWN) -> str:
-    """Text from a file in quotation marks, short enough for one line of a message."""
+    """Quote text from a file, short enough for one line of a message."""
     return repr(short(text, most))
 
 
 def _look_up(raw: Any, path: str) -> tuple[Any, str]:
-    """The value at msgspec's path.
+    """Return the value at msgspec's path.
 
-    Where the path says `[...]` (any element) the container is quoted.
+    If the path has `[...]` (any element), the container is returned.
     """
     place = ""
     for step in _STEP.finditer(path):

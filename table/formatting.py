@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 def beside(value: float, limit: float, decimals: int) -> str:
-    """A number of 0 or more, rounded so that it never looks nearer to a limit than it is.
+    """Round a number of 0 or more so that it never looks nearer to a limit than it is.
 
-    It looks as if it were on the limit, or beyond it, only if it is: `0.16` for 0.1501 beside 0.15.
+    It looks on the limit, or beyond it, only if it is: `0.16` for 0.1501 beside 0.15.
     """
     step, shown, edge = 10.0**-decimals, round(value, decimals), round(limit, decimals)
     if value > limit:

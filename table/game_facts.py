@@ -1,7 +1,7 @@
-"""What a game tells the packages below the rules.
+"""Facts of a game for the packages below the rules.
 
-How its pieces lie, which table it is played on, what is printed for it, what it measures. Data and
-pure functions; `engines.game` has the rest.
+They are its pieces' poses, its table, its printed sheet and its measurements. Data and pure
+functions; `engines.game` has the rest.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from table.solids import POSES, Array
 from table.table_config import Counters
 
 USUAL = 0.9
-"""If more of a game's pieces than this share lie or stand alike, one that seems to be otherwise is
-examined once more as if it were not.
+"""Share of a game's pieces above which a pose is dominant. A piece that seems to have another pose
+is then examined again in the dominant one.
 """
 
 
@@ -28,9 +28,9 @@ examined once more as if it were not.
 class PiecePrior:
     """Prior probabilities of the poses of a game's pieces.
 
-    `poses` are the probabilities of `table.solids.POSES`, (3,), `most` is the greatest number of
-    pieces of a colour on the board. With `apart` pieces never stand in one another: a surely read
-    surplus piece of a colour is then reported, as it has no business there.
+    `poses` are the probabilities of `table.solids.POSES`, (3,). `most` is the largest number of
+    pieces of a colour on the board. With `apart`, pieces never stand in one another: a surely read
+    surplus piece of a colour is then reported.
     """
 
     poses: Array
@@ -54,10 +54,7 @@ ANY_POSE = PiecePrior(np.full(len(POSES), 1 / len(POSES)), 100)
 
 @dataclass(frozen=True, slots=True)
 class CellPrint:
-    """What is printed on a place that something is laid on.
-
-    A figure over a word, on a disc of a colour.
-    """
+    """Print on a cell: a figure over a word, on a coloured disc."""
 
     colour: str
     figure: str
@@ -66,14 +63,14 @@ class CellPrint:
 
 @dataclass(frozen=True, slots=True)
 class BoardPrint:
-    """What the printed sheet of a board says.
+    """Texts and prints on the printed sheet of a board.
 
-    `name` is that of `rinkside print`; `sizes` are its lengths in words, in which `{mm}` stands for
-    the side of a cell.  Title, purpose, sizes and words are English, and looked up in catalogues.
+    `name` is that of `rinkside print`. `sizes` are its lengths in words; `{mm}` in it is the side
+    of a cell. Title, purpose, sizes and words are English, and translated by catalogues.
 
-    `exits` are, by the name of a cell, the ways (N, E, S, W) by which it may be left, drawn as
-    arrows. `cells` are what is printed on cells, by name; a cell that is None is marked as one that
-    nothing is laid on.  The paper lies `z_mm` over what pieces stand on.
+    `exits` maps a cell's name to the ways (N, E, S, W) out of it, drawn as arrows. `cells` are the
+    prints by cell name; None marks a cell that stays empty. The paper lies `z_mm` above the plane
+    of the pieces.
     """
 
     name: str
@@ -89,11 +86,10 @@ class BoardPrint:
 class DefaultTable:
     """The default table of a game.
 
-    `board` makes its board with cells of so many mm, usually `cell_mm`; `cells_mm` (least, most) is
-    their range on a printed sheet; boards whose cells have one size only (None), or that have none,
-    ignore it. `pieces` is a set of pieces, `sizes` those of it that are in play, `colours` those of
-    the players unless others are chosen. A game with a `target` has a piece of a colour that is no
-    player's.
+    `board` creates its board for a cell size in mm, usually `cell_mm`. `cells_mm` (least, most) is
+    the range on a printed sheet. Boards with a fixed cell size (None) or without cells ignore it.
+    `pieces` is a piece set, `sizes` are those in play, `colours` the players' defaults. A game with
+    a `target` has a piece of a colour that is no player's.
     """
 
     board: Callable[[float], Board]
@@ -135,7 +131,7 @@ class Gap(Protocol):
 
 
 class RankedGaps(Protocol):
-    """Every gap, nearest first, and who leads.
+    """All gaps, nearest first, and who leads.
 
     `pairs` are places in `gaps` that are too close to call, `doubts` sentences on unsure readings.
     """
@@ -156,27 +152,32 @@ class RankedGaps(Protocol):
 class Measuring:
     """How a game measures pieces from a target.
 
-    Used to measure without a game, and to say how well that works on a table.
+    Used for measuring without a game, and for the accuracy on a table.
     """
 
     measure: Callable[[Observation, str], RankedGaps | str]
-    """Measures an observation from the piece of this colour; a sentence says why it cannot."""
+    """Measure an observation from the piece of this colour; returns a sentence if that is
+    impossible.
+    """
     sentence: Callable[[Any], str]
-    """The measurement as a sentence for people."""
+    """Describe the measurement in a sentence for people."""
     document: Callable[[Any], MeasurementDocument]
-    """The measurement, or why there is none, as `gaps` and `call` of `rinkside-observation/1`."""
+    """Convert the measurement, or the reason for none, to `gaps` and `call` of
+    `rinkside-observation/1`.
+    """
     difference_sigma_mm: Callable[[Any, int, int], float]
-    """Standard deviation of the difference of two gaps, given by their places in the measurement.
+    """Standard deviation of the difference of two gaps, given by their indexes in the
+    measurement.
     """
     z: float
-    """Standard deviations by which two gaps must differ to be told apart."""
+    """Standard deviations by which two gaps must differ to be distinguishable."""
     likely_targets: Callable[[Observation], tuple[str, ...]] = lambda _seen: ()
-    """Colours whose only piece may be the target, where nobody has named it."""
+    """Colours whose only piece may be the target, if none was named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFacts:
-    """What vision and calibration need to know of a game; everything has a default."""
+    """Facts of a game for vision and calibration; everything has a default."""
 
     pieces: PiecePrior = ANY_POSE
     default: DefaultTable | None = None
@@ -184,4 +185,4 @@ class TableFacts:
 
 
 NO_TABLE_FACTS = TableFacts()
-"""The facts of a game that states nothing about its table, and of one that is not installed."""
+"""Facts of a game that states nothing about its table, or is not installed."""

@@ -22,26 +22,26 @@ from table.plugins import log_broken
 
 TRANSLATIONS = "translations.toml"
 MESSAGE = "message"
-"""Context of everything that is not written on a page itself."""
+"""Context of texts that are not written on a page itself."""
 Words = Mapping[tuple[str, str], str]
-"""Texts of a language by their context and their English text."""
+"""Translations of a language by (context, English text)."""
 
 
 class GameWords(gettext.NullTranslations):
-    """The texts of all installed games in a language."""
+    """Texts of all installed games in a language."""
 
     def __init__(self, code: str) -> None:
         super().__init__()
         self._code = code
 
     def pgettext(self, context: str, message: str) -> str:
-        """As `gettext`; the English text where no game has it."""
+        """As `gettext`; the English text if no game has a translation."""
         return game_words(self._code).get((context, message), message)
 
 
 @cache
 def game_words(code: str) -> Words:
-    """What games say in a language; a file that cannot be used is logged and left out."""
+    """Games' texts in a language; an unusable file is logged and left out."""
     found: dict[tuple[str, str], str] = {}
     for name, game in found_games().games.items():
         try:
@@ -56,9 +56,9 @@ def game_words(code: str) -> Words:
 
 
 def read_words(text: str) -> dict[tuple[str, str], dict[str, str]]:
-    """The translations in a file, by context and English text, then by language.
+    """Parse the translations in a file, by (context, English text), then by language.
 
-    Raises ValueError where it is no TOML, or an entry has not the fields of its English text.
+    Raises ValueError if it is no TOML, or a translation has other fields than its English text.
     """
     return dict(_entries(tomllib.loads(text)))
 

@@ -24,14 +24,14 @@ from table.plugins import MOST_NAME, Broken, Plugin, find, log_line
 
 GROUP = "rinkside.games"
 OWN_FOLDER = "engines"
-"""The folder whose packages are this project's games."""
+"""Folder of this project's games."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundGames:
-    """Games by name, this project's first, with who brings them.
+    """Games by name, this project's first, with their plugins.
 
-    `broken` says why a game cannot be used.
+    `broken` are the unusable ones, with reasons.
     """
 
     games: Mapping[str, Any]
@@ -40,13 +40,13 @@ class FoundGames:
 
 
 def find_games() -> FoundGames:
-    """Load every installed game. One that cannot be loaded does not stop the others."""
+    """Load every installed game. A failure does not affect the others."""
     found = find(GROUP, _in_the_folder, _checked)
     return FoundGames(found.parts, found.plugins, found.broken)
 
 
 def _checked(game: Any, plugin: Plugin) -> Any:
-    """A game whose name and table are what they should be; raises ValueError for another."""
+    """Check a game's name and table; raises ValueError if one is wrong."""
     if plugin.name != game.NAME:
         raise ValueError(f"expected this name, got {game.NAME!r:.{MOST_NAME}}")
     table = getattr(getattr(game, "FACTS", None), "table", NO_TABLE_FACTS)
@@ -54,7 +54,7 @@ def _checked(game: Any, plugin: Plugin) -> Any:
         raise ValueError(f"FACTS.table: expected TableFacts, got {type(table).__name__}")
     if table.default is not None:
         board = table.default.board(table.default.cell_mm)
-        try:  # made by code, so that its limits are not checked yet
+        try:  # created by code, so that its limits are unchecked
             msgspec.convert(msgspec.to_builtins(board), Board)
         except msgspec.ValidationError as error:
             raise ValueError(f"FACTS.table.default.board: {error}") from error
@@ -70,7 +70,7 @@ def _in_the_folder() -> Iterator[metadata.EntryPoint]:
 
 @cache
 def found_games() -> FoundGames:
-    """`find_games`, run once a process; broken games are logged."""
+    """Run `find_games` once per process; broken games are logged."""
     found = find_games()
     for broken in found.broken:
         log_line(broken.line("the game"))
@@ -78,22 +78,22 @@ def found_games() -> FoundGames:
 
 
 def package_of(game: object) -> str:
-    """The package that a game is, or whose class it is of: where its files are."""
+    """Name of a game's package, or of its class's module, where its files are."""
     return str(getattr(game, "__name__", type(game).__module__))
 
 
 MOST_TEXT_BYTES = 1 << 20
-"""Greatest size of a text file of a game."""
+"""Most bytes of a game's text file."""
 
 
 def package_text(game: object, name: str) -> str:
-    """A text file that a game's package has beside its code; empty where it has none.
+    """Return a text file beside a game's code; empty without one.
 
-    Raises ValueError where it is no text, or larger than any such file.
+    Raises ValueError if it is no text, or too large.
     """
     try:
         file = resources.files(package_of(game)) / name
-    except TypeError:  # a module that is no package keeps no files
+    except TypeError:  # a module that is no package has no files
         return ""
     if not file.is_file():
         return ""
@@ -105,9 +105,9 @@ def package_text(game: object, name: str) -> str:
 
 
 def game_called(text: str) -> str | None:
-    """The name of the game that people mean, however they write its spaces, dashes and capitals.
+    """Find a game's name, whatever its spaces, dashes and capitals.
 
-    None for a name that no installed game has.
+    None if no installed game has it.
     """
     games = found_games().games
     if text in games:
@@ -117,39 +117,39 @@ def game_called(text: str) -> str | None:
 
 
 def _letters(text: str) -> str:
-    """A name without what people write otherwise: capitals, spaces, dashes."""
+    """Normalize a name: no capitals, spaces or dashes."""
     return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def table_facts(game: str) -> TableFacts:
-    """What the game of a name states about its table; defaults for one that is not installed."""
+    """Facts of a game about its table; defaults if it is not installed."""
     facts = getattr(found_games().games.get(game), "FACTS", None)
     own = getattr(facts, "table", None)
     return own if isinstance(own, TableFacts) else NO_TABLE_FACTS
 
 
 def all_table_facts() -> dict[str, TableFacts]:
-    """The table facts of every game, by name."""
+    """Table facts of every game, by name."""
     return {name: table_facts(name) for name in found_games().games}
 
 
 def default_game_on(kind: str) -> tuple[str, DefaultTable] | None:
-    """The first game whose default table has a board of this kind, and that table."""
+    """First game whose default table has a board of this kind, and that table."""
     tables = ((name, facts.default) for name, facts in all_table_facts().items())
     return next(((name, one) for name, one in tables if one and one.kind == kind), None)
 
 
 def usual_game() -> str:
-    """The default game of commands; empty where there is none.
+    """Default game of commands; empty without any game.
 
-    It is the first on open ground, which needs no board.
+    It is the first game on open ground, which needs no board, or else the first of all.
     """
     played = default_game_on("open")
     return played[0] if played else next(iter(found_games().games), "")
 
 
 def titles_with_target() -> str:
-    """Games that are played around a target, by their titles, in words."""
+    """Titles of the games with a target, separated by commas."""
     tables = {name: facts.default for name, facts in all_table_facts().items()}
     return ", ".join(_title(name) for name, one in tables.items() if one and one.target)
 
@@ -160,9 +160,9 @@ def _title(game: str) -> str:
 
 
 def measuring() -> tuple[str, Measuring]:
-    """The first game that measures pieces from a target: its title, and how it measures.
+    """First game that measures pieces from a target: its title, and how it measures.
 
-    Raises InputError where no installed game does.
+    Raises InputError if no installed game does.
     """
     for name, facts in all_table_facts().items():
         if facts.measuring is not None:

@@ -1,4 +1,4 @@
-"""Types of plain data: what JSON and TOML can say, written by us or read from somewhere."""
+"""Types of plain data, as in JSON and TOML."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ are mappings to objects.
 """
 
 JsonObject: TypeAlias = dict[str, Any]
-"""An object of JSON or TOML whose keys no type says.
+"""An object of JSON or TOML whose keys are not typed.
 
-What a log keeps is one: whatever version of the program or of a game wrote it, it is kept and read
-as it is. It is never decoded as a type of today's, which would drop the keys that the type does not
-have, or refuse them; who reads a key of it allows for its absence. So is what was read from a file
-and is not checked yet, and a document that is made in one place for people and other programs.
+Data in a log are one: they are kept and read as they are, whatever version of the program or of a
+game wrote them. Decoding them as a current type would drop unknown keys or fail. Code that reads a
+key has to allow for its absence. Unchecked data of a file are one too, as are documents made for
+people and other programs.
 """
 
 Evidence: TypeAlias = Mapping[str, JsonValue]
-"""What a verdict rests on, by name: lengths in mm, sigma is one standard deviation. Its keys differ
-from verdict to verdict. What the log has of it is a `JsonObject`.
+"""What a verdict rests on, by name: lengths in mm, sigma is one standard deviation. Keys differ
+between verdicts. In the log it is a `JsonObject`.
 """

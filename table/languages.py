@@ -1,7 +1,7 @@
-"""The languages that people are spoken to in: catalogues by gettext, numbers as they are written.
+"""Languages for people: gettext catalogues, and the formatting of numbers.
 
-Everything is said in English, and kept so in the log; a `Message` is written in another language
-from its template and values, other texts are looked up as they stand.
+Texts are English, also in the log. A `Message` is translated from its template and values; other
+texts are looked up as a whole.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from table.game_words import MESSAGE, GameWords
 from table.messages import NUMBER, PLAIN, SENTENCES, Listing, Message, Plain, written
 
 Language = Literal["en", "de", "es"]
-"""By their codes; the first is the one that everything is written in."""
+"""Language codes; the first is that of the source texts."""
 CODES: tuple[Language, ...] = get_args(Language)
 TRANSLATIONS = Path(__file__).parents[1] / "webui" / "translations"
-"""The catalogues, which pages and sentences share."""
+"""Folder of the catalogues, for pages and sentences."""
 Text = TypeVar("Text", bound=str)
 
 
 @cache
 def catalogue(code: str) -> gettext.NullTranslations:
-    """The catalogue of a language; what it does not have is looked up in those of the games."""
+    """Return a language's catalogue, with those of the games as fallback."""
     if code == "en":
         return gettext.NullTranslations()
     own = gettext.translation("rinkside", TRANSLATIONS, [code])
@@ -34,7 +34,7 @@ def catalogue(code: str) -> gettext.NullTranslations:
 
 
 def translated(text: str, code: str, context: str = MESSAGE) -> str | None:
-    """Sentences or a word in a language; None where nobody has translated all of it."""
+    """Translate sentences or a word; None if a part has no translation."""
     if code == "en" or not text:
         return text
     words = catalogue(code)
@@ -63,17 +63,17 @@ def translated(text: str, code: str, context: str = MESSAGE) -> str | None:
 
 
 def translation(text: str, code: str, context: str = MESSAGE) -> str:
-    """Sentences or a word in a language; as they are where nobody has translated all of it."""
+    """Translate sentences or a word; unchanged if a part has no translation."""
     return str(translated(text, code, context) or text)
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text that has no template: one of an old log, or a person's."""
+    """Split a text without a template into sentences: one of an old log, or a person's."""
     return re.split(r"(?<=[.!?]) (?=\S)", str(text))
 
 
 def decimals(text: str, code: str) -> str:
-    """A number as text as a language writes it, with a ± or a unit perhaps.
+    """Format a number in a text for a language; it may have a ± or a unit.
 
     `12.3 ± 0.2` is `12,3 ± 0,2` in German and Spanish.
     """
@@ -81,7 +81,7 @@ def decimals(text: str, code: str) -> str:
 
 
 def capital(text: Text) -> Text:
-    """With a capital letter at its beginning; the rest stays."""
+    """Capitalize the first letter; the rest stays."""
     return type(text)(
         re.sub(r"^((?:<[^>]*>)?)(\w)", lambda found: found[1] + found[2].upper(), str(text))
     )

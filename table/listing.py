@@ -1,4 +1,4 @@
-"""Phrases that the sentences of every game share."""
+"""Phrases shared by the sentences of all games."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from table.messages import Message, msg, sentences
 
 
 def cannot_be_read(place_mm: Iterable[float]) -> Message:
-    """The sentence that something at a place (2,) cannot be read."""
+    """Sentence that something at a place (2,) cannot be read."""
     x, y = (f"{mm:.0f}" for mm in place_mm)
     return sentences(
         msg("Rinkside cannot read what is at ({n}, {n2}) mm.", n=x, n2=y),
@@ -17,13 +17,13 @@ def cannot_be_read(place_mm: Iterable[float]) -> Message:
 
 
 def as_recorded(mm: float, decimals: int = 1) -> str:
-    """A length as records keep it, rounded from hundredths.
+    """Format a length as it is recorded, rounded from hundredths.
 
-    So a length measured and then recorded is shown as one number.
+    A measured length and its record are so shown as the same number.
     """
     return f"{round(mm, 2):.{decimals}f}"
 
 
 def inside(clause: str) -> str:
-    """A clause as it is written inside a sentence: no capital letter."""
+    """Start a clause with a small letter, for use inside a sentence."""
     return clause[:1].lower() + clause[1:]

@@ -30,15 +30,13 @@ from typing import Any, Literal, Self
 import msgspec
 
 FIELD = re.compile(r"\{(([a-z]+)\d*)(?::([a-z]+))?\}")
-"""A field of a template: its name, its kind and, in a translation, the form that its word takes
-there.
-"""
+"""A field of a template: its name, its kind and, in a translation, the form of its word."""
 Joint = Literal["and", "or", ";", ",", " "]
 SENTENCES: Joint = " "
 WORDS = ("player", "colour", "size", "pose", "way", "corner", "touch")
 SEVERAL = ("players", "pieces", "sizes", "cells")
 DECIDERS = ("players", "the players", "host", "simulated players", "the tutor")
-"""What stands for who decided, where nobody gave a name; names are the same in every language."""
+"""Texts for who decided if nobody gave a name. They are translated; names are not."""
 
 
 class Word(msgspec.Struct, frozen=True, tag="word"):
@@ -86,22 +84,22 @@ class Listing(msgspec.Struct, frozen=True, tag="list"):
 
 
 Value = Template | Listing | Plain | Word | Number | PieceName | str
-"""What a message is made of, as the log keeps it; text is the same in every language."""
+"""Content of a message, as the log keeps it; a str is the same in every language."""
 Say = Callable[[str, str], str]
-"""Translates an English text in a form (empty for the usual one, `PLAIN` for a text without a
-template, `NUMBER` for a number).
+"""Translates an English text in a form: empty for the usual one, `PLAIN` for a text without a
+template, `NUMBER` for a number.
 """
 PLAIN, NUMBER = "plain", "number"
 
 
 class Message(str):
-    """An English sentence, or a part of one, that remembers what it was made from."""
+    """An English sentence, or a part of one, with the content that it was made from."""
 
     content: Value
     sentence: bool
 
     def __new__(cls, content: Value, sentence: bool = True) -> Self:
-        """Write the sentence, with a capital first where it is a whole one."""
+        """Write the text; a whole sentence is capitalized."""
         english = written(content)
         self = super().__new__(cls, _capital(english, content) if sentence else english)
         self.content, self.sentence = content, sentence
@@ -112,10 +110,9 @@ class Message(str):
 
     @classmethod
     def restored(cls, document: Any) -> Self:
-        """A message from its document.
+        """Restore a message from its document.
 
-        The document is what `msgspec.to_builtins(message.content)` was, or the English sentence
-        that was kept in its place.
+        The document is that of `msgspec.to_builtins(message.content)`, or an English sentence.
 
         Raises msgspec.ValidationError for anything else.
         """
@@ -125,7 +122,7 @@ class Message(str):
 
 
 def msg(template: str, **fields: object) -> Message:
-    """A message from a literal template; raises KeyError where a field has no value."""
+    """Create a message from a literal template; raises KeyError for a field without a value."""
     values = {name: _value(name.rstrip("0123456789"), value) for name, value in fields.items()}
     return Message(Template(template, values))
 
@@ -136,17 +133,17 @@ def phrase(template: str, **fields: object) -> Message:
 
 
 def plain(document: Any) -> Any:
-    """Data for JSON with its messages as English text."""
+    """Convert data to JSON types, with messages as English text."""
     return json.loads(json.dumps(document))
 
 
 def as_message(text: str) -> Message:
-    """A text as a message: itself if it is one, else one without a template."""
+    """Return a message unchanged, or a text as a message without a template."""
     return text if isinstance(text, Message) else Message(Plain(str(text)))
 
 
 def sentences(*parts: str) -> Message:
-    """Messages in sequence, without empty ones."""
+    """Join messages with spaces; empty ones are left out."""
     each = [_content(part) for part in parts if part]
     if len(each) == 1:
         return Message(each[0])
@@ -154,33 +151,33 @@ def sentences(*parts: str) -> Message:
 
 
 def all_of(things: Iterable[object], kind: str = "text") -> Listing:
-    """`red, blue and green`, as the value of a field; `kind` is that of each thing."""
+    """List `red, blue and green` for a field; `kind` is that of each thing."""
     return Listing(tuple(_value(kind, thing) for thing in things), "and")
 
 
 def any_of(things: Iterable[object], kind: str = "text") -> Listing:
-    """`red, blue or green`, as the value of a field; `kind` is that of each thing."""
+    """List `red, blue or green` for a field; `kind` is that of each thing."""
     return Listing(tuple(_value(kind, thing) for thing in things), "or")
 
 
 def quoted(*parts: str) -> Listing:
-    """Sentences as the value of a field: each keeps its capital letter inside of another one."""
+    """Join sentences for a field: each keeps its capital letter inside another sentence."""
     return Listing(tuple(_content(part) for part in parts if part), SENTENCES)
 
 
 def in_a_row(things: Iterable[object], kind: str = "text", joint: Joint = ",") -> Listing:
-    """`red, blue, green`, as the value of a field; `kind` is that of each thing."""
+    """List `red, blue, green` for a field; `kind` is that of each thing."""
     return Listing(tuple(_value(kind, thing) for thing in things), joint)
 
 
 def phrases(*parts: str, joint: Joint = ";") -> Message:
-    """Parts of one sentence, joined by semicolons; empty ones are left out."""
+    """Join parts of a sentence with semicolons; empty ones are left out."""
     each = tuple(_content(part) for part in parts if part)
     return Message(each[0] if len(each) == 1 else Listing(each, joint))
 
 
 def first_sentence(text: str) -> Listing:
-    """The first sentence of a message, as the value of a field."""
+    """First sentence of a message, for a field."""
     content = _sentences(_content(text))[0]
     if isinstance(content, Plain):
         content = Plain(content.text.partition(". ")[0].rstrip(".") + ".")
@@ -188,7 +185,7 @@ def first_sentence(text: str) -> Listing:
 
 
 def split_first(text: str) -> tuple[Message, Message]:
-    """The first sentence of a message, and the others; these are empty if there are none."""
+    """Split a message into its first sentence and the others, which may be empty."""
     items = _sentences(_content(text))
     if len(items) == 1 and isinstance(items[0], Plain) and ". " in items[0].text:
         before, _, after = items[0].text.partition(". ")
@@ -197,19 +194,19 @@ def split_first(text: str) -> tuple[Message, Message]:
 
 
 def _sentences(value: Value) -> tuple[Value, ...]:
-    """The sentences of a value that joins some, however deep; itself if it joins none."""
+    """Sentences joined in a value, at any depth; the value itself if it joins none."""
     if not (isinstance(value, Listing) and value.joint == SENTENCES):
         return (value,)
     return tuple(one for item in value.items for one in _sentences(item))
 
 
 def as_sentence(part: str) -> Message:
-    """A part of a sentence as a sentence of its own, with a capital letter and a full stop."""
+    """Make a sentence of a part: a capital letter and a full stop."""
     return msg("{text}.", text=as_message(part))
 
 
 def written(value: Value, say: Say = lambda english, _form: english, form: str = "") -> str:
-    """The text of a value in the language of the catalogue `say`; in English without one."""
+    """Write a value in the language of the catalogue `say`; in English without one."""
     match value:
         case str():
             return value
@@ -234,11 +231,11 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
 
 
 MADE_SENTENCES = ("{text}.", "{text}; nothing was done.")
-"""Templates that make a sentence of a phrase."""
+"""Templates that turn a phrase into a sentence."""
 
 
 def _capital(text: str, value: Value) -> str:
-    """The text, with a capital if it begins with a name, a colour or words for a piece."""
+    """Capitalize a text that begins with a name, a colour or words for a piece."""
     if isinstance(value, Template) and value.template in MADE_SENTENCES:
         return text[:1].upper() + text[1:]
     while isinstance(value, Template | Listing):
@@ -266,7 +263,7 @@ def _content(part: str) -> Value:
 
 
 def _value(kind: str, value: object) -> Value:
-    """The value of a field of this kind, as a message keeps it."""
+    """Convert the value of a field of this kind to a message's content."""
     if isinstance(value, Template | Listing | Plain | Word | Number | PieceName):
         return value
     if isinstance(value, Message):
@@ -279,11 +276,11 @@ def _value(kind: str, value: object) -> Value:
     if kind in SEVERAL or kind == "text":
         if isinstance(value, Iterable) and not isinstance(value, str):
             return all_of(value, kind.removesuffix("s"))
-        text = str(value)  # an outcome prints as a message
+        text = str(value)  # an outcome converts to a message
         return text.content if isinstance(text, Message) else text
     return Number(str(value)) if kind in ("mm", "share") else str(value)
 
 
 NOTHING = Message(Plain(""))
 NONE = Word("none", "got")
-"""What was found in the place of a value, where there is none."""
+"""Stands for a value that was not found."""

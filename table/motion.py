@@ -9,13 +9,11 @@ import numpy as np
 from table.observation import SURE, SeenPiece
 
 STILL_MM = 1.0
-"""A piece that was read this near to where it was did not move, however sure each reading is."""
+"""Displacement in mm up to which a piece has not moved, however precise the readings."""
 CARRIED_MM = 5.0
-"""A piece read farther than this from where it was has surely been moved, whatever the pictures
-were like.
-"""
+"""Displacement in mm above which a piece has surely been moved, whatever the image quality."""
 TURNED_BASES = 0.6
-"""Displacement, in bases, above which a change of pose is real; a smaller one is a different
+"""Displacement, in bases, above which a change of pose is real; below it, it is a different
 reading.
 """
 
@@ -26,7 +24,7 @@ def travel_mm(a: SeenPiece, b: SeenPiece) -> float:
 
 
 def moved(a: SeenPiece, b: SeenPiece) -> bool:
-    """True if a piece lies elsewhere or in another pose, by more than pictures differ."""
+    """True if a piece has another pose, or moved by more than the uncertainty of both readings."""
     if a.pose != b.pose:
         return True
     variance_mm2 = sum(float(c[0, 0] + c[1, 1]) for c in (a.covariance, b.covariance))
@@ -34,20 +32,20 @@ def moved(a: SeenPiece, b: SeenPiece) -> bool:
 
 
 def middles_mm(was: SeenPiece, now: SeenPiece) -> float:
-    """Distance in mm between two readings of a piece, seen from above."""
+    """Distance in mm between the middles of two readings of a piece, in the plan view."""
     return float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
 
 
 def is_at_earlier_place(was: SeenPiece, now: SeenPiece) -> bool:
-    """True if something is read so near to where a piece lay that it is that piece.
+    """True if a reading is so near to an earlier piece that it is the same one.
 
-    Its pose and size do not matter.
+    Its pose and size are ignored.
     """
     return middles_mm(was, now) < TURNED_BASES * was.solid.base_mm
 
 
 def are_surely_different(was: SeenPiece, now: SeenPiece) -> bool:
-    """True if these are two pieces: of two sizes, and not where one may have been misread."""
+    """True if these are two pieces: of different sizes, and not at the same place."""
     return sizes_differ(was, now) and not is_at_earlier_place(was, now)
 
 

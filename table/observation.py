@@ -1,4 +1,4 @@
-"""What was seen on the table, or why nothing could be seen.
+"""Observations of the table, or the reason why there is none.
 
 Pieces are in mm, each with its covariance.
 """
@@ -16,9 +16,9 @@ from table.solids import REPEATS_DEG, Array, Pose, Solid
 
 FORMAT = "rinkside-observation/1"
 SURE = 0.98
-"""A class with this probability or more is taken as read; below it people are asked."""
+"""Probability from which a class counts as read; below it people are asked."""
 LEANED_ON_MM = 4.0
-"""A piece that leans leans on something that is read within this of it."""
+"""Largest distance in mm between a leaning piece and what it leans on, as read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,17 +42,17 @@ class SeenPiece:
     size_probability: float = 1.0
     pose_probability: float = 1.0
     on: int | None = None
-    """Index in `Observation.pieces` of the piece that this one stands on."""
+    """Index in `Observation.pieces` of the piece below this one."""
     rivals: tuple[SeenPiece, ...] = ()
     """Alternatives of another size, pose or position, the likeliest first: all that are not surely
     excluded.
     """
     if_right: Array | None = None
-    """(3, 3): the covariance if the size and pose named are right; None where it is the same."""
+    """(3, 3): the covariance given the named size and pose; None if it is the same."""
 
     @property
     def as_read(self) -> SeenPiece:
-        """The piece with its covariance if the size and pose named are right."""
+        """The piece with its covariance given the named size and pose."""
         return self if self.if_right is None else replace(self, covariance=self.if_right)
 
     @property
@@ -73,7 +73,7 @@ class SeenPiece:
 
     @property
     def place_sigma_mm(self) -> float:
-        """Uncertainty of its place, 1 sigma along the longer half axis, in mm."""
+        """Standard deviation of the place along the longer half axis of its ellipse, in mm."""
         return float(np.sqrt(np.linalg.eigvalsh(self.covariance[:2, :2]).max()))
 
     def away_from(self, other: SeenPiece) -> Array:
@@ -124,15 +124,14 @@ class SeenDie:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """Where the camera is, and how well that is known.
+    """Pose of the camera, and its uncertainty.
 
-    `table2camera` rotation (3, 3) and translation (3,) mm.
+    `table2camera`: rotation (3, 3) and translation (3,) in mm.
 
-    `covariance` (6, 6) is of (rotation vector in rad, translation in mm); where the lens is
-    uncertain too, (6 + p, 6 + p) with the p parameters of `Lens.covariance`.  `reprojection_px` is
-    the RMS over all corners.  `notes` are sentences for people about how it was found, and
-    `sigma_mm` is how well the picture alone tells it, at the corner of the play area where it tells
-    least, 1 sigma.
+    `covariance` (6, 6) is of (rotation vector in rad, translation in mm). If the lens is uncertain
+    too, it is (6 + p, 6 + p), with the p parameters of `Lens.covariance`. `reprojection_px` is the
+    RMS over all corners. `notes` are sentences for people about the estimate. `sigma_mm` is the
+    standard deviation from the picture alone, at the worst corner of the play area.
     """
 
     rotation: Array
@@ -151,7 +150,7 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """All that one frame says about the table.
+    """One frame's reading of the table.
 
     `off_board` pieces were seen outside the outline and are not in play.
     """
@@ -163,18 +162,17 @@ class Observation:
     off_board: tuple[SeenPiece, ...] = ()
     counters: tuple[SeenCounter, ...] = ()
     hand: bool = False
-    """Something that is no piece reaches over the board."""
+    """True if something that is no piece reaches over the board."""
     moving: bool = False
-    """The picture is changing: these are the pieces as last read, not as they are now."""
+    """True if the picture is changing: pieces are as last read."""
     still_ms: int = 0
-    """How long before `at_ms` the picture has been unchanged, as far as the vision knows."""
+    """Time before `at_ms` for which the picture is known to be unchanged."""
     unread_mm: tuple[Array, ...] = ()
-    """Places (2,) on the board where something that looks like a piece lies that no piece explains.
-    """
+    """Places (2,) on the board where something looks like a piece but no piece explains it."""
     tiles: dict[str, bool] | None = None
     """For a board of tiles: whether each place, a1 at the near left, has one."""
     dice: tuple[SeenDie, ...] | None = None
-    """Dice that lie on the board; None where they are not looked for."""
+    """Dice on the board; None if they are not looked for."""
     notes: tuple[str, ...] = field(default=())
     """Sentences for people, such as `fiducial 2 is covered`."""
 
@@ -195,7 +193,7 @@ class Unusable:
 
 
 def observation_document(seen: Observation) -> JsonObject:
-    """`rinkside-observation/1` as plain data, ready for JSON; lengths in mm to the micron."""
+    """Convert to `rinkside-observation/1` as plain data for JSON; lengths in mm to the micron."""
     document: JsonObject = {
         "format": FORMAT,
         "pieces": [_piece_document(piece) for piece in seen.pieces],

@@ -1,4 +1,4 @@
-"""SciPy's fits. SciPy takes 49 MB of memory, so it is loaded when the first fit is made."""
+"""SciPy's optimizers. SciPy takes 49 MB of memory, so it is imported at the first fit."""
 
 from __future__ import annotations
 

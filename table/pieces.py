@@ -38,7 +38,7 @@ COLOURS = (
     "pink",
     "grey",
 )
-"""Colours that pyramids are sold in; names are used everywhere, RGB values belong to vision and the
+"""Colours of pyramids on sale. These names are used everywhere; RGB values belong to vision and the
 panel.
 """
 
@@ -51,7 +51,7 @@ Word = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 class PieceSize:
     """One size of square pyramid; `wall_mm` is the thickness of its shell, 0 for a solid one.
 
-    The errors are the ± of 95 % of a measured one, 0 where they are not known.
+    The errors are the ± of 95 % of a measured size, 0 where they are unknown.
     """
 
     name: str
@@ -68,7 +68,7 @@ class PieceSize:
 
     @property
     def stack_step_mm(self) -> float:
-        """Height by which a piece is lifted by a like piece under it: the shell along the axis."""
+        """Height that an equal piece below adds to a piece: the shell along the axis."""
         return self.wall_mm * self.slant_mm / (self.base_mm / 2)
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class PieceSize:
 
 @dataclass(frozen=True, slots=True)
 class Pyramid:
-    """A colour and a size, as people say it: `red medium`."""
+    """A colour and a size: `red medium`."""
 
     colour: str
     size: str
@@ -100,7 +100,7 @@ class Pyramid:
 
 @dataclass(frozen=True, slots=True)
 class PieceSet:
-    """Sizes that are sold or played together, by name, smallest first."""
+    """Sizes sold or played together, by name, smallest first."""
 
     name: str
     sizes: tuple[PieceSize, ...]
@@ -137,9 +137,9 @@ class _SetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
-    """The set called `looney` or `piecepack`, or one that a user measured, in a TOML file.
+    """Load the set `looney` or `piecepack`, or a measured one from a TOML file.
 
-    A name that ends in `.toml` is a file, looked up in the folder `beside`.  Raises InputError.
+    A name that ends in `.toml` is a file, relative to the folder `beside`. Raises InputError.
     """
     if name.endswith(".toml"):
         path = (beside or Path()) / name
@@ -180,9 +180,9 @@ def _parsed_set(text: str, where: str) -> PieceSet:
 
 
 def save_piece_set(pieces: PieceSet, path: Path) -> Path | None:
-    """Write measured sizes as a TOML file; returns where the file before is kept, if there was one.
+    """Write measured sizes as a TOML file; returns the path of the previous file's copy, if any.
 
-    Raises InputError rather than write what could not be read back; the file is then unchanged.
+    Raises InputError, with the file unchanged, for data that could not be read back.
     """
     walls = {size.wall_mm for size in pieces.sizes} or {0.0}
     lines = [f"name = {_toml_string(pieces.name)}", f"wall_mm = {walls.pop():g}"]
@@ -203,10 +203,10 @@ def save_piece_set(pieces: PieceSet, path: Path) -> Path | None:
 
 
 def _toml_key(text: str) -> str:
-    """A bare key of TOML where that is allowed."""
+    """Quote a TOML key unless it may be bare."""
     return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _toml_string(text)
 
 
 def _toml_string(text: str) -> str:
-    """A basic string of TOML, escaped as JSON escapes it."""
+    """Write a TOML basic string, escaped as in JSON."""
     return msgspec.json.encode(text).decode()

@@ -1,7 +1,7 @@
-"""Parts of other packages, found by entry points: who brings them, and what is wrong with them.
+"""Parts of other packages, found by entry points, with their packages and their failures.
 
-A part that cannot be loaded is named in one line and left out. It stops no other part, and nothing
-else takes its place.
+A part that cannot be loaded is reported in one line and left out. It affects no other part, and
+nothing replaces it.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from table.messages import msg, sentences
 from table.text import printable
 
 OWN = "rinkside"
-"""The name of this package."""
+"""Name of this package."""
 LOAD_S, CALL_S = 30.0, 10.0
-"""Longest time in which a part of another package is loaded, and in which one answers."""
+"""Time limits of loading a part of another package, and of a call."""
 MOST_SHOWN, MOST_NAME = 300, 60
-"""Greatest number of characters that are quoted of somebody else's error, and of a name."""
+"""Most characters quoted of a foreign error, and of a name."""
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-"""What the name of a part looks like."""
+"""Form of a part's name."""
 MOST_FAILURES = 100
-"""Greatest number of different failures of a part that are logged."""
+"""Most different failures of a part that are logged."""
 
 T = TypeVar("T")
 Result = TypeVar("Result")
 
 
 class Hung(Exception):  # noqa: N818 - what happened to it
-    """A part of another package has not answered in time. It may go on in a thread of its own."""
+    """A part of another package did not answer in time. Its thread may still run."""
 
 
 def within(seconds: float, answer: Callable[[], T]) -> T:
-    """What a function of another package returns; all that it raises is raised here.
+    """Call a function of another package in a thread; re-raises its exceptions.
 
-    SystemExit and KeyboardInterrupt are raised as RuntimeError, since they are not its to raise.
-    Raises Hung where it takes longer; nothing can end its thread then.
+    SystemExit and KeyboardInterrupt become RuntimeError. Raises Hung after the time limit; the
+    thread cannot be ended.
     """
     came: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
@@ -64,20 +64,20 @@ def within(seconds: float, answer: Callable[[], T]) -> T:
             raise error
         raise RuntimeError(f"it raised {short_error(error)}") from error
     finally:
-        del error  # or it would keep this frame alive, and the frame it
+        del error  # breaks the reference cycle between the error and this frame
 
 
 def short_error(error: BaseException) -> str:
-    """An error of another package in one short line: its type and its text."""
+    """Describe an error of another package in one short line: its type and its text."""
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return printable(" ".join(text[: 2 * MOST_SHOWN].split()))[:MOST_SHOWN]
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One entry point of a group, and the package and version that it is of.
+    """An entry point of a group, with its package and version.
 
-    Those are empty where its files do not say them; `value` is where it is: `package.module:NAME`.
+    Both are empty if the package's metadata lack them.
     """
 
     group: str
@@ -88,18 +88,18 @@ class Plugin:
 
     @property
     def own(self) -> bool:
-        """True if it is a part of Rinkside itself."""
+        """True for a part of Rinkside itself."""
         return self.package == OWN
 
     @property
     def source(self) -> str:
-        """The package with its version, as people are told it."""
+        """Package and version, for people."""
         return f"{self.package} {self.version}".strip()
 
     def load(self, checked: Callable[[Any, Plugin], T]) -> T:
-        """What stands there, as `checked` returns it.
+        """Load the object and return it as `checked` does.
 
-        Raises whatever loading or `checked` raise, and Hung; ValueError for a name that is none.
+        Raises what loading or `checked` raise, and Hung; ValueError for an invalid name.
         """
         if self.own:
             return checked(self.entry.load(), self)
@@ -110,31 +110,31 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A part that cannot be used, and why in one line."""
+    """A part that cannot be used, with the reason in one line."""
 
     plugin: Plugin
     why: str
 
     def line(self, what: str) -> str:
-        """The sentence for people: the game 'heap' of heap-game 1.0 cannot be used: ..."""
+        """Sentence for people: the game 'heap' of heap-game 1.0 cannot be used: ..."""
         name = self.plugin.name[:MOST_NAME]
         return printable(f"{what} {name!r} of {self.plugin.source} cannot be used: {self.why}")
 
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[Result]):
-    """The parts of one group by name, this project's first, who brings each, and what is broken."""
+    """Parts of one group by name, this project's first; their plugins, and the broken ones."""
 
     parts: dict[str, Result]
     plugins: dict[str, Plugin]
     broken: tuple[Broken, ...]
 
     def unusable(self, name: object) -> Broken | None:
-        """The part of this name that cannot be used, if there is one."""
+        """The broken part of this name, if there is one."""
         return next((one for one in self.broken if one.plugin.name == name), None)
 
     def logged(self, what: str) -> Found[Result]:
-        """The same, after each broken part was logged as `what`."""
+        """Log each broken part as `what`; returns itself."""
         for broken in self.broken:
             log_line(broken.line(what))
         return self
@@ -142,9 +142,9 @@ class Found(Generic[Result]):
     def opened(
         self, name: str, call: Callable[[Result], T], methods: Iterable[str], lacks: str
     ) -> T:
-        """What `call` makes of a part, in bounded time; raises InputError.
+        """Return `call` of a part, within LOAD_S; raises InputError.
 
-        `lacks` begins the complaint about one without all of the `methods`.
+        `lacks` begins the error for a result without all of the `methods`.
         """
 
         def made() -> T:
@@ -157,16 +157,16 @@ class Found(Generic[Result]):
 
 
 def no_entry_points() -> Iterable[metadata.EntryPoint]:
-    """Those of a group in which this project has no parts of its own."""
+    """Return nothing: for groups without parts of this project."""
     return ()
 
 
 class MadeFor(Protocol):
-    """A part that says which version of its interface it was made for."""
+    """A part that states its interface version."""
 
     @property
     def interface(self) -> int:
-        """The version."""
+        """Version of the interface."""
 
 
 Versioned = TypeVar("Versioned", bound=MadeFor)
@@ -175,9 +175,9 @@ Versioned = TypeVar("Versioned", bound=MadeFor)
 def find_versioned(
     group: str, kind: type[Versioned], interface: int, what: str
 ) -> Found[Versioned]:
-    """The parts of a group that are of a kind, and made for this version of its interface.
+    """Find the parts of a group that have this type and interface version.
 
-    `what` they are, for complaints. This project has none of its own in such a group.
+    `what` names them in errors. This project has no parts in such a group.
     """
 
     def checked(part: Any, _plugin: Plugin) -> Versioned:
@@ -198,9 +198,9 @@ def find(
     own: Callable[[], Iterable[metadata.EntryPoint]],
     checked: Callable[[Any, Plugin], Result],
 ) -> Found[Result]:
-    """Load every part of a group. One that cannot be loaded does not stop the others.
+    """Load every part of a group. A failure does not affect the others.
 
-    `checked` returns what was loaded as it is to be used, or raises.
+    `checked` returns the loaded object as it is to be used, or raises.
     """
     parts: dict[str, Result] = {}
     plugins: dict[str, Plugin] = {}
@@ -217,7 +217,7 @@ def find(
 
 
 def log_line(text: str) -> None:
-    """Tell on stderr, or in the log of the program, what cannot be used."""
+    """Log a line; without a handler it goes to stderr."""
     logging.getLogger(OWN).warning("rinkside: %s", text)
 
 
@@ -227,10 +227,10 @@ def log_broken(what: str, name: str, package: str, error: BaseException) -> None
 
 
 def announced(group: str, own: Callable[[], Iterable[metadata.EntryPoint]]) -> Iterator[Plugin]:
-    """Entry points of a group with their packages, this project's first, each once.
+    """Yield the entry points of a group with their packages, this project's first, each once.
 
-    `own` are this project's where it announces none: it is run from a checkout that is not
-    installed, or was installed before there were any.
+    `own` are used if this project announces none: in a checkout that is not installed, or after an
+    old installation.
     """
     entries = {
         (_metadata_text(entry, "name"), entry.name, entry.value): entry
@@ -252,7 +252,7 @@ def _entry_points(group: str) -> Iterable[metadata.EntryPoint]:
 
 
 def _readable_entry_points(group: str) -> Iterator[metadata.EntryPoint]:
-    """Those of every package whose file can be read; a broken one would hide all others."""
+    """Yield the entry points of all readable packages; a broken one would hide all others."""
     for package in metadata.distributions():
         try:
             yield from package.entry_points.select(group=group)
@@ -262,10 +262,10 @@ def _readable_entry_points(group: str) -> Iterator[metadata.EntryPoint]:
 
 
 def _metadata_text(entry: metadata.EntryPoint, what: str) -> str:
-    """What a package's files say of it; empty where they do not."""
+    """A field of a package's metadata; empty if it is missing."""
     try:
         return str(getattr(entry.dist, what, None) or "")
-    except Exception:  # its files are gone, or garbled
+    except Exception:  # the metadata are missing or damaged
         return ""
 
 
@@ -274,10 +274,10 @@ class Failed(InputError):  # noqa: N818 - what happened
 
 
 class Guard:
-    """Calls a part of another package; names what it raises, and switches it off if it hangs."""
+    """Calls a part of another package; converts its exceptions, and disables it if it hangs."""
 
     def __init__(self, plugin: Plugin, call_s: Callable[[], float]) -> None:
-        """`call_s` says the longest time of an answer."""
+        """`call_s` returns the time limit of a call."""
         self._plugin, self._call_s = plugin, call_s
         self._off: Failed | None = None
         self._reported: set[str] = set()
@@ -285,7 +285,7 @@ class Guard:
     def answer(
         self, what: str, answer: Callable[[], T], meant: tuple[type[Exception], ...] = ()
     ) -> T:
-        """What it answers; raises Failed for all that is not `meant` to be raised."""
+        """Return a call's result; raises Failed for all exceptions but those in `meant`."""
         if self._off is not None:
             raise Failed(self._off.message)
         try:
@@ -301,7 +301,7 @@ class Guard:
             raise self.failed(what, error) from error
 
     def failed(self, what: str, error: Exception) -> Failed:
-        """The error that it failed in something; it is logged, the same one once."""
+        """Return the error of a failure; equal ones are logged once."""
         failed = Failed(
             msg(
                 "The part {raw} of the package {raw2} failed in {raw3}: {raw4}.",

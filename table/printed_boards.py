@@ -1,4 +1,4 @@
-"""Boards that can be printed: where their fiducials lie, and what is played on them."""
+"""Printed boards: the places of their fiducials, and their games."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ from table.table_config import Fiducials, Game, Lens, Marker, Setup
 DICTIONARY = "DICT_4X4_50"
 """Default dictionary of `table.table_config.Fiducials`."""
 MARKER_MM, QUIET_MM = 40.0, 7.0
-"""Side of a board's fiducials, and the quiet zone around them: at least one module, a sixth of the
-side.
-"""
+"""Side of a board's fiducials, and their quiet zone: at least one module, a sixth of the side."""
 BESIDE_MM = MARKER_MM + 2 * QUIET_MM
 """Width of the fiducials to the left and right of a board."""
 BORDER_MM, TILES_BORDER_MM = 4.0, 2.5
 USUAL_TARGET = "green"
-"""Colour of the target unless another is chosen; no default colour of a player."""
+"""Default colour of the target; no default colour of a player."""
 
 
 def printed_tables() -> dict[str, tuple[str, DefaultTable]]:
-    """Games whose board can be printed, with their tables, by the name of the sheet.
+    """Games with a printable board and their tables, by the name of the sheet.
 
-    Of several games with one sheet the first counts.
+    The first of several games with one sheet counts.
     """
     found: dict[str, tuple[str, DefaultTable]] = {}
     for game, facts in all_table_facts().items():
@@ -38,7 +36,7 @@ def printed_tables() -> dict[str, tuple[str, DefaultTable]]:
 
 
 def printed_table(sheet: str) -> tuple[str, DefaultTable]:
-    """The game and the table of a sheet; raises InputError for an unknown one."""
+    """Game and table of a sheet; raises InputError for an unknown one."""
     known = printed_tables()
     if sheet not in known:
         raise InputError(
@@ -52,14 +50,14 @@ def printed_table(sheet: str) -> tuple[str, DefaultTable]:
 
 
 def printed_fiducials(usual: DefaultTable) -> Fiducials:
-    """The fiducials on the sheet of a table."""
+    """Fiducials on the sheet of a table."""
     assert usual.sheet is not None, "it is printed"
     markers = corner_markers(*sheet_corners(usual.board(usual.cell_mm)))
     return Fiducials(markers=markers, dictionary=DICTIONARY, z_mm=usual.sheet.z_mm)
 
 
 def printed_setup(usual: DefaultTable, game: Game, lens: Lens) -> Setup:
-    """The table of a printed board before a camera with this lens, as it was drawn."""
+    """Setup of a printed board with nominal dimensions, for a camera with this lens."""
     return Setup(
         camera=lens,
         fiducials=printed_fiducials(usual),
@@ -70,7 +68,7 @@ def printed_setup(usual: DefaultTable, game: Game, lens: Lens) -> Setup:
 
 
 def default_game(game: str, usual: DefaultTable) -> Game:
-    """What is played on a table of a game's usual kind, with its usual pieces and colours."""
+    """Default game entry for a game's table, with its default pieces and colours."""
     return Game(
         name=game,
         colours=usual.colours,
@@ -96,7 +94,7 @@ def sheet_corners(board: Board) -> tuple[Point, Point]:
 
 
 def square_marker(number: int, left_mm: float, top_mm: float, side_mm: float = MARKER_MM) -> Marker:
-    """A fiducial that is read upright; corners clockwise from its top left."""
+    """An upright fiducial; corners clockwise from its top left."""
     right, low = left_mm + side_mm, top_mm - side_mm
     return Marker(
         id=number, corners_mm=((left_mm, top_mm), (right, top_mm), (right, low), (left_mm, low))

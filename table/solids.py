@@ -1,7 +1,7 @@
 """Exact solids of pyramids in the table frame.
 
-A solid is its five vertices: the base corners 0..3, counter-clockwise seen from the tip, and the
-tip, 4.  All faces are flat and the solid is convex.
+A solid is its five vertices: the base corners 0 to 3, counter-clockwise seen from the tip, and the
+tip, 4. All faces are flat and the solid is convex.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Pose = Literal["upright", "lying", "leaning"]
 POSES: tuple[Pose, ...] = ("upright", "lying", "leaning")
 REPEATS_DEG: dict[Pose, float] = {"upright": 90.0, "lying": 360.0, "leaning": 360.0}
-"""Turned by this a piece looks the same again."""
+"""Rotation in degrees after which a piece looks the same."""
 
 TIP = 4
 BASE = (0, 3, 2, 1)
@@ -29,12 +29,12 @@ FACES: tuple[tuple[int, ...], ...] = (BASE, *SIDES)
 EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4), (2, 4), (3, 4))
 
 CONTACT_MM = 0.05
-"""A vertex lower than this over z = 0 counts as touching the board."""
+"""A vertex below this height touches the board."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
-    """A pyramid somewhere in space: `vertices_mm` is (5, 3), table frame."""
+    """A pyramid in space: `vertices_mm` is (5, 3), table frame."""
 
     vertices_mm: Array
 
@@ -65,9 +65,9 @@ class Solid:
 def upright(
     size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0
 ) -> Solid:
-    """A piece on its base, the centre of which is at (x, y, z).
+    """Place a piece on its base, the centre of which is at (x, y, z).
 
-    One base edge looks along the heading.
+    One base edge faces the heading.
     """
     half = size.base_mm / 2
     corners = np.array(
@@ -85,7 +85,7 @@ def upright(
 def lying(
     size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0
 ) -> Solid:
-    """A piece on one face; the tip lies along the heading.
+    """Place a piece on one face; the tip points along the heading.
 
     (x, y, z) is the middle of the base edge that touches.
     """
@@ -98,9 +98,9 @@ def lying(
 
 
 def leaning(size: PieceSize, rotation: Array, base_mm: Array) -> Solid:
-    """A piece at any attitude.
+    """Place a piece at any attitude.
 
-    `rotation` (3, 3) turns the upright piece, `base_mm` (3,) is the centre of its base.
+    `rotation` (3, 3) rotates the upright piece, `base_mm` (3,) is the centre of its base.
     """
     return Solid(
         upright(size, 0.0, 0.0, 0.0).vertices_mm @ np.asarray(rotation, float).T
@@ -109,7 +109,7 @@ def leaning(size: PieceSize, rotation: Array, base_mm: Array) -> Solid:
 
 
 def tipped(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> Solid:
-    """A solid tipped up about a horizontal axis that is square to the heading.
+    """Rotate a solid up about a horizontal axis perpendicular to the heading.
 
     The axis goes through `pivot_mm` (3,).
     """
@@ -128,9 +128,9 @@ def tipped(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> 
 
 
 def on_top(size: PieceSize, below: Solid, heading_deg: float) -> Solid:
-    """A piece standing over the tip of a like piece that stands.
+    """Stack a piece over the tip of an equal upright piece.
 
-    It is lifted by the shell, measured along the axis.
+    It is raised by the shell, measured along the axis.
     """
     x, y, tip_z = below.tip_mm
     return upright(
@@ -159,7 +159,7 @@ def convex_hull(points: Array) -> Array:
 def signed_area(outline: Array) -> float:
     """Area of a polygon (n, 2), in its unit squared.
 
-    Above 0 for counter-clockwise, below for clockwise.
+    Positive for counter-clockwise, negative for clockwise.
     """
     x, y = outline.T
     return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)

@@ -26,19 +26,19 @@ logger = logging.getLogger(__name__)
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
 SMALLEST_GROUND_MM2 = 1000
 MOST_MARKERS = 1000
-"""The greatest number of markers: no ArUco dictionary has more."""
+"""Most markers: no ArUco dictionary has more."""
 Parameter = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 Row = tuple[Parameter, Parameter, Parameter]
 Orientation = Literal["sensor", "upright"]
-"""Which way up a camera's pictures are read: as the sensor wrote them, or turned as the file's
-rotation flag says.
+"""Orientation of a camera's pictures: as the sensor wrote them, or turned by the file's rotation
+flag.
 """
 Square = tuple[tuple[Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)], ...], ...]
 """A square matrix, row by row."""
 
 
 def rows_of(matrix: Array) -> Square:
-    """An array (n, n) as it is written."""
+    """Convert an array (n, n) to the form that is written."""
     return tuple(tuple(row) for row in matrix.tolist())
 
 
@@ -47,9 +47,9 @@ class Lens(
 ):
     """A camera's optics, for the full-size picture.
 
-    `model` says what `distortion` means, in OpenCV's words: `pinhole` (k1, k2, p1, p2, k3 ...), or
-    `fisheye`, whose distance from the middle grows with the angle (k1 to k4).  `covariance` (p, p)
-    is that of the first p of fx, fy, cx, cy and distortion; without it they are taken as exact.
+    `model` determines `distortion`, in OpenCV's terms. `pinhole` has k1, k2, p1, p2, k3 ...;
+    `fisheye` has k1 to k4, and its radius grows with the angle. `covariance` (p, p) is that of the
+    first p of fx, fy, cx, cy and distortion; without it they are exact.
     """
 
     width: Annotated[int, msgspec.Meta(ge=64, le=20000)]
@@ -59,17 +59,13 @@ class Lens(
     model: Literal["pinhole", "fisheye"] = "pinhole"
     covariance: Square = ()
     first_estimate: bool = False
-    """Estimated from one photograph of the table, or from what the camera's maker states; a
-    calibration of the lens is better.
+    """True if estimated from one photograph of the table, or from the maker's data; a lens
+    calibration is better.
     """
     focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
-    """Focus of the lens when it was calibrated, in dioptres (one over metres), if the camera
-    reports it.
-    """
+    """Focus during the calibration in dioptres (1/m), if the camera reports it."""
     orientation: Orientation = "sensor"
-    """Orientation of the pictures that the lens was calibrated from; all others are read the same
-    way.
-    """
+    """Orientation of the calibration pictures; all others are read in the same one."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,19 +78,19 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     corners_mm: tuple[Point, Point, Point, Point]
 
     def around_mm(self, times: float) -> Array:
-        """Corners (4, 2) of a square about the same middle, so many times as large."""
+        """Corners (4, 2) of a square about the same middle, scaled by `times`."""
         corners = np.array(self.corners_mm)
         middle = corners.mean(axis=0)
         return np.asarray(middle + times * (corners - middle))
 
 
 class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Fiducials, all in one plane, `z_mm` above where pieces stand.
+    """Fiducials, all in one plane, `z_mm` above the plane of the pieces.
 
-    Below 0: the board is thicker than the card.
+    Negative if the board is thicker than the card.
 
-    `covariance` (3 n, 3 n) is that of the n markers' places: x and y of the middle in mm, heading
-    in rad, of each in turn; without it they are taken as exact.
+    `covariance` (3 n, 3 n) is that of the markers' places, each x and y of the middle in mm and
+    heading in rad. Without it they are exact.
     """
 
     markers: Annotated[tuple[Marker, ...], msgspec.Meta(min_length=1, max_length=MOST_MARKERS)]
@@ -113,7 +109,7 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What may lie on this table.
 
-    The players' colours, the sizes in play, the target's colour where the game has one.
+    The players' colours, the sizes in play, and the target's colour if the game has one.
     """
 
     name: Word
@@ -130,8 +126,7 @@ Level = Annotated[float, msgspec.Meta(gt=0, le=4)]
 class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A colour as it looks on this table, in its light.
 
-    `light` is the light that its plastic reflects, (red, green, blue), linear, relative to white
-    paper.
+    `light` is the linear reflectance of its plastic, (red, green, blue), relative to white paper.
     """
 
     colour: str
@@ -141,9 +136,9 @@ class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class DiceCorner(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Where a six-sided die is rolled, and how large the die is.
+    """Area where a six-sided die is rolled, and the size of the die.
 
-    `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of the fiducials where it is not told.
+    `outline_mm` (n, 2) lies on a surface `z_mm` above z = 0; by default that of the fiducials.
     """
 
     outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3, max_length=MOST_CORNERS)]
@@ -156,7 +151,7 @@ class CoverDice(
 ):
     """Six-sided dice that lie on the board as cover.
 
-    Whatever is on their faces; `edge_mm` is the edge of each.
+    Their faces do not matter; `edge_mm` is the edge of each.
     """
 
     edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
@@ -167,8 +162,8 @@ class TableFields(
 ):
     """The fields of a `table.json` beside its format.
 
-    This is the only list of its fields: reading, writing, messages and the test of docs/FORMATS.md
-    use it.
+    This is the only list of its fields, for reading, writing, messages and the test of
+    docs/FORMATS.md.
     """
 
     camera: Lens
@@ -185,7 +180,7 @@ class _Header(msgspec.Struct, frozen=True):
 
 
 class Setup(TableFields, frozen=True, kw_only=True):
-    """A table, read and checked, with the sizes of its pieces."""
+    """A checked table, with the sizes of its pieces."""
 
     pieces: PieceSet
 
@@ -196,7 +191,7 @@ class Setup(TableFields, frozen=True, kw_only=True):
 
     @property
     def colours(self) -> tuple[str, ...]:
-        """Colours that pieces on this table may have, the target's included."""
+        """Colours that pieces on this table may have, including the target's."""
         return self.game.colours + ((self.game.target,) if self.game.target else ())
 
     def outline_mm(self) -> Array:
@@ -210,9 +205,9 @@ def load_table(path: Path) -> Setup:
 
 
 def parse_table(raw: object, where: str = "table.json", beside: Path | None = None) -> Setup:
-    """Check a table that was read already.
+    """Check the document of a table.
 
-    `beside` is the folder for piece sets of the user's own.
+    `beside` is the folder of custom piece sets.
     """
     if isinstance(raw, dict):
         _check_words(raw, where)
@@ -249,7 +244,7 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
 def save_table(setup: Setup, path: Path) -> None:
     """Write a `table.json`, whole or not at all.
 
-    Raises InputError rather than write one that could not be read back.
+    Raises InputError for a table that could not be read back.
     """
     document = table_document(setup)
     parse_table(document, path.name, beside=path.parent)
@@ -258,7 +253,7 @@ def save_table(setup: Setup, path: Path) -> None:
 
 
 def table_document(setup: Setup) -> JsonObject:
-    """A table as plain data, which `parse_table` reads back."""
+    """Convert a table to plain data, which `parse_table` reads back."""
     document: JsonObject = msgspec.to_builtins(TableFields(**_fields(setup)))
     return {"format": FORMAT} | document
 
@@ -268,7 +263,7 @@ def _fields(table: TableFields) -> JsonObject:
 
 
 def _other_format(written: object, where: str) -> Message:
-    """What is wrong with a file of this format: of another kind, or of another version."""
+    """Describe a wrong format: another kind, or another version."""
     kind = written.partition("/")[0] if isinstance(written, str) else ""
     if kind == "rinkside-sheet":
         return msg(
@@ -291,7 +286,7 @@ def _other_format(written: object, where: str) -> Message:
 
 
 def _check_words(raw: JsonObject, where: str) -> None:
-    """Check the text fields that determine the rest.
+    """Check the text fields that determine the others.
 
     They are checked first, so that messages can list the choices.
     """
@@ -366,7 +361,7 @@ def _check_lens(lens: Lens, where: str) -> None:
 
 
 def _check_covariance(rows: Square, place: str) -> None:
-    """A covariance is square, symmetric and has no negative variance in any direction."""
+    """Check that a covariance is square, symmetric and positive semidefinite."""
     size = len(rows)
     if any(len(row) != size for row in rows):
         raise InputError(
@@ -433,7 +428,7 @@ def _check_fiducials(fiducials: Fiducials, where: str) -> None:
 
 
 def _check_apart(fiducials: Fiducials, where: str) -> None:
-    """Every marker has an id and a place of its own."""
+    """Check that every marker has its own id and place."""
     ids = [marker.id for marker in fiducials.markers]
     middles = np.array([marker.corners_mm for marker in fiducials.markers]).mean(axis=1)
     sides_mm = np.array(

@@ -1,4 +1,4 @@
-"""`table.json` of a table in use, and the one place that replaces such a file."""
+"""The `table.json` of a table in use, and the only function that replaces such a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from table.table_config import Setup, save_table
 
 
 def replace_table(setup: Setup, path: Path) -> Path | None:
-    """Write a table where another may be; the old one is kept beside it, and its path returned.
+    """Write a table; an existing one is copied beside it, and the copy's path returned.
 
     Raises InputError; the file is then unchanged.
     """
@@ -22,23 +22,23 @@ def replace_table(setup: Setup, path: Path) -> Path | None:
 class TableFile:
     """A table and its file.
 
-    While a table is set up or played on nothing else writes the file. All methods are thread-safe.
+    During set-up and play nothing else writes the file. All methods are thread-safe.
     """
 
     def __init__(self, path: Path, setup: Setup) -> None:
-        """`setup` is the table as it is now; the file may differ by house rules of one game."""
+        """`setup` is the current table; the file may differ by house rules of one game."""
         self.path = path
         self._lock = threading.Lock()
         self._setup = setup
 
     @property
     def setup(self) -> Setup:
-        """The table as it is now."""
+        """The current table."""
         with self._lock:
             return self._setup
 
     def replace(self, setup: Setup) -> None:
-        """Write another table over it, and use that from now on; as `replace_table`."""
+        """Write another table to the file and use it from now on; as `replace_table`."""
         with self._lock:
             replace_table(setup, self.path)
             self._setup = setup

@@ -1,6 +1,6 @@
-"""Checks of text from outside.
+"""Check text from outside.
 
-It is refused where it is no valid Unicode, and made harmless where it goes to a terminal.
+Invalid Unicode is refused, and control characters are removed for terminals.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from table.errors import InputError
 from table.messages import msg
 
 SHOWN = 40
-"""Greatest number of characters quoted of a refused text."""
+"""Most characters quoted of a refused text."""
 
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_CONTROLS}\t\n]")
@@ -49,7 +49,7 @@ def check_unicode(value: object, where: str) -> None:
 
 
 def printable(text: str, keep_lines: bool = False) -> str:
-    """`text` with everything that would steer a terminal replaced by spaces.
+    """Replace everything in `text` that would control a terminal by spaces.
 
     That is C0, C1, ESC and changes of direction. Line ends and tabs become spaces too unless
     `keep_lines`.
