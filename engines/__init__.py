@@ -21,11 +21,11 @@ package itself.
 
 
 def usable_games(found: FoundGames) -> tuple[dict[str, Game], tuple[Broken, ...]]:
-    """The games among those that were found, those of other packages contained; and the others.
+    """Split found games into usable ones and broken ones; games of other packages are contained.
 
-    One that is no game, or is made for another interface, is left out.
+    A game that lacks the interface, or is made for another version, is broken.
     """
-    from engines.contained import contained  # it imports what games are made of
+    from engines.contained import contained  # imports the games' own modules
 
     games, broken = dict[str, Game](), list[Broken]()
     for name, game in found.games.items():
@@ -47,7 +47,7 @@ def _usable() -> tuple[dict[str, Game], tuple[Broken, ...]]:
 
 
 def unusable_games() -> tuple[Broken, ...]:
-    """Installed games that cannot be used, each with the reason."""
+    """Installed games that cannot be used, with reasons."""
     return (*found_games().broken, *_usable()[1])
 
 
@@ -60,6 +60,6 @@ if not TYPE_CHECKING:
 
 
 def facts_of(name: str) -> GameFacts:
-    """What the game of a name states beside its rules; defaults for one that is not installed."""
+    """Facts of a game beside its rules; defaults if it is not installed."""
     game = _usable()[0].get(name)
     return plain_facts(name) if game is None else facts(game)

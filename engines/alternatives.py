@@ -1,6 +1,6 @@
-"""Alternatives to a verdict, offered to people who appeal.
+"""Alternatives to a verdict, offered on an appeal.
 
-The nearest come first, and only legal ones are offered.
+Only legal ones are offered, the nearest first.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def choices_near(
     state: Any,
     moves: Sequence[str],
 ) -> tuple[Choice, ...]:
-    """The moves played or tried in `state`, with the last replaced by each legal move `near` it.
+    """Return the moves played or tried, with the last replaced by each legal move `near` it.
 
     `near` gives pairs of a sentence for people and a move, nearest first.
     """

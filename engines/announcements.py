@@ -1,4 +1,4 @@
-"""Strict parsing of what people announce: facts that the camera cannot see."""
+"""Strict parsing of announcements: facts that the camera cannot see."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_heard(heard: Mapping[str, Any], *forms: type[T]) -> T:
 
 
 def check_player(player: str, players: Sequence[str]) -> None:
-    """Raise InputError where somebody speaks who does not play."""
+    """Raise InputError if the speaker is not a player."""
     if player not in players:
         raise InputError(
             msg(

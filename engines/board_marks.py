@@ -1,9 +1,7 @@
-"""What a game draws on its board: what may be done now, and what was done.
+"""Marks of a game on its board: what is possible now, and what was done.
 
-Plain data, so that whoever draws needs no rules.
-
-Cells go by their names: squares, spaces and places by file and row (`b4`), cells of a hexagon by
-column and row (`E5`).
+They are plain data, so that drawing needs no rules. Cells have names: squares, spaces and places by
+file and row (`b4`), cells of a hexagon by column and row (`E5`).
 """
 
 from __future__ import annotations
@@ -48,6 +46,6 @@ class Option(msgspec.Struct, frozen=True, rename={"label": "said"}):
 
 
 def mark(kind: Kind, cells: Iterable[object], sure: bool = True) -> tuple[Mark, ...]:
-    """One mark on these cells, or no mark if there are no cells."""
+    """Return one mark on these cells, or no mark without cells."""
     named = tuple(map(str, cells))
     return (Mark(kind, named, sure),) if named else ()

@@ -1,7 +1,7 @@
-"""Computer players: what a game offers that has one, and how strong it can be asked to play.
+"""Computer players: a game's interface for them, and their strengths.
 
-A computer player never touches the table. It says what it wants to do, people carry it out, and the
-referee rules on that as on anybody's move. Clock and chance are handed in.
+A computer player never touches the table. It states what it wants to do, people carry it out, and
+the referee rules on that as on any move. Clock and randomness are passed in.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from table.messages import Message
 Strength = Literal["beginner", "club", "strong"]
 STRENGTHS: tuple[Strength, ...] = get_args(Strength)
 OutOfTime = Callable[[], bool]
-"""Whether the time to think is over; asked every few positions."""
+"""True once the time to think is over; called every few positions."""
 
 
 def never() -> bool:
-    """There is no clock: the player thinks until its own budget is spent, alike everywhere."""
+    """Return False: without a clock, only the player's own budget limits its thinking."""
     return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputerPlayer:
-    """How a computer plays a game.
+    """Functions of a game's computer player.
 
-    `asked` are those who choose something now; nobody while dice decide or the game is over.
-    `choose` gives a legal move of one of them, and looks at no vote of others that is not shown
-    yet: the same state, strength and chance give the same move while time is not over. `wants` says
-    a move in a sentence. `announced` is what is told to the referee for a move that is only said,
-    as `hear` takes it; None for one that somebody has to make on the table.
+    `asked` are the players who choose something now; none while dice decide or the game is over.
+    `choose` returns a legal move of one of them. It ignores hidden votes of others, and is
+    deterministic for a state, strength and `chance` unless time runs out. `wants` describes a move
+    in a sentence. `announced` is the input for `hear` of a move that is only said; None for a move
+    on the table.
     """
 
     asked: Callable[[Any], tuple[str, ...]]

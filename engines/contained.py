@@ -1,14 +1,14 @@
-"""A game of another package in its place: whatever it does, the session stays whole.
+"""Contain a game of another package, so that no failure of it damages the session.
 
-`contained` wraps such a game. What the interface allows a game to raise passes through. Anything
-else that it raises or returns, and an answer that does not come in time, is a fault: it is named in
-one line with the game, its package and the function. Then
+`contained` wraps such a game. Exceptions that the interface allows pass through. Any other
+exception, a wrong result and a missing answer are faults. A fault is reported in one line with the
+game, its package and the function. Then
 
 - a table is not judged (`CannotSee`), and an input is not taken (`Waiting`);
 - a move is not played (`Failed`), so that nothing is written to the log;
 - what is only shown, drawn or counted is left out.
 
-After an answer that did not come the game is switched off for the rest of the process.
+After a missing answer the game is disabled for the rest of the process.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ from table.table_config import Setup
 CODE = "game.failed"
 """The code of verdicts on tables and inputs that a game failed to judge."""
 MOST_TEXT = 4000
-"""Greatest number of characters of a message, a move or a state of a game."""
+"""Most characters of a message, a move or a state of a game."""
 MOST_MOVES = 200
-"""Greatest number of moves, choices or differences in one verdict."""
+"""Most moves, choices or differences in one verdict."""
 MOST_BYTES = 256 << 10
-"""Greatest size of evidence, of a document of a state and of marks, as JSON."""
+"""Most bytes of evidence, of a state's document and of marks, as JSON."""
 MEANT = (InputError, IllegalMove)
-"""What the functions of a game may raise."""
+"""Exceptions that a game's functions may raise."""
 
 T = TypeVar("T")
 Facts = TypeVar("Facts", GameFacts, Presentation, Statistics)
 
 
 class ContainedGame:
-    """A game of another package; offers what `engines.game.Game` says, and never more harm.
+    """A game of another package with the interface `engines.game.Game`, contained.
 
-    Attributes of the game that are not part of the interface are its own.
+    Attributes of the game outside the interface are passed through.
     """
 
     def __init__(self, game: Game, plugin: Plugin) -> None:
@@ -74,14 +74,14 @@ class ContainedGame:
     # --- faults ---
 
     def answer(self, what: str, answer: Callable[[], T]) -> T:
-        """What the game answers; raises what it may raise, and Failed for all else."""
+        """Return a call's result; raises what it may raise, and Failed for all else."""
         return self._guard.answer(what, answer, MEANT)
 
     def _required_answer(self, what: str, function: Callable[..., T], *given: Any) -> T:
         return self.answer(what, lambda: function(*given))
 
     def answer_or(self, what: str, answer: Callable[[], T], otherwise: T) -> T:
-        """What the game answers; the other thing where it fails, which is logged."""
+        """Return a call's result, or `otherwise` if it fails; the failure is logged."""
         try:
             return self.answer(what, answer)
         except MEANT as error:
@@ -123,7 +123,7 @@ class ContainedGame:
         return self._required_answer("resign", self._game.resign, state, player)
 
     def outcome(self, state: Any) -> Any:
-        """As the game says; None, as while it runs, where it cannot."""
+        """Outcome of the game; None while it runs, and if it fails."""
 
         def ended() -> Any:
             outcome = self._game.outcome(state)
@@ -140,7 +140,7 @@ class ContainedGame:
         )
 
     def shown_state(self, state: Any) -> GameDocument:
-        """As `engines.game.shown_state`; of a game that fails only what is known without it."""
+        """As `engines.game.shown_state`; if the game fails, only what is known without it."""
         shown = getattr(self._game, "shown_state", self._game.state_document)
         failed: GameDocument = {
             "next": None,
@@ -167,7 +167,7 @@ class ContainedGame:
     def judge(
         self, state: Any, seen: Observation, before: Observation | None, board: Board, /
     ) -> Verdict:
-        """As the game judges, once it is certain that what it accepts can be played and shown."""
+        """Judge by the game, and check that the moves it accepts can be played and shown."""
         judged = partial(self._game.judge, state, seen, before, board)
         try:
             return self.answer("judge", lambda: self._check_verdict(state, judged()))
@@ -191,7 +191,7 @@ class ContainedGame:
         )
 
     def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
-        """As the game says; everybody where it cannot, so that no vote is shown."""
+        """Hidden voters of the game; all players if it fails, so that no vote is shown."""
         return self.answer_or(
             "hidden_voters", lambda: tuple(self._game.hidden_voters(state)), tuple(state.players)
         )
@@ -218,7 +218,7 @@ class ContainedGame:
         )
 
     def computed(self, name: str, found: Any) -> Any:
-        """What a function of a computer player gave, of the type and size that it should have.
+        """Check the result of a computer player's function: its type and size.
 
         Raises TypeError.
         """
@@ -235,9 +235,9 @@ class ContainedGame:
             raise TypeError(f"expected a move ({error})") from error
 
     def _check_verdict(self, state: Any, verdict: Verdict) -> Verdict:
-        """The verdict, if it is one, of a size that a log takes, and its moves can be played.
+        """Check a verdict: its type and size, and that its moves can be played.
 
-        Raises ValueError; what the rules raise on its moves is raised as that.
+        Raises ValueError; exceptions of the rules are re-raised.
         """
         if not isinstance(verdict, Verdict):
             raise ValueError(f"expected a verdict, got {type(verdict).__name__}")
@@ -273,7 +273,7 @@ class ContainedGame:
 
 
 def contained(game: Game, plugin: Plugin) -> Game:
-    """A game as the house uses it: this project's own as it is, others contained."""
+    """Return this project's games unchanged, and others contained."""
     return game if plugin.own else ContainedGame(game, plugin)
 
 
@@ -292,18 +292,18 @@ FACTS_GIVE: Mapping[str, tuple[type, ...]] = {
     "comparable": (str,),
     "in_words": (str,),
 }
-"""What the functions among the facts return, or what is in the tuples that they return."""
+"""Types that the functions among the facts return, or the types in the tuples that they return."""
 COMPUTER_GIVES: Mapping[str, tuple[type, ...]] = {
     "asked": (tuple,),
     "wants": (Message,),
     "announced": (Mapping, type(None)),
 }
-"""What the functions of a computer player return."""
+"""Types that the functions of a computer player return."""
 SEVERAL = ("marks", "declarations", "throws", "hits")
 
 
 def _contained_facts(facts: GameFacts, game: ContainedGame) -> GameFacts:
-    """The facts of a game; functions among them that fail answer as the default ones do."""
+    """Contain a game's facts; functions that fail give the results of the default ones."""
     usual = GameFacts(title=facts.title)
     return replace(
         _contained_functions(facts, usual, game),
@@ -314,7 +314,7 @@ def _contained_facts(facts: GameFacts, game: ContainedGame) -> GameFacts:
 
 
 def _contained_player(player: ComputerPlayer | None, game: ContainedGame) -> ComputerPlayer | None:
-    """A computer player whose functions raise Failed for all that goes wrong in them."""
+    """Wrap a computer player's functions so that all failures raise Failed."""
     if player is None:
         return None
 
@@ -327,7 +327,7 @@ def _contained_player(player: ComputerPlayer | None, game: ContainedGame) -> Com
 
 
 def _contained_functions(facts: Facts, usual: Facts, game: ContainedGame) -> Facts:
-    """A group of facts with each of its functions contained; `usual` has those used instead."""
+    """Contain each function of a group of facts; `usual` has the fallbacks."""
     functions: dict[str, Callable[..., Any]] = {
         field.name: _contained_function(
             getattr(facts, field.name), getattr(usual, field.name), game, field.name
@@ -354,7 +354,7 @@ def _contained_function(
 
 
 def _checked_fact(name: str, found: Any) -> Any:
-    """What a function among the facts returned, of the type that it should have."""
+    """Check the type of what a function among the facts returned."""
     several = tuple(found) if name in SEVERAL else (found,)
     for one in several:
         if not isinstance(one, FACTS_GIVE[name]):
@@ -374,9 +374,9 @@ def _check_short_text(what: str, text: object) -> None:
 
 
 def _small(what: str, document: object) -> bytes:
-    """A document as JSON.
+    """Convert a document to JSON.
 
-    Raises ValueError for what JSON cannot say, or is larger than anything a game has to say.
+    Raises ValueError if JSON has no form for it, or it is too large.
     """
     try:
         written = msgspec.json.encode(document, enc_hook=_as_json)
@@ -388,7 +388,7 @@ def _small(what: str, document: object) -> bytes:
 
 
 def _as_json(value: object) -> object:
-    """What JSON has in place of a value that is nearly plain: a message, a number of NumPy."""
+    """Convert a nearly plain value for JSON: a message, a NumPy number."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, np.generic | np.ndarray):
@@ -397,7 +397,7 @@ def _as_json(value: object) -> object:
 
 
 def _plain(what: str, value: T, kind: Any) -> T:
-    """A value whose parts, down to the last, have the types that they should have."""
+    """Check that all parts of a value have the right types, recursively."""
     msgspec.json.decode(_small(what, value), type=kind)
     return value
 
@@ -415,7 +415,7 @@ def _check_moves(moves: Sequence[str]) -> None:
 
 
 def _checked_tuple(kind: type[T], found: Iterable[T]) -> tuple[T, ...]:
-    """What a game lists, each of a kind; raises ValueError."""
+    """Check a tuple of items of one type; raises ValueError."""
     listed = tuple(islice(found, MOST_MOVES + 1))
     if len(listed) > MOST_MOVES or not all(isinstance(one, kind) for one in listed):
         raise ValueError(f"expected at most {MOST_MOVES} of {kind.__name__}, got {found!r:.60}")

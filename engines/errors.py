@@ -13,7 +13,7 @@ class Violation:
     """Why a move is illegal: a stable `code`, the `clause` it breaks, and a sentence.
 
     `clause` is a section of the printed rules, or a ruling. `meant` lists the moves, in notation,
-    that it may stand for, where ambiguity is all that is wrong with it.
+    that an ambiguous move may stand for.
     """
 
     code: str
@@ -22,7 +22,7 @@ class Violation:
     meant: tuple[str, ...] = ()
 
     def error(self, tried: object) -> IllegalMove:
-        """The exception that `play` raises for a move with this violation."""
+        """Return the exception that `play` raises for a move with this violation."""
         return AmbiguousMove(self, tried) if self.meant else IllegalMove(self, tried)
 
     @property

@@ -1,7 +1,7 @@
-"""Who begins a game: what the printed rules say of it, and the roll before the first move.
+"""Who begins a game: the printed rules on it, and the roll before the first move.
 
-In a roll everybody rolls one die; the highest begins, and those who tie for it roll again.  Turns
-go on clockwise from there: only who is first changes, never the order.
+In a roll every player rolls one die. The highest begins, and those who tie for it roll again. Turns
+go clockwise from there: the first player changes, not the order.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ SIX = 6
 
 
 def printed(game: str) -> Printed:
-    """What the rules of a game say of who begins."""
+    """What the rules of a game say about who begins."""
     return facts_of(game).first_player
 
 
 def turn_order(players: Sequence[str], first: str) -> tuple[str, ...]:
-    """Players clockwise from the one who is first; as they are named for an empty name."""
+    """Players clockwise from the first one; as named for an empty name."""
     at = players.index(first) if first else 0
     return (*players[at:], *players[:at])
 
@@ -94,18 +94,18 @@ _NOTATION: Notation[BeginMove] = Notation(
 
 
 def is_first_player_move(move: str) -> bool:
-    """Is a move, in notation, about who begins?"""
+    """True if a move, in notation, is about who begins."""
     return move.split()[:1] in (["begin-roll"], ["begin-with"])
 
 
 def named_first_player(move: str) -> str | None:
-    """The player who a move, in notation, says begins; None for any other move."""
+    """First player set by a move, in notation; None for any other move."""
     found = re.fullmatch(r"begin-with (\w+)", move.strip())
     return found[1] if found else None
 
 
 Round = tuple[tuple[str, int | None], ...]
-"""What everybody who rolls shows, clockwise; None for who is yet to roll."""
+"""Rolls of the round's players, clockwise; None for one who has not rolled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +119,21 @@ class Rolling:
     rounds: tuple[Round, ...]
     rulings: tuple[tuple[str, str], ...] = ()
     resigned: tuple[str, ...] = ()
-    """Who rolls no more, and does not begin."""
+    """Players who roll no more, and do not begin."""
 
     @property
     def due(self) -> tuple[str, ...]:
-        """Who is yet to roll, clockwise; somebody always is."""
+        """Players who have not rolled, clockwise; there is at least one."""
         return tuple(player for player, pips in self.rounds[-1] if pips is None)
 
     @property
     def next(self) -> None:
-        """Nobody chooses while dice are rolled."""
+        """None: nobody chooses during a roll."""
         return
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Nobody has any."""
+        """Empty: nobody has points."""
         return (0,) * len(self.players)
 
     def with_roll(self, player: str, pips: int) -> Rolling:
@@ -193,7 +193,7 @@ def _read_roll(text: str) -> tuple[str, int | None]:
 
 
 def _highest(rolls: Round) -> tuple[str, ...]:
-    """Who rolled the highest number of a round that is over."""
+    """Players with the highest roll of a completed round."""
     most = max(pips for _, pips in rolls if pips is not None)
     return tuple(player for player, pips in rolls if pips == most)
 
@@ -207,15 +207,15 @@ class DieSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class RolledFirst:
-    """A game before which who begins is rolled for.
+    """A game with a roll for the first player before it.
 
-    Its states are `Rolling`, then the game's own, in which that player is first.  It offers what
-    `Game` asks for; after the roll it passes everything on to that game.
+    Its states are `Rolling`, then the game's own, with that player first. It has the interface
+    `Game`; after the roll it delegates to that game.
     """
 
     game: Game
     board: Board | None = None
-    """The one that `set_up` is given."""
+    """The board of `set_up`."""
 
     @property
     def NAME(self) -> str:  # noqa: N802 - as in `Rules`
@@ -229,7 +229,7 @@ class RolledFirst:
 
     @property
     def FACTS(self) -> GameFacts:  # noqa: N802
-        """What the house knows of the game beside its rules."""
+        """Facts of the game beside its rules."""
         return facts(self.game)
 
     @property

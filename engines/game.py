@@ -28,105 +28,104 @@ from table.plugins import MOST_NAME
 from table.table_config import Setup
 
 INTERFACE = 1
-"""Version of this interface; a game that was made for another one is not used."""
+"""Version of this interface; games made for another one are not used."""
 
 
 class Rules(Protocol):
-    """What every game offers: its states, its moves and its rules.
+    """Interface of every game: its states, its moves and its rules.
 
-    States and moves are the game's own, frozen; both print in a notation that `State.parse` and
-    `parse_move` read back.  Every state has `players`, colours in turn order, their `scores`, and
-    `next`, the player who chooses what happens next (None: dice, everybody at once, who fires, or
-    nobody any more).
+    States and moves are the game's own, frozen. Both print in a notation that `State.parse` and
+    `parse_move` read back. Every state has `players`, colours in turn order, their `scores`, and
+    `next`, the player who chooses next. `next` is None if dice decide, all players or none act, or
+    shooters act.
     """
 
     @property
     def NAME(self) -> str:  # noqa: N802 - a constant of the module
-        """As tables and command lines name the game."""
+        """Name of the game in tables and command lines."""
 
     @property
     def RULINGS(self) -> tuple[HouseRule, ...]:  # noqa: N802
-        """Its options."""
+        """House rules of the game."""
 
     @property
     def State(self) -> Any:  # noqa: N802
-        """Its type of state, with `parse`."""
+        """Type of its states, with `parse`."""
 
     def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Any:
-        """The state before the first move.
+        """Return the state before the first move.
 
-        Raises InputError for players or rulings that will not do.
+        Raises InputError for players or rulings that are not allowed.
         """
 
     def parse_move(self, text: str) -> Any:
-        """A move from its notation; raises InvalidNotation."""
+        """Parse a move; raises InvalidNotation."""
 
     def legal_moves(self, state: Any) -> Any:
-        """A collection: iterates, counts, answers `in` and prints."""
+        """Return the legal moves: a collection that iterates, counts, answers `in` and prints."""
 
     def violation(self, state: Any, move: Any) -> Violation | None:
-        """The rule that forbids a move, and what would be allowed.
+        """Return the rule that forbids a move, and what would be allowed.
 
-        None where it is legal, exactly where `move in legal_moves(state)`.
+        None if the move is legal, exactly when `move in legal_moves(state)`.
         """
 
     def play(self, state: Any, move: Any) -> Any:
-        """The state after a move.
+        """Return the state after a move.
 
-        Raises IllegalMove, and AmbiguousMove for one that may mean several.
+        Raises IllegalMove, and AmbiguousMove for one with several meanings.
         """
 
     def resign(self, state: Any, player: str) -> Any:
-        """The state without a player who gave the game up, while at least two others have not.
+        """Return the state after a player resigned, while at least two others remain.
 
-        Turns and votes pass over that one; their pieces stay where they are.  Raises InputError
-        where it cannot be done now.
+        Turns and votes skip that player; the pieces stay. Raises InputError if it is impossible
+        now.
         """
 
     def outcome(self, state: Any) -> Any:
-        """None while the game runs, then something that prints as a sentence."""
+        """Return None while the game runs, then an object that prints as a sentence."""
 
     def state_document(self, state: Any) -> GameDocument:
-        """The state as plain data, with keys of the game's own beside those of all games."""
+        """Return the state as plain data: the keys of all games, and the game's own."""
 
     def options(self, state: Any) -> tuple[Option, ...]:
-        """What may be done now or comes next, in words and on the board.
+        """Return what is possible now or comes next, in words and on the board.
 
-        Nothing once the game is over.  It tells no secret.
+        Empty once the game is over. It reveals no secret.
         """
 
     def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
-        """What a move does on the board, from the state before it.
+        """Return the marks of a move on the board, from the state before it.
 
-        A move that is not legal is drawn as far as it can be.
+        An illegal move is drawn as far as possible.
         """
 
 
 class Game(Rules, Protocol):
-    """A game that can be refereed from what a camera saw.
+    """A game that can be refereed by camera.
 
-    Beside what stands here it may offer `shown_state(state)`: the `state_document` with its
-    sentences as messages (`table.messages`), which pages write in their language; see the function
-    of that name below.
+    It may also offer `shown_state(state)`: the `state_document` with its sentences as messages
+    (`table.messages`), which pages translate. See the function of that name below.
     """
 
     def set_up(
         self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
     ) -> Any:
-        """The state before the first move on this board; None is the usual one.
+        """Return the state before the first move on this board; None is the default one.
 
-        Raises InputError for what the game is not played on.
+        Raises InputError for a board that the game is not played on.
         """
 
     def judge(
         self, state: Any, seen: Observation, before: Observation | None, board: Board, /
     ) -> Verdict:
-        """A verdict on a settled table.
+        """Judge a settled table.
 
-        `before` is the table that the last accepted verdict rested on, `board` where its spaces
-        are.  `before` is None before the first verdict of a game: then a game that begins from a
-        set-up accepts that, with no moves, or waits for it and says what is missing.  It is None
-        too when the program has just begun to look at a game that is under way.
+        `before` is the table of the last accepted verdict, `board` defines the spaces. `before` is
+        None before a game's first verdict. Then a game that begins from a set-up accepts the set-up
+        without moves, or waits and says what is missing. It is also None after a restart during a
+        game.
         """
 
     def hear(self, state: Any, heard: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
@@ -142,37 +141,36 @@ class Game(Rules, Protocol):
     def judge_answer(
         self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
     ) -> Accepted:
-        """What people decided about a question.
+        """Return the verdict of people's answer to a question.
 
-        `answer` is the label of a choice, or readings in mm by what was measured.  Raises
-        InvalidNotation where no choice agrees, AmbiguousMove where several do.
+        `answer` is the label of a choice, or readings in mm by what was measured. Raises
+        InvalidNotation if no choice agrees, AmbiguousMove if several do.
         """
 
     def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
-        """Players who have cast a vote that is not revealed yet, in turn order."""
+        """Players who have cast a vote that is still hidden, in turn order."""
 
     def secret_voter(self, spoken: Any, /) -> str | None:
-        """The player whose secret vote `spoken` casts.
+        """Return the player whose secret vote `spoken` casts.
 
-        It is a move, or a document that `hear` takes, also one that it would refuse.  None for all
-        that is public.  Nobody else may cast, change or see that vote before it is
-        revealed.
+        `spoken` is a move, or an input of `hear`, even one that it would refuse. None for public
+        ones. Nobody else may cast, change or see that vote before it is revealed.
         """
 
     def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
-        """What else may have happened where `moves` were ruled in a state, played or tried.
+        """Return alternatives to `moves`, which were ruled on in a state, played or tried.
 
-        All of it is legal; the nearest comes first.
+        All are legal; the nearest comes first.
         """
 
     def measurement(self, state: Any, seen: Observation) -> MeasurementDocument:
-        """What the game measures on a table: `gaps` and `call` of `rinkside-observation/1`.
+        """Return the measurements on a table: `gaps` and `call` of `rinkside-observation/1`.
 
-        It is kept with the observation; empty where nothing is measured.
+        They are stored with the observation; empty if nothing is measured.
         """
 
 
-# ---- what is not a rule, each group with defaults
+# ---- facts that are not rules, each group with defaults
 
 How = Literal["hand", "lot", "roll"]
 """By hand: people say who begins, the first named where they do not.  By lot: the referee draws.
@@ -183,9 +181,9 @@ ALL_WAYS: tuple[How, ...] = get_args(How)
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What the rules of a game say of who begins.
+    """What the rules of a game say about who begins.
 
-    `usual` is how they have it decided, and `cites` the section; `ways` are all that may be chosen,
+    `usual` is their way to decide it, and `cites` the section. `ways` are all that may be chosen,
     and `rests_on_it` those that the section allows.
     """
 
@@ -194,25 +192,25 @@ class Printed:
     ways: tuple[How, ...] = ALL_WAYS
     rests_on_it: tuple[How, ...] = ()
     has_null: bool = False
-    """May the dice of the game show nothing?"""
+    """True if a die of the game may show an empty face."""
 
     def rests_on(self, how: How) -> str:
-        """The section that asks for this way; empty where none does, and people chose it."""
+        """Return the section that requires this way; empty if people chose it freely."""
         return self.cites if how in self.rests_on_it else ""
 
 
 Document = Mapping[str, Any]
-"""What `state_document` gives, or the same from a log, whatever version of the game wrote that: who
-reads a key allows for its absence.
+"""A state's document, from `state_document` or from a log of any version. Code that reads a key has
+to allow for its absence.
 """
 Sound = Literal["turn", "hit", "sink", "refused", "ask", "doubt", "over", ""]
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPiece:
-    """A piece that the record knows by name.
+    """A recorded piece with a name.
 
-    `name` has a letter or two, for drawings; `cells` are those that it is on.
+    `name` has one or two letters, for drawings; `cells` are those that it is on.
     """
 
     colour: str
@@ -222,10 +220,10 @@ class NamedPiece:
 
 @dataclass(frozen=True, slots=True)
 class OnBoard:
-    """What the record says lies on the board, for drawings.
+    """Recorded things on the board, for drawings.
 
-    `tiles` are by their places, `dice` are cells with a die, and `line`, between two points (x, y)
-    in mm, is where players throw from.
+    `tiles` are by place, `dice` are cells with a die. `line`, between two points (x, y) in mm, is
+    the players' starting line.
     """
 
     pieces: tuple[NamedPiece, ...] = ()
@@ -236,7 +234,7 @@ class OnBoard:
 
 @dataclass(frozen=True, slots=True)
 class SimultaneousTexts:
-    """What pages say while everybody acts at once: to all ("All vote"), and to one ("Vote")."""
+    """Texts of a phase in which all players act: for all ("All vote"), for one ("Vote")."""
 
     all: str
     one: str
@@ -244,7 +242,7 @@ class SimultaneousTexts:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A move that the host may put on record at a touch, in words."""
+    """A move that the host may record with one tap, in words."""
 
     move: str
     label: str
@@ -272,32 +270,28 @@ def _nothing_declared(_document: Document) -> tuple[Declaration, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presentation:
-    """How a game is shown, drawn and heard; nothing here decides anything."""
+    """Presentation of a game: texts, drawings and sounds, without effect on rulings."""
 
     verbs: Mapping[str, str] = field(default_factory=dict)
-    """What the player whose turn it is does, `throws`, by the `phase` of a state; "to move" in
+    """Verb of the player whose turn it is, such as `throws`, by a state's `phase`; "to move" for
     others.
     """
     marks: Callable[[Document], tuple[Mark, ...]] = _nothing_marked
-    """What a state points at for as long as nothing happens, for lamps: rays, and cells that it is
-    about.
-    """
+    """Marks of a state for lamps, while nothing happens: rays, and the cells concerned."""
     on_board: Callable[[Document], OnBoard] = _nothing_on_board
-    """What the record says lies where, for drawings."""
+    """Recorded positions of things, for drawings."""
     sound: Callable[[str, Document], Sound] = _no_sound
-    """The sound of something that was ruled, by its code and the state after it; empty for the
-    usual one.
-    """
+    """Sound of a ruling, by its code and the state after it; empty for the default one."""
     headline: Callable[[str | None, str, Document], Message | None] = _no_headline
-    """What something accepted comes to, in a few words, by player, code and the state after it;
-    None: the first sentence of its message says it.
+    """Short headline of an accepted act, by player, code and the state after it; None: the first
+    sentence of its message.
     """
     declarations: Callable[[Document], tuple[Declaration, ...]] = _nothing_declared
-    """What only people may have seen, for the host's page."""
+    """Moves that only people can report, for the host's page."""
     together: Mapping[str, SimultaneousTexts] = field(default_factory=dict)
-    """By the `phase` of a state in which everybody acts at once."""
+    """Texts by the `phase` of a state in which all players act at once."""
     options_in_order: bool = False
-    """Where several players are among a state's options, do they follow one another?"""
+    """True if the options of several players are in order."""
 
 
 def _no_throws(_steps: Iterable[Step]) -> tuple[Thrown, ...]:
@@ -318,16 +312,16 @@ def _no_hits(_steps: Iterable[Step]) -> tuple[Hit, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """What can be counted in a game that was played, from its steps in order."""
+    """Statistics of a played game, from its steps in order."""
 
     throws: Callable[[Iterable[Step]], Iterable[Thrown]] = _no_throws
-    """Every throw that counts, as it came to rest."""
+    """Counted throws at rest."""
     squares: Callable[[Sequence[str], Iterable[Step]], dict[str, dict[str, int]]] = _no_squares
-    """By player and square, how many throws touched it."""
+    """Number of throws that touched each square, by player and square."""
     hits: Callable[[Iterable[Step]], Iterable[Hit]] = _no_hits
-    """Every piece that was taken."""
+    """Captured pieces."""
     tries: Callable[[Iterable[Step]], Mapping[str, int]] = _no_tries
-    """How many throws, or the like, could have taken one, by player."""
+    """Number of attempts that could have captured a piece, by player."""
 
 
 def _no_next(_document: Document) -> Mapping[str, Any] | None:
@@ -356,14 +350,14 @@ def _empty_text(_state: Any, _move: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameFacts:
-    """All that the house knows of a game beside its rules."""
+    """Facts of a game beside its rules."""
 
     title: str
-    """Its name as people write it."""
+    """Title for people."""
     document: type[GameDocument] = GameDocument
-    """The type of its `state_document`."""
+    """Type of its `state_document`."""
     table: TableFacts = NO_TABLE_FACTS
-    """Its pieces, its table and its printed sheet, and what it measures."""
+    """Its pieces, its table, its printed sheet and its measurements."""
     first_player: Printed = Printed()
     """Who begins."""
     presentation: Presentation = Presentation()
@@ -371,53 +365,53 @@ class GameFacts:
     statistics: Statistics = Statistics()
     """What can be counted."""
     check_pieces: Callable[[Mapping[str, str], Setup], None] = _any_pieces
-    """Before play: raises InputError where the pieces of a table do not suit the board, or what was
-    ruled about them.
+    """Check before play: raises InputError if a table's pieces do not suit the board or the
+    rulings.
     """
     as_played: Callable[[Setup, Mapping[str, str]], Setup] = _same_setup
-    """A table with what rulings lay on it."""
+    """Return a table with the pieces that the rulings add."""
     next_button: Callable[[Document], Mapping[str, Any] | None] = _no_next
-    """What `hear` is told when somebody presses the button `next` in a game that is not over."""
+    """Input for `hear` of the button `next` in a running game."""
     computer_player: ComputerPlayer | None = None
-    """How a computer plays it; None for a game without that, such as a game of skill."""
+    """Computer player; None for a game without one, such as a game of skill."""
     comparable: Callable[[str], str] = _same_notation
-    """A move in notation, with parts in one order whose order says nothing: to compare two readings
+    """Normalize a move's notation: parts without a meaningful order are sorted, to compare readings
     of a table.
     """
     cast_vote: Callable[[Document, str], str | None] = _no_vote
-    """The move by which a player cast the secret vote that a state has: empty while it is hidden,
-    None where there is none.
+    """The move by which a player cast a state's secret vote: empty while it is hidden, None without
+    one.
     """
     in_words: Callable[[Any, Any], str] = _empty_text
-    """A move that happened in a state, in words for people; empty where there are none."""
+    """Describe a move in a state for people; empty without a description."""
     lessons: Lessons = no_lessons
-    """What a beginner is taught on the virtual table."""
+    """Lessons for beginners on the virtual table."""
     interface: int = INTERFACE
 
 
 def facts(game: Rules) -> GameFacts:
-    """What a game says beside its rules.
+    """Return a game's facts.
 
-    A game that says nothing has the defaults, and a title made of its name.
+    Without any, the defaults, and a title from its name.
     """
     facts: GameFacts | None = getattr(game, "FACTS", None)
     return plain_facts(str(getattr(game, "NAME", ""))) if facts is None else facts
 
 
 def shown_state(game: Rules, state: Any) -> GameDocument:
-    """A game's `state_document`, with messages where the game has them in `shown_state`."""
+    """Return a game's `state_document`, with messages if it has `shown_state`."""
     document: GameDocument = getattr(game, "shown_state", game.state_document)(state)
     return document
 
 
 def winners_of(outcome: Any) -> tuple[str, ...]:
-    """Who won by an outcome of a game, in no order: one, several who share it, or nobody."""
+    """Return the winners of an outcome, unordered: one, several, or none."""
     winner = getattr(outcome, "winner", None)
     return tuple(getattr(outcome, "winners", None) or (() if winner is None else (winner,)))
 
 
 def plain_facts(name: str) -> GameFacts:
-    """Those of a game that says nothing, or is not installed any more."""
+    """Return the default facts, for a game that states none or is not installed."""
     return GameFacts(title=name.replace("_", " ").title())
 
 
@@ -427,11 +421,11 @@ _NEEDED = sorted(
 
 
 MOST_RULES = 50
-"""Greatest number of house rules of a game, and of values of one."""
+"""Most house rules of a game, and most values of one."""
 
 
 def check_game(game: Any) -> None:
-    """Raises ValueError for an object that is no game, or is made for another interface."""
+    """Raise ValueError for an object that is no game, or is made for another interface version."""
     if missing := [name for name in _NEEDED if not hasattr(game, name)]:
         raise ValueError(f"expected what a game offers, it has no {', '.join(missing)}")
     answer = facts(game)

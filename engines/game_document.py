@@ -1,7 +1,7 @@
-"""The document of a game's state: what all games have in common, as plain data.
+"""The document of a game's state: the keys that all games have, as plain data.
 
-At run time it is a dict that JSON can say. Every game has a type of its own with more keys, beside
-the function that makes it. `state_document` has English sentences where `shown_state` has messages,
+At run time it is a dict for JSON. Every game has a type of its own with more keys, beside the
+function that creates it. `state_document` has English sentences where `shown_state` has messages,
 which are texts too.
 """
 

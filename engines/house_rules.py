@@ -1,4 +1,4 @@
-"""What is settled before play: the players, and a game's house rules, each with a default."""
+"""Settings before play: the players, and a game's house rules, each with a default."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from table.messages import in_a_row, msg
 from table.pieces import COLOURS
 
 Chosen = tuple[tuple[str, str], ...]
-"""Every house rule of a game with the value in force, in the game's own order."""
+"""Every house rule of a game with its value in force, in the game's own order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class HouseRule:
 
 
 def choose(rulings: tuple[HouseRule, ...], given: Mapping[str, str]) -> Chosen:
-    """All house rules with the values given, else their defaults.
+    """Return all house rules with the given values, else their defaults.
 
     Raises InputError for an unknown name or value.
     """
@@ -57,12 +57,12 @@ def choose(rulings: tuple[HouseRule, ...], given: Mapping[str, str]) -> Chosen:
 
 
 def write_rulings(chosen: Chosen) -> str:
-    """`repeat=next stop=may`: how the house rules in force are written in states."""
+    """Format the house rules in force for a state: `repeat=next stop=may`."""
     return " ".join(f"{name}={value}" for name, value in chosen)
 
 
 def read_rulings(rulings: tuple[HouseRule, ...], text: str) -> Chosen:
-    """The house rules in force that `write_rulings` wrote; raises InputError."""
+    """Parse the house rules written by `write_rulings`; raises InputError."""
     pairs = [word.split("=") for word in text.split(" ")]
     if any(len(pair) != 2 for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
         raise InvalidNotation(
@@ -73,7 +73,7 @@ def read_rulings(rulings: tuple[HouseRule, ...], text: str) -> Chosen:
 
 
 def seat(players: Sequence[str], least: int, most: int) -> tuple[str, ...]:
-    """The players, who are colours, in turn order.
+    """Return the players, who are colours, in turn order.
 
     Raises InputError for too few or too many players, an unknown colour, or a colour given twice.
     """

@@ -16,7 +16,7 @@ M = TypeVar("M")
 class Legal(ABC, Generic[S, M]):
     """Moves that are legal in a state: iterates, counts, answers `in`, and prints.
 
-    They are listed once, when first asked for.
+    They are listed once, on first use.
     """
 
     state: S

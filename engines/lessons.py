@@ -1,4 +1,4 @@
-"""Lessons: positions of a game, each with one task and what counts as having done it.
+"""Lessons: positions of a game, each with one task and the moves that fulfil it.
 
 They are data of a game (`GameFacts.lessons`); a tutor on the virtual table gives them.
 """
@@ -16,10 +16,10 @@ from table.messages import Message
 class Lesson:
     """One task.
 
-    `position` are moves from the beginning of the game, None: the table stays as the lesson before
-    left it. `example` is a move that does what the `task` asks for, lawful or, where it has to be
-    `refused`, not. A move that counts matches `moves` (a regular expression; empty: any), and so
-    many `times` of them are needed. `learned` is said once it is done.
+    `position` are moves from the beginning of the game; None: the previous lesson's table.
+    `example` is a move that does the `task`, legal unless it has to be `refused`. A move counts if
+    it matches `moves` (a regular expression; empty: any); the task needs `times` of them. `learned`
+    is said at the end.
     """
 
     title: Message
@@ -32,7 +32,7 @@ class Lesson:
     times: int = 1
 
     def counts(self, refused: bool, moves: Sequence[str]) -> bool:
-        """Whether moves that were ruled on are what the task asks for."""
+        """True if these moves, as ruled on, fulfil the task."""
         return refused == self.refused and any(
             re.fullmatch(self.moves or ".+", move) for move in moves
         )
@@ -43,5 +43,5 @@ Lessons = Callable[[Sequence[str]], tuple[Lesson, ...]]
 
 
 def no_lessons(_players: Sequence[str]) -> tuple[Lesson, ...]:
-    """Those of a game that has none."""
+    """Return no lessons."""
     return ()

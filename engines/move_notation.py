@@ -1,8 +1,8 @@
-"""Moves as short lines that people would write, read by a table of forms.
+"""Moves as short lines, parsed by a table of forms.
 
-A form is a line with field names in braces, `coin {player} {coin} to {to}`, mapped to the function
-that makes the move from the fields. Several forms may begin with the same word; those that begin
-with a field are tried where no form begins with the first word.
+A form is a line with field names in braces, `coin {player} {coin} to {to}`. It is mapped to the
+function that creates the move. Several forms may begin with the same word. Forms that begin with a
+field are tried if no form begins with the first word.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _FIELD = re.compile(r"\{(\w+)\}")
 class Notation(Generic[M]):
     """The notation of a game's moves.
 
-    `examples` are shown in error messages; `forms` maps each form to what makes its move, called
-    with the fields by name; `fields` reads one field each and raises InvalidNotation.
+    `examples` are shown in error messages. `forms` maps each form to the function that creates its
+    move, called with the fields by name. `fields` parses one field each and raises InvalidNotation.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Notation(Generic[M]):
         self._patterns = {form: _pattern(form) for form in forms}
 
     def parse(self, text: str) -> M:
-        """The move in a line of notation, however its words are spaced.
+        """Parse a line of notation, with any spaces between its words.
 
         Raises InvalidNotation, which quotes the text.
         """
@@ -69,7 +69,7 @@ class Notation(Generic[M]):
 
 
 def parse_colour(text: str) -> str:
-    """The text, if it is a colour that pieces have; raises InvalidNotation."""
+    """Return the text if it is a colour of pieces; raises InvalidNotation."""
     if text not in COLOURS:
         raise InvalidNotation(
             msg(
@@ -82,7 +82,7 @@ def parse_colour(text: str) -> str:
 
 
 def _forms_text(forms: Sequence[str]) -> Message:
-    """Forms as people may write them, `'fire COLOUR'`."""
+    """Format forms for people: `'fire COLOUR'`."""
     first, *others = forms
     written = f"'{_FIELD.sub(lambda field: field[1].upper(), first)}'"
     if not others:

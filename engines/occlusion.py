@@ -1,4 +1,4 @@
-"""Questions about pieces that the record has on the table and the camera does not see."""
+"""Questions about recorded pieces that the camera does not see."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ NOT_SO = Choice(msg("No, something else: fix the table"), ())
 def mostly_seen(unseen: Collection[object], count: int) -> bool:
     """True if at least half of `count` pieces are seen.
 
-    Otherwise people may be in the middle of setting up, or of clearing the table.
+    Otherwise people may be setting up or clearing the table.
     """
     return 2 * len(unseen) <= count
 
 
 def true_act_choices(ways: Iterable[Choice], still: str | None) -> tuple[Choice, ...]:
-    """The choices for a question: the table as recorded, and the ways in which it may differ.
+    """Return the choices of a question: the table as recorded, and the ways in which it may differ.
 
-    `still` is the label of "all lies as recorded", or None where that cannot be. Empty where
-    nothing explains the table.
+    `still` is the label of "all lies as recorded", or None if that is impossible. Empty if nothing
+    explains the table.
     """
     confirming = () if still is None else (Choice(still, (), confirms_record=True),)
     choices = (*confirming, *ways)

@@ -1,6 +1,6 @@
-"""Players who resigned while others play on, as a state names them.
+"""Players who resigned while others play on, in a state's notation.
 
-Turns and votes pass over them; their pieces stay.
+Turns and votes skip them; their pieces stay.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ RESIGNED = "resigned"
 
 
 def write_resigned(resigned: Sequence[str]) -> dict[str, str]:
-    """The words of a state's line for players who resigned; empty if there are none."""
+    """Format players who resigned for a state's line; empty without any."""
     return {RESIGNED: " ".join(resigned)} if resigned else {}
 
 
 def read_resigned(words: Mapping[str, str], players: Sequence[str]) -> tuple[str, ...]:
-    """The players who resigned, from the words of a state's line.
+    """Parse the players who resigned from a state's line.
 
     Raises InvalidNotation unless they are some of the players, in turn order, and not all.
     """
@@ -32,11 +32,11 @@ def read_resigned(words: Mapping[str, str], players: Sequence[str]) -> tuple[str
 
 
 def in_turn_order(players: Sequence[str], some: Sequence[str]) -> tuple[str, ...]:
-    """Some of the players, in turn order."""
+    """Sort some of the players in turn order."""
     return tuple(player for player in players if player in some)
 
 
 def next_remaining_player(players: Sequence[str], resigned: Sequence[str], player: str) -> str:
-    """The first player in turn order, from `player` on, who has not resigned; there is one."""
+    """First player in turn order, from `player` on, who has not resigned; there is one."""
     here = players.index(player)
     return next(other for other in (*players[here:], *players[:here]) if other not in resigned)

@@ -1,7 +1,7 @@
-"""The clauses that verdicts cite, in our own words: sections of the printed rules, and rulings.
+"""Texts of the clauses that verdicts cite: sections of the printed rules, and rulings.
 
-Each game keeps its words in `clauses.toml` in its package; a test checks that every clause that its
-code cites is there.
+Each game has them in `clauses.toml` in its package; a test checks that every clause cited in its
+code is there.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Clause(NamedTuple):
 
 @cache
 def words(game: str) -> Mapping[str, str]:
-    """The text of every clause of a game, by its name; empty for a game without texts.
+    """Texts of a game's clauses by name; empty for a game without texts.
 
-    A file of another package that cannot be read is logged and left out.
+    An unreadable file of another package is logged and left out.
     """
     if (found := GAMES.get(game)) is None:
         return MappingProxyType({})
@@ -45,9 +45,9 @@ def words(game: str) -> Mapping[str, str]:
 
 
 def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
-    """The clauses that a verdict rests on (`Attack; rulings GAME.3 to GAME.5`), each with its text.
+    """Return the clauses that a verdict rests on (`Attack; rulings GAME.3 to GAME.5`), with texts.
 
-    A clause without a text, as the log of another version may cite, has an empty one.
+    A clause of another version's log may have an empty text.
     """
     known = words(game)
     return tuple(
@@ -58,7 +58,7 @@ def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
 
 
 def _names(part: str) -> Iterator[str]:
-    """The clauses in one part of a citation, which may be a range of rulings."""
+    """Clauses in one part of a citation, which may be a range of rulings."""
     if not (several := _RANGE.fullmatch(part)):
         yield part
         return

@@ -6,10 +6,10 @@ from typing import Any
 
 
 def no_hidden_voters(_state: Any) -> tuple[str, ...]:
-    """Nobody: there are no hidden votes."""
+    """Return no players: there are no hidden votes."""
     return ()
 
 
 def no_secret_voter(_spoken: Any) -> str | None:
-    """None: no move and no announcement casts a secret vote."""
+    """Return None: no move and no announcement casts a secret vote."""
     return None

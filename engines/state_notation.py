@@ -1,4 +1,4 @@
-"""One line of text for a state, such as `players red black; scores 0 0; rulings size=5.`.
+"""States as one line of text, such as `players red black; scores 0 0; rulings size=5.`.
 
 An empty value is written `-`.
 """
@@ -17,14 +17,14 @@ NONE = "-"
 
 
 def write_line(words: Mapping[str, object]) -> str:
-    """The line of keys with their values, in order, and a full stop; values must not hold "; "."""
+    """Format keys and values in order, with a full stop; values must not contain "; "."""
     return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
 
 
 def read_line(text: str, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
-    """The values by key; `optional` keys may be missing.
+    """Parse the values by key; `optional` keys may be missing.
 
-    Raises InvalidNotation for other keys, another order or a line cut short.
+    Raises InvalidNotation for other keys, another order or a truncated line.
     """
     parts = [part.partition(" ") for part in text.removesuffix(".").split("; ")]
     got = [key for key, _, _ in parts]
@@ -37,7 +37,7 @@ def read_line(text: str, keys: Sequence[str], optional: Sequence[str] = ()) -> d
 
 
 def read_counts(words: Mapping[str, str], key: str, count: int) -> tuple[int, ...]:
-    """The `count` whole numbers under a key; raises InvalidNotation."""
+    """Parse `count` integers under a key; raises InvalidNotation."""
     numbers = words[key].split(" ")
     if len(numbers) != count or not all(re.fullmatch("[0-9]{1,6}", number) for number in numbers):
         raise InvalidNotation(
@@ -47,7 +47,7 @@ def read_counts(words: Mapping[str, str], key: str, count: int) -> tuple[int, ..
 
 
 def read_state(parse: Callable[[str], S], text: str) -> S:
-    """The state that `parse` reads from a line; raises InvalidNotation, which quotes all of it."""
+    """Parse a state by `parse`; raises InvalidNotation, which quotes the whole line."""
     try:
         return parse(text)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What statistics are made of: the steps of a played game, and what games count in them."""
+"""Data for statistics: the steps of a played game, and what games count in them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 SAME_MM = 0.006
-"""Moves are written to 0.01 mm: a measured distance is the one in a move if it rounds to it."""
+"""Largest difference in mm between a measured distance and the same one in a move, which is rounded
+to 0.01 mm.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A counted move, of record `record`, with the states of the engine before and after it.
+    """A counted move, of record `record`, with the engine's states before and after it.
 
-    `evidence` is what the camera saw when the move was ruled or asked about; None where people
-    replaced it by something else. `by_people`: people decided or corrected it.
+    `evidence` is what the camera saw at the ruling or the question; None if people replaced it.
+    `by_people`: people decided or corrected it.
     """
 
     record: int

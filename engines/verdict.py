@@ -1,8 +1,8 @@
-"""What a judge says about a settled table: a closed union of frozen values.
+"""Verdicts of a judge on a settled table: a closed union of frozen values.
 
-`code` is stable and made for programs, `message` is the sentence for people, `rests_on` the section
-of the printed rules or the ruling that decides, `player` whom it concerns, `evidence` plain data
-(lengths in mm, sigma = one standard deviation).
+`code` is stable, for programs; `message` is the sentence for people. `rests_on` is the section of
+the printed rules or the ruling that decides. `player` is the one concerned. `evidence` is plain
+data (lengths in mm, sigma = one standard deviation).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from table.observation import Observation
 from table.observation_document import MeasurementDocument
 
 PLAYERS = phrase("the players")
-"""Who decides where nobody is named."""
+"""Stands for who decided if nobody is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,7 @@ class _Verdict:
     player: str | None = None
     evidence: Evidence = field(default_factory=dict)
     table: Observation | None = None
-    """What was seen with what is known of the table besides, such as a piece that another one
-    hides; None: as it was seen.
-    """
+    """The table with inferred pieces, such as one that another hides; None: as it was seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +111,10 @@ class OutOfSync(Unsettled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted(_Verdict):
-    """Heard, and no ruling to announce: a die, a vote.  `moves` take the state there.
+    """An input without a ruling to announce: a die, a vote. `moves` take the state there.
 
-    The moves of a `secret` one are kept and shown to nobody; `message` and `evidence` must not tell
-    them.
+    The moves of a `secret` one are recorded but shown to nobody; `message` and `evidence` must not
+    reveal them.
     """
 
     moves: tuple[str, ...]
@@ -127,7 +125,7 @@ Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee | OutOfSync | Not
 
 
 def decision(label: str, who: str, readings_mm: Mapping[str, float] | None = None) -> Message:
-    """What people decided, and who they are; with a calliper's readings by piece, in mm.
+    """Describe a decision of people; with a calliper's readings by piece, in mm.
 
     A piece is named by its player, or with a number too: `blue`, `blue 2`.
     """
@@ -140,7 +138,7 @@ def decision(label: str, who: str, readings_mm: Mapping[str, float] | None = Non
 
 
 def calliper_reading(piece: str, gap_mm: float) -> Message:
-    """What a calliper read: `blue 2 57.5 mm`."""
+    """Format a calliper's reading: `blue 2 57.5 mm`."""
     player, _, number = piece.partition(" ")
     if number:
         return phrase("{player} {n} {mm} mm", player=player, n=number, mm=f"{gap_mm:g}")
@@ -150,9 +148,9 @@ def calliper_reading(piece: str, gap_mm: float) -> Message:
 def answer_by_label(
     asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
 ) -> Accepted:
-    """What people decided about a question, by the label of a choice.
+    """Return the verdict of people's answer, given by the label of a choice.
 
-    Raises InvalidNotation where no choice has it, and for readings in mm.
+    Raises InvalidNotation if no choice has it, and for readings in mm.
     """
     chosen = [
         choice
@@ -176,7 +174,7 @@ def answer_by_label(
 
 
 def nothing_measured(_state: Any, _seen: Observation) -> MeasurementDocument:
-    """The measurement of a game in which nothing is measured but what its verdicts tell."""
+    """Return no measurement, for games that measure nothing beyond their verdicts."""
     return {}
 
 
@@ -187,7 +185,7 @@ def refusal(
     evidence: Evidence,
     stands: tuple[str, ...] = (),
 ) -> Refused:
-    """The verdict for a move that the rules forbid."""
+    """Return the verdict on a move that the rules forbid."""
     return Refused(
         code=violation.code,
         message=violation.message,

@@ -20,17 +20,17 @@ from table.pieces import COLOURS
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Legal alternatives to the last of `moves`, for an appeal.
+    """Return legal alternatives to the last of `moves`, for an appeal.
 
-    Neighbours in the order of distances swapped or equally near; the throw on the target, touching
-    it, out of play, or of another size where it fixes that; the target out of play, or of another
-    colour; another announced size; a throw where a stop was announced.
+    Neighbours swapped or made equal in the order of distances. The throw on the target, touching
+    it, out of play, or of another size if it determines the size. The target out of play, or of
+    another colour. Another announced size. A throw in place of an announced stop.
     """
     return choices_near(rules, _nearby_moves, state, moves)
 
 
 def in_words(_state: State, move: Move) -> Message:
-    """A move that happened, as people say it."""
+    """Describe a move."""
     match move:
         case Throw(player, None):
             return msg("{player}'s piece left the play area", player=player)
@@ -164,7 +164,7 @@ def _with_ranking(ruled: Throw, thrown: int | None, ranking: Ranking) -> Throw:
 
 
 def _with_piece_first(layout: Layout, at: int, lie: Lie) -> Layout:
-    """The layout with the piece `at` a place moved to the front, behind any equally near."""
+    """Return the layout with the piece `at` a place moved to the front, behind any equally near."""
     others = rank_layout(layout).without(at).layout()
     nearer = sum(other.rank <= lie.rank for other in others.lies)
     before, behind = others.lies[:nearer], others.lies[nearer:]

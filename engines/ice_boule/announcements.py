@@ -1,7 +1,7 @@
 """Announcements of Ice Boule: facts that the camera cannot see.
 
-They are the starting line, an unseen target, sizes said before play, what left the play area, and a
-stop.
+They are the starting line, an unseen target, sizes announced before play, pieces that left the play
+area, and a stop.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid | TargetSaid
 
 
 def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """The verdict on an announcement: `{"player": "red", "stop": true}`.
+    """Judge an announcement: `{"player": "red", "stop": true}`.
 
     Instead of `stop` it may have `out`, `void`, `size`, `line` or `target` (docs/FORMATS.md).
     Raises InputError for anything else.
@@ -104,7 +104,7 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
 
 
 def judge_stop(state: State, player: str) -> Verdict:
-    """A player, alone with pieces left, stops throwing (ruling ice_boule.7).
+    """Judge that a player, alone with pieces left, stops throwing (ruling ice_boule.7).
 
     This is announced, not seen.
     """
@@ -125,9 +125,9 @@ def judge_stop(state: State, player: str) -> Verdict:
 
 
 def judge_out_of_play(state: State, player: str) -> Verdict:
-    """A player says that their throw left the play area, where nobody may see it.
+    """Judge that a player's throw left the play area, possibly unseen.
 
-    Everything else lies as it lay.
+    All other pieces are unchanged.
     """
     found = _announced_move(
         state,
@@ -162,7 +162,7 @@ def _judge_void(state: State, player: str) -> Verdict:
 
 
 def target_out_of_play(state: State) -> Accepted:
-    """The target left the play area, seen or heard: the end is void (ruling ice_boule.4)."""
+    """Rule on a target that left the play area: the end is void (ruling ice_boule.4)."""
     message = sentences(
         msg("The {colour} target left the play area.", colour=state.target),
         messages.next_step(play(state, Void()), state.starter),
@@ -206,7 +206,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
 
 
 def _judge_target(state: State, heard: TargetSaid) -> Verdict:
-    """A target that stands unseen; its colour is asked where it was not announced."""
+    """Judge an unseen target; its colour is asked for if it was not announced."""
     if heard.player != state.starter:
         return Waiting(
             code="boule.target",
@@ -235,7 +235,7 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
 
 
 def _set_up(state: State, move: Move, player: str, code: str, message: str) -> Verdict:
-    """An announced move before the first throw of an end; refused where the rules forbid it."""
+    """Judge an announced move before an end's first throw; refused if the rules forbid it."""
     if wrong := violation(state, move):
         return refusal(wrong, player, (str(move),), {})
     return Accepted(
@@ -248,7 +248,7 @@ def _set_up(state: State, move: Move, player: str, code: str, message: str) -> V
 
 
 def ask_unseen_target(state: State, message: Message, choices: tuple[Choice, ...]) -> Ambiguous:
-    """The question about a target that the camera does not see."""
+    """Ask about a target that the camera does not see."""
     return Ambiguous(
         code="boule.target.unseen",
         message=message,
@@ -260,9 +260,9 @@ def ask_unseen_target(state: State, message: Message, choices: tuple[Choice, ...
 
 
 def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]:
-    """Choices: the target stands unseen, one for each colour that it may have.
+    """Return the choices of an unseen target, one for each possible colour.
 
-    `first` is the colour listed first. Empty where no target can be thrown.
+    `first` is the colour listed first. Empty if no target can be thrown.
     """
     colours = sorted(COLOURS, key=lambda colour: colour != first)
     targets = [Target(colour) for colour in colours]
@@ -278,7 +278,7 @@ def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]
 
 
 def _parsed_move(text: str, key: str) -> Move:
-    """The move in an announcement; raises InputError, which names `key`, for other text."""
+    """Parse the move in an announcement; raises InputError that names `key`."""
     try:
         return parse_move(text)
     except InvalidNotation as error:
@@ -286,10 +286,10 @@ def _parsed_move(text: str, key: str) -> Move:
 
 
 def _announced_move(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
-    """A move that leaves all pieces as they lie, or a verdict where it cannot be accepted.
+    """Return a move that leaves all pieces in place, or a verdict if it cannot be accepted.
 
-    It is refused where the rules forbid it, and asked about where the result of the end depends on
-    distances too close to call.
+    It is refused if the rules forbid it. It is asked about if the end's result depends on distances
+    too close to call.
     """
     wrong = violation(state, as_it_lies)
     if wrong is None:

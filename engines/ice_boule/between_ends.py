@@ -1,4 +1,4 @@
-"""Between ends: the table is cleared, then the target is thrown and stood upright where it lies."""
+"""Between ends: the table is cleared, then the target is thrown and stood upright in place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from table.observation import SURE, Observation, SeenPiece
 
 
 def judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
-    """The verdict between ends: is the table cleared, and has the target been thrown?"""
+    """Judge a table between ends: whether it is cleared, and whether the target was thrown."""
     starter = state.starter
     if (own := _own_target(state, seen, before)) is not None:
         return own
@@ -66,7 +66,7 @@ def judge_target(state: State, seen: Observation, before: Observation | None) ->
 
 
 def _thrown_target(state: State, target: SeenPiece) -> Verdict:
-    """The verdict on the one target that appeared: does it stand upright?"""
+    """Judge the one target that appeared: whether it stands upright."""
     player = state.starter
     if target.pose != "upright" and target.pose_probability >= SURE:
         message = msg("Stand the {colour} target upright where it lies.", colour=target.colour)
@@ -105,7 +105,7 @@ def _thrown_target(state: State, target: SeenPiece) -> Verdict:
 
 
 def _is_last_target(index: int, seen: Observation, before: Observation) -> bool:
-    """True if a piece is where the last end's target lay, or was guessed to lie."""
+    """True if a piece is where the last end's target was, or was guessed to be."""
     changes = compare(before, seen)
     if index not in changes.same:
         return False
@@ -120,10 +120,10 @@ def _clear(state: State) -> Message:
 
 
 def _own_target(state: State, seen: Observation, before: Observation | None) -> Waiting | None:
-    """Why the only piece on the table cannot be the target; None where it can.
+    """Return why the only piece on the table cannot be the target; None if it can.
 
     It cannot if it has a player's colour and was not there at the last end. Nobody is accused: it
-    may be the Centrifuge of a Catapult that is being built.
+    may be the Centrifuge of a Catapult under construction.
     """
     changes = compare(before, seen) if before else None
     if len(seen.pieces) != 1 or (changes and changes.still):
@@ -144,7 +144,7 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
 
 
 def _ask_unseen_target(state: State, before: Observation | None) -> Ambiguous:
-    """The question whether the target stands unseen, where something else than a target appeared.
+    """Ask whether the target stands unseen, if something else than a target appeared.
 
     The last end's target is listed first, as the likeliest to be thrown again.
     """
@@ -162,7 +162,7 @@ def _ask_unseen_target(state: State, before: Observation | None) -> Ambiguous:
 
 
 def _new_piece_sentences(seen: Observation, before: Observation | None) -> tuple[Message, ...]:
-    """The pieces that were not there at the last verdict, one sentence each."""
+    """Describe the pieces that were not there at the last verdict, one sentence each."""
     pieces = (
         [seen.pieces[index] for index in compare(before, seen).appeared] if before else seen.pieces
     )

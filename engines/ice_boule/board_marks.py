@@ -12,7 +12,7 @@ from table.messages import Message, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """Who throws, in the order of turns from the next one on."""
+    """Return who throws, in turn order from the next player on."""
     if state.winner:
         return ()
     if state.next is None:
@@ -22,12 +22,12 @@ def options(state: State) -> tuple[Option, ...]:
 
 
 def trace(_state: State, _move: Move) -> tuple[Mark, ...]:
-    """No marks: nothing lies on cells in this game."""
+    """Return no marks: pieces of this game are not on cells."""
     return ()
 
 
 def _part(state: State, player: str) -> Message:
-    """What a player has left to do in this end."""
+    """Describe what a player has left to do in this end."""
     left = state.remaining_projectiles(player)
     if not left:
         return msg("has no throws left")

@@ -1,4 +1,4 @@
-"""What people decided about a question: by the label of a choice, or by a calliper."""
+"""Judge people's answers to questions: the label of a choice, or a calliper's readings."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from table.messages import Message, all_of, in_a_row, msg, phrase, phrases, quot
 def judge_answer(
     asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = PLAYERS
 ) -> Accepted:
-    """What people decided about a question (ruling ice_boule.2).
+    """Judge people's answer to a question (ruling ice_boule.2).
 
     `answer` is the label of a choice, or a calliper's readings in mm by piece: `blue` for blue's
-    nearest, `blue 2` for its second.  Raises InvalidNotation where no choice agrees with it,
-    AmbiguousMove where several do.
+    nearest, `blue 2` for its second. Raises InvalidNotation if no choice agrees with it,
+    AmbiguousMove if several do.
     """
     if isinstance(answer, str):
         return answer_by_label(asked, answer, decided_by)
@@ -58,7 +58,7 @@ def judge_answer(
 
 
 def _in_quotes(label: str) -> Message:
-    """A label as it is shown, with a capital letter."""
+    """Format a label for a message, with a capital letter."""
     return phrase("'{text}'", text=quoted(label))
 
 
@@ -76,7 +76,7 @@ def _agrees_with_readings(choice: Choice, readings_mm: Mapping[str, float]) -> b
 
 
 def _place(layout: Layout, name: str) -> int:
-    """Place in a layout of `blue`, its nearest blue piece, or `blue 2`, the second."""
+    """Index in a layout of `blue`, its nearest blue piece, or `blue 2`, the second."""
     colour, _, number = name.partition(" ")
     own = [place for place, lie in enumerate(layout.lies) if lie.colour == colour]
     if number not in ("", *map(str, range(1, len(own) + 1))) or not own:
@@ -93,7 +93,7 @@ def _place(layout: Layout, name: str) -> int:
 def _order_agrees(layout: Layout, a: tuple[int, float], b: tuple[int, float]) -> bool:
     """True if readings (place, mm) of two pieces agree with the layout's order.
 
-    Equal readings do not let the leader's piece count as nearer.
+    With equal readings the leader's piece does not count as nearer.
     """
     (near, near_mm), (far, far_mm) = sorted([a, b])
     colours = layout.lies[near].colour, layout.lies[far].colour

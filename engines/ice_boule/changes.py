@@ -11,9 +11,9 @@ from table.motion import CARRIED_MM, are_surely_different, moved, travel_mm
 from table.observation import Observation, SeenPiece
 
 NEVER_MM = 1e6
-"""Cost of a pair that cannot be one piece."""
+"""Cost in mm of a pair that cannot be the same piece."""
 MOVED_MM = 1e4
-"""Cost of a piece that moved, before its travel: more than all travel on a table."""
+"""Cost in mm of a piece that moved, without its travel: more than all travel on a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Changes:
 
 
 def compare(before: Observation, seen: Observation) -> Changes:
-    """Pair the pieces of each colour so that the fewest moved, and these travelled least in all.
+    """Pair the pieces of each colour with the fewest moved, then the least total travel.
 
     Pieces that are elsewhere and surely of another size are never paired.
     """
@@ -63,7 +63,7 @@ def compare(before: Observation, seen: Observation) -> Changes:
 
 
 def _cost_mm(was: SeenPiece, now: SeenPiece) -> float:
-    """Cost, in mm of travel, of pairing these two."""
+    """Cost in mm of travel for pairing these two."""
     if are_surely_different(was, now):
         return NEVER_MM
     travelled_mm = travel_mm(was, now)

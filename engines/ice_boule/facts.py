@@ -1,4 +1,4 @@
-"""What Ice Boule states beside its rules, for the other packages."""
+"""Facts of Ice Boule beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from table.observation_document import MeasurementDocument
 
 
 def _on_board(document: Document) -> OnBoard:
-    """The starting line."""
+    """Return the starting line."""
     return OnBoard(line=document.get("line"))
 
 
 def _declarations(document: Document) -> tuple[Declaration, ...]:
-    """While an end runs."""
+    """Return the moves that people can report while an end runs."""
     return (
         (Declaration("void", msg("The target left the play area")),) if document.get("next") else ()
     )
 
 
 def _headline(_player: str | None, code: str, document: Document) -> Message | None:
-    """The points of an end that is just over, or else who leads after a throw."""
+    """Headline: the points of an end just over, or who leads after a throw."""
     end = document.get("end")
     if end and end["kind"] == "won":
         return msg("{player} +{n}", player=end["winner"], n=end["points"])
@@ -58,7 +58,7 @@ def _headline(_player: str | None, code: str, document: Document) -> Message | N
 
 
 def _next_button(document: Document) -> Mapping[str, Any] | None:
-    """The leader stops, where that is allowed."""
+    """Return the leader's stop, if it is allowed."""
     return {"player": document["next"], "stop": True} if document.get("may_stop") else None
 
 
@@ -78,7 +78,7 @@ def _measure(seen: Observation, target: str) -> Measurement | str:
 
 
 def _document(measured: Measurement | str) -> MeasurementDocument:
-    """The measurement as plain data.
+    """Convert the measurement to plain data.
 
     For an unseen target it has no call, and the reason is a doubt.
     """

@@ -1,4 +1,4 @@
-"""A measurement of gaps in a sentence."""
+"""Describe a measurement of gaps in a sentence."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from table.measured_text import with_margin
 from table.messages import Message, msg, phrase, phrases, sentences
 
 SHOWN = 3
-"""Pairs that are too close to call are named up to this number."""
+"""Most pairs too close to call that are named."""
 
 
 def sentence(measured: Measurement) -> Message:
-    """Who leads, and with how many points if the end stopped now, in a sentence.
+    """Describe who leads, and with how many points if the end stopped now.
 
-    Where that is too close to call, the sentence says what to do.
+    If that is too close to call, the sentence says what to do.
     """
     if measured.leading is None:
         return msg("There is no thrown piece in the play area.")

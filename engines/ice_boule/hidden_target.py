@@ -1,10 +1,10 @@
-"""The target where a piece stands on it and hides it.
+"""The target hidden by a piece that stands on it.
 
-Which target is under that piece follows from where the target stood, or from the record.
+Which piece hides it follows from the target's earlier place, or from the record.
 
-A piece on the target is nearer to the camera than one on the table, so its reading is displaced
-away from the camera, in proportion to its lift. A piece that is read at exactly that displacement
-needs no question; otherwise people are asked.
+A piece on the target is nearer to the camera than one on the table. Its reading is displaced away
+from the camera, in proportion to its lift. A piece read at exactly that displacement needs no
+question; otherwise people are asked.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, Solid
 
 ELSEWHERE_MM = 2.5
-"""Displacement of the reading of a piece that stands on the target, 1 sigma."""
+"""Standard deviation in mm of the displaced reading of a piece that stands on the target."""
 LIFTS_MM = (3.0, 12.0)
-"""How far a target lifts the piece on it, measured along the axis."""
+"""Range of the lift in mm of a piece on the target, measured along the axis."""
 CARRIED_UNDER_MM = 40.0
-"""Farther than this no throw pushes the target that it then stands on."""
+"""Largest distance in mm by which a throw pushes the target that it then stands on."""
 ANYWHERE = np.diag([60.0, 60.0, 90.0]) ** 2
-"""Covariance of a target that nobody sees and that may have been pushed."""
+"""Covariance of an unseen target that may have been pushed."""
 NOWHERE_MM = np.array([-40_000.0, -40_000.0])
-"""Where a target that the camera never saw is put: the same place in every table, so far off that
-no distance from it is taken for a measured one (`Lie.measured`).
+"""Position in mm of a target that the camera never saw. It is the same in every table, and so far
+off that no distance from it counts as measured (`Lie.measured`).
 """
 _SHAPE_MM = np.array(
     [
@@ -45,18 +45,16 @@ _SHAPE_MM = np.array(
     ]
 )
 UNTOLD = float(np.nextafter(SURE, 0))
-"""Pose probability of a piece on the target that the picture does not show and nobody has
-confirmed.
-"""
+"""Pose probability of an unseen piece on the target that nobody has confirmed."""
 
 
 def with_target(state: State, seen: Observation, before: Observation | None) -> Observation | None:
-    """The observation with the target added under the piece that stands in its place.
+    """Return the observation with the target added under the piece at its place.
 
-    None where the target is simply not there. `before` is the table of the last verdict, None where
-    unknown; the place is then known from the layout of the record, or not at all. A mere guess of
-    the vision, that the target is under this piece or another, does not count against that. The
-    pose of that piece is sure where nothing else explains the observation.
+    None if the target is simply missing. `before` is the table of the last verdict, None if
+    unknown. The place is then known from the layout of the record, or not at all. A guess of the
+    vision that the target is under a piece is not evidence against this. The pose of that piece is
+    sure if nothing else explains the observation.
     """
     guessed = {
         piece.on for piece in seen.pieces if piece.on is not None and piece.pose_probability < SURE
@@ -105,10 +103,10 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
 def with_likeliest_target(
     state: State, seen: Observation, before: Observation | None
 ) -> Observation | None:
-    """The observation with an unseen target at its most likely place.
+    """Return the observation with an unseen target at its most likely place.
 
-    That is at the piece that fell from it, else where it was; None where neither is known. Hardly
-    any distance from there is sure.
+    That is at the piece that fell from it, else where it was; None if neither is known. Hardly any
+    distance from it is sure.
     """
     was = [piece for piece in (before.pieces if before else ()) if piece.colour == state.target]
     if before is None or len(was) != 1:
@@ -134,9 +132,9 @@ def with_likeliest_target(
 
 
 def with_unplaced_target(state: State, seen: Observation) -> Observation:
-    """The observation with a target that people say stands, at an unknown place.
+    """Return the observation with a target that people report standing, at an unknown place.
 
-    Nothing is known of distances from it.
+    Distances from it are unknown.
     """
     left = _without_pieces(
         seen.pieces, [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
@@ -147,7 +145,7 @@ def with_unplaced_target(state: State, seen: Observation) -> Observation:
 
 
 def _without_pieces(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenPiece]:
-    """The pieces that are left, each on what it was on if that is left too."""
+    """Remove pieces; `on` of the others is kept if the piece below remains."""
     kept = [k for k in range(len(pieces)) if k not in left_out]
     now = {k: place for place, k in enumerate(kept)}
     return [
@@ -159,8 +157,8 @@ def _without_pieces(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> lis
 def _impossible(seen: Observation, places: Sequence[int], before: Observation) -> bool:
     """True if the guessed target is under pieces that cannot stand on it.
 
-    They stood there when it was elsewhere, or came to stand where it cannot have gone meanwhile:
-    no throw carries the target so far and stands on it.
+    They stood there when it was elsewhere, or it cannot have moved to their place meanwhile. No
+    throw carries the target that far and stands on it.
     """
     over = [piece for piece in seen.pieces if piece.on in places]
     bare = [was for was in before.pieces if was.on is None]
@@ -180,12 +178,12 @@ def _impossible(seen: Observation, places: Sequence[int], before: Observation) -
 
 
 def _has_earlier_position(piece: SeenPiece, before: Iterable[SeenPiece]) -> bool:
-    """Whether a piece of its colour lay in its place before."""
+    """True if a piece of its colour lay in its place before."""
     return any(was.colour == piece.colour and not moved(was, piece) for was in before)
 
 
 def is_target_newly_outside(state: State, seen: Observation, before: Observation | None) -> bool:
-    """Whether one more piece of the target's colour lies outside the play area than before."""
+    """True if one more piece of the target's colour lies outside the play area than before."""
     if before is None:
         return False
     now, were = (
@@ -195,7 +193,7 @@ def is_target_newly_outside(state: State, seen: Observation, before: Observation
 
 
 def _doubtful(target: SeenPiece) -> SeenPiece:
-    """The target, uncertain as it may have been pushed by what came to stand on it."""
+    """Return the target with more uncertainty, as a piece that came onto it may have pushed it."""
     return replace(
         target, covariance=target.covariance + np.diag([ELSEWHERE_MM**2, ELSEWHERE_MM**2, 0.0])
     )
@@ -204,11 +202,11 @@ def _doubtful(target: SeenPiece) -> SeenPiece:
 def _explains_observation(
     upper: SeenPiece, target: SeenPiece, state: State, seen: Observation, before: Observation
 ) -> bool:
-    """True if a piece standing on the target explains everything that is seen.
+    """True if a piece standing on the target explains the whole observation.
 
-    It surely stands, just where the target would carry it, and nothing else seen may be the target.
-    Nor is it the target itself: its colour is sure, or that of who throws, and it is read beside
-    where the target stood.
+    It surely stands where the target would lift it to, and nothing else seen may be the target. It
+    is not the target itself: its colour is sure, or that of the thrower, and it is read beside the
+    target's earlier place.
     """
     coloured = upper.colour_probability >= SURE or (
         upper.colour == state.next and moved(target, upper)
@@ -230,9 +228,9 @@ def _explains_observation(
 
 
 def _offset_on_target_mm(upper: SeenPiece, target: SeenPiece, eye_mm: Array) -> float:
-    """Distance in mm between the target and a piece read as it is, once lifted onto the target.
+    """Distance in mm between the target and the lifted position of a piece.
 
-    The lift is the one, within `LIFTS_MM`, that explains the reading best.
+    The lift within `LIFTS_MM` that explains the reading best is used.
     """
     z_mm = float(upper.solid.vertices_mm[:, 2].min())
     per_mm = (eye_mm[:2] - upper.base_mm) / (eye_mm[2] - z_mm)
@@ -243,7 +241,7 @@ def _offset_on_target_mm(upper: SeenPiece, target: SeenPiece, eye_mm: Array) -> 
 
 
 def _target_of(state: State, before: Observation | None) -> SeenPiece | None:
-    """The target as it was seen to stand."""
+    """The standing target as seen before."""
     found = [
         piece
         for piece in (before.pieces if before else ())
@@ -255,7 +253,7 @@ def _target_of(state: State, before: Observation | None) -> SeenPiece | None:
 def _piece_read_on_target(
     target: SeenPiece, pieces: Sequence[SeenPiece], state: State
 ) -> int | None:
-    """The one piece that is read upright where the target stood."""
+    """The only piece read upright at the target's earlier place."""
     reach_mm = target.solid.base_mm / 2
     there = [
         k
@@ -267,7 +265,7 @@ def _piece_read_on_target(
 
 
 def _recorded_piece_on_target(state: State, pieces: Sequence[SeenPiece]) -> int | None:
-    """The piece that the record has on the target: the others lie round it as recorded."""
+    """The recorded piece on the target, found by the recorded distances of the others."""
     first = next(iter(state.layout.lies), None)
     if first is None or not first.on_target:
         return None
@@ -280,7 +278,7 @@ def _recorded_piece_on_target(state: State, pieces: Sequence[SeenPiece]) -> int 
 
 
 def _misfit_mm(state: State, pieces: Sequence[SeenPiece], place: int) -> float:
-    """Total misfit between the recorded distances and those of the other pieces round this one."""
+    """Total difference in mm between the recorded and the seen distances from this piece."""
     misfit_mm = 0.0
     for player in state.players:
         lies = [lie.gap_mm for lie in state.layout.of(player) if not lie.on_target]

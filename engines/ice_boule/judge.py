@@ -1,7 +1,7 @@
-"""From settled observations of the table to verdicts.
+"""Judge settled observations of the table.
 
-`before` is the settled observation that the last accepted verdict rested on (None: unknown);
-people's decisions about pieces that have not moved still stand.
+`before` is the settled observation of the last accepted verdict (None: unknown). People's decisions
+about pieces that have not moved remain valid.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from table.observation import Observation
 
 LEFT = Choice(msg("It left the play area: the end is void"), (str(Void()),))
 BACK = Choice(msg("It is still in play, or we put it back"), ())
-"""The first and the last choice where nobody knows where the target is."""
+"""First and last choice if the place of the target is unknown."""
 
 
 def judge(
     state: State, seen: Observation, before: Observation | None, _board: Board | None = None
 ) -> Verdict:
-    """The verdict on a table on which nothing moves any more."""
+    """Judge a settled table."""
     if ended := outcome(state):
         return Waiting(
             code="boule.over",
@@ -57,7 +57,7 @@ def judge(
         and not any(state.thrown)
         and any(piece.colour in state.players for piece in before.pieces)
     ):
-        before = None  # of the end before, or of a throw that people told of the target after
+        before = None  # of the end before, or of a throw that people reported the target after
     known = before and (with_target(state, before, None) or before)
     whole = with_target(state, seen, known)
     if whole is None:
@@ -143,10 +143,10 @@ def _ask_which_fell(
 def _target_gone(
     state: State, seen: Observation, before: Observation | None, known: Observation | None
 ) -> Verdict:
-    """The verdict where the target is no longer seen.
+    """Judge a table on which the target is no longer seen.
 
-    Only a target that is seen to lie outside makes the end void at once (ruling ice_boule.4). It
-    may be hidden, and play goes on: then people say how the throw came out.
+    Only a target seen outside makes the end void at once (ruling ice_boule.4). Otherwise it may be
+    hidden: play goes on, and people report how the throw ended.
     """
     if is_target_newly_outside(state, seen, before):
         return target_out_of_play(state)
@@ -163,7 +163,7 @@ def _target_gone(
 def _ask_where_target_is(
     state: State, whole: Observation | None = None, verdict: Verdict | None = None
 ) -> Ambiguous:
-    """The question where the target is: if it is still there, the verdict is on the whole table."""
+    """Ask where the target is: if it is still there, the verdict is on the whole table."""
     still = () if verdict is None else tuple(_in_play(state, verdict))
     return Ambiguous(
         code="boule.target.gone",
@@ -176,7 +176,7 @@ def _ask_where_target_is(
 
 
 def _may_target_be_outside(state: State, seen: Observation, before: Observation | None) -> bool:
-    """Whether the target lies outside, and not under the piece that seems to stand on it.
+    """True if the target may lie outside, and not under the piece that seems to stand on it.
 
     A throw that takes the target's place looks, from straight above, as if it stood on it.
     """
@@ -194,9 +194,9 @@ def _may_target_be_outside(state: State, seen: Observation, before: Observation 
 def _judge_unseen_target(
     state: State, seen: Observation, before: Observation | None, asked: Ambiguous
 ) -> Verdict:
-    """The verdict where people say that the unseen target stands.
+    """Judge a table with an unseen target that people report standing.
 
-    They say how every throw came out.
+    They report how every throw ended.
     """
     known = before and with_unplaced_target(state, before)
     verdict = judge_throw(match_table(state, with_unplaced_target(state, seen), known))
@@ -239,13 +239,13 @@ def _throw_of(choice: Choice) -> Throw:
 
 
 def _in_play(state: State, verdict: Verdict) -> Iterator[Choice]:
-    """The choices if the unseen target is still in play."""
+    """Return the choices if the unseen target is still in play."""
     for text, moves in _possible_acts(state, verdict):
         yield Choice(sentences(msg("The target is still in play."), text), moves)
 
 
 def _possible_acts(state: State, verdict: Verdict) -> list[tuple[str, tuple[str, ...]]]:
-    """What may have happened by a verdict: pairs of a sentence and the moves."""
+    """Return the acts possible by a verdict: pairs of a sentence and the moves."""
     if isinstance(verdict, Ambiguous):
         return [(choice.label, choice.moves) for choice in verdict.choices if choice.moves]
     if not isinstance(verdict, Accepted):

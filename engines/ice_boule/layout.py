@@ -1,11 +1,11 @@
-"""The projectiles in play round the target, nearest first, and how neighbours compare.
+"""Projectiles in play around the target, nearest first, and how neighbours compare.
 
-Written `yellow 12.05 < blue 29.37 ~ yellow 29.50`: `<` nearer (measured clearly, or people said
-so), `=` equal (people said so), `~` too close to call, listed by best estimate. What lies between
-two `<` is one block: all doubtful pieces in it are in doubt with each other. Between pieces of one
-colour `<` is only the order of listing. Distances are mm, `touching`, or `on` for a piece that
-stands on the target; pieces of different players that stand there are equal. No piece in play is
-written `nothing`.
+Written `yellow 12.05 < blue 29.37 ~ yellow 29.50`. `<` is nearer (clearly measured, or decided by
+people), `=` equal (decided by people). `~` is too close to call, listed by best estimate. Pieces
+between two `<` are one block: all doubtful pieces in it are in doubt with each other. Between
+pieces of one colour `<` is only the order of listing. Distances are mm, `touching`, or `on` for a
+piece that stands on the target. Pieces of different players on the target are equal. Without pieces
+in play it is `nothing`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ON = "on"
 NOTHING = "nothing"
 FARTHEST_MM = 100_000.0
 UNMEASURED_MM = 10_000.0
-"""Larger than any table: a greater distance stands for an unknown one."""
+"""Larger than any table: greater distances are unknown ones."""
 _NUMBER = re.compile(r"\d{1,6}(\.\d+)?")
 
 
@@ -63,7 +63,7 @@ class Lie:
 
     @property
     def distance(self) -> str:
-        """As people write it: `on`, `touching` or mm."""
+        """Format the distance: `on`, `touching` or mm."""
         if self.on_target:
             return ON
         return f"{self.gap_mm:.2f}" if self.gap_mm else TOUCHING
@@ -78,7 +78,7 @@ class Lie:
 
     @classmethod
     def parse(cls, text: str) -> Lie:
-        """`blue 57.52`, `blue touching` or `blue on`; raises InvalidNotation."""
+        """Parse `blue 57.52`, `blue touching` or `blue on`; raises InvalidNotation."""
         colour, _, distance = text.partition(" ")
         if colour not in COLOURS or not (distance in (ON, TOUCHING) or _NUMBER.fullmatch(distance)):
             raise InvalidNotation(
@@ -150,15 +150,15 @@ class Layout:
 
     @property
     def in_words(self) -> Listing:
-        """The layout as it prints, as a part of a message.
+        """Format the layout as a part of a message.
 
-        Its colours are translated, and its numbers written as each language does.
+        Colours are translated, and numbers written as in each language.
         """
         return Listing(tuple(map(_part_value, str(self).split(" "))), SENTENCES)
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """The layout in `yellow 12.05 < blue 29.37`, or `nothing`; raises InvalidNotation."""
+        """Parse a layout: `yellow 12.05 < blue 29.37`, or `nothing`; raises InvalidNotation."""
         if text == NOTHING:
             return cls()
         parts = re.split(r"\s*([<=~])\s*", text)
@@ -179,7 +179,7 @@ class Layout:
         return tuple(lie for lie in self.lies if lie.colour == colour)
 
     def relation(self, i: int, j: int) -> str:
-        """What is known about `lies[i]` and `lies[j]`, i < j: `<`, `=` or `~`."""
+        """Relation known between `lies[i]` and `lies[j]`, i < j: `<`, `=` or `~`."""
         between = self.relations[i:j]
         return "<" if "<" in between else "~" if "~" in between else "="
 
@@ -210,9 +210,9 @@ class Layout:
         return False
 
     def contested(self) -> range:
-        """Places of the nearest pieces of several colours that no `<` parts.
+        """Places of the nearest pieces of several colours that no `<` separates.
 
-        A lead or a score in doubt depends on them.
+        A doubtful lead or score depends on them.
         """
         return next((run for run in self._runs("=~") if len(self._colours(run)) > 1), range(0))
 
@@ -229,7 +229,7 @@ class Layout:
         return frozenset(self.lies[k].colour for k in run)
 
     def _doubtful(self, run: range) -> bool:
-        """True if a run between two `<` has several colours, not all of them said to be equal."""
+        """True if a run between two `<` has several colours that are not all equal by decision."""
         return len(self._colours(run)) > 1 and "~" in self.relations[run.start : run.stop - 1]
 
 

@@ -1,4 +1,4 @@
-"""Which piece is the target, where nobody has named its colour."""
+"""Find the likely target if nobody has named its colour."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections import Counter
 from table.observation import SURE, Observation
 
 LIKELY = 0.5
-"""Least probability of a colour that a piece is alone in."""
+"""Least probability of a colour for its only piece."""
 
 
 def likely_targets(seen: Observation) -> tuple[str, ...]:
-    """Colours of which the only piece may be the target: it is upright, on the ground.
+    """Colours whose only piece may be the target: it is upright, on the ground.
 
-    Nobody plays the target's colour.  Which colour that is may be in doubt; whether it stands may
-    not.
+    No player has the target's colour. The colour may be doubtful, the pose may not.
     """
     counts = Counter(piece.colour for piece in seen.pieces)
     return tuple(

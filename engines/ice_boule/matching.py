@@ -21,11 +21,11 @@ from table.motion import CARRIED_MM, STILL_MM, moved
 from table.observation import SURE, Observation, SeenPiece
 
 GUESSED_MM = 20.0
-"""Standard deviation above which the place of the target is taken for a guess."""
+"""Standard deviation in mm above which the place of the target counts as guessed."""
 
 
 HARDLY_LEANS = 0.5
-"""Most probability left to the pose of a piece that leans unmoved on a target that has moved."""
+"""Upper limit of the pose probability of a piece that leans unmoved on a target that has moved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class TableMatch:
 
     @property
     def player(self) -> str:
-        """Who is to throw; somebody is while an end runs."""
+        """Player who throws next; there is one while an end runs."""
         assert self.state.next is not None
         return self.state.next
 
@@ -64,9 +64,9 @@ class TableMatch:
         )
 
     def new_places(self, colour: str) -> list[int]:
-        """Places in the ranking's ids of the pieces of a colour that were not in play before.
+        """Places in the ranking's ids of a colour's pieces that were not in play before.
 
-        Identified by their positions before; where these are unknown, by their distances.
+        Identified by their earlier positions or, if these are unknown, by their distances.
         """
         own = [k for k, gap in enumerate(self.measured.gaps) if gap.piece.colour == colour]
         if self.changes:
@@ -76,10 +76,10 @@ class TableMatch:
 
     @property
     def surely_moved(self) -> frozenset[int]:
-        """Pieces (indexes of what is seen) that surely lie elsewhere.
+        """Indexes of seen pieces that surely lie elsewhere.
 
-        Where their earlier positions are unknown: that surely lie at another distance. A distance
-        that was never measured, as the target was not seen, is not compared.
+        Without earlier positions: that surely have another distance. A distance that was never
+        measured, as the target was unseen, is not compared.
         """
         if self.changes:
             return self.changes.carried
@@ -128,7 +128,7 @@ def match_table(
 ) -> TableMatch | CannotSee:
     """Measure the table and compare it with the state.
 
-    CannotSee where the target cannot be identified.
+    CannotSee if the target cannot be identified.
     """
     target = state.target or ""
     known = before if before and _agrees(state, before) else None
@@ -163,7 +163,7 @@ def _exchanged(
     gained: tuple[str, ...],
     lost: tuple[str, ...],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """`gained` and `lost`, with colours of which a piece was replaced by one of another size."""
+    """Return `gained` and `lost` with the colours of pieces replaced by one of another size."""
     came = Counter(seen.pieces[index].colour for index in changes.appeared)
     players = {player: came[player] for player in state.players}
     both = tuple((Counter(players) - Counter(gained)).elements())
@@ -190,7 +190,7 @@ def _agrees(state: State, before: Observation) -> bool:
 
 
 def _recall_colours(before: Observation, seen: Observation) -> Observation:
-    """Give a piece of unsure colour the colour of the piece that was ruled on at the same place."""
+    """Give a piece of unsure colour the colour of the ruled piece at the same place."""
 
     def recall(piece: SeenPiece) -> SeenPiece:
         were = [was for was in before.pieces if was.size == piece.size and not moved(was, piece)]
@@ -217,11 +217,11 @@ def _settle_colours(
     gained: tuple[str, ...],
     lost: tuple[str, ...],
 ) -> Observation:
-    """Take unsure colours as read where they leave no choice.
+    """Take unsure colours as read if they leave no choice.
 
-    A piece that lies still was ruled on before. If all other unsure pieces are read as one colour
-    and the numbers of pieces are those of a legal throw, another colour would break them; with
-    several colours two may have been confused, and they stay unsure.
+    An unmoved piece was ruled on before. Suppose all other unsure pieces are read as one colour,
+    and the numbers of pieces fit a legal throw. Then another colour would not fit. With several
+    colours two may be confused, and they stay unsure.
     """
     still = set(changes.still) if changes else set()
     unsure = {
@@ -246,10 +246,10 @@ def _settle_colours(
 def _with_rulings(
     state: State, seen: Observation, before: Observation, changes: Changes
 ) -> Observation:
-    """The observation with earlier decisions applied to pieces that lie still.
+    """Apply earlier decisions to pieces that have not moved.
 
-    Whether such a piece stands on the target was decided when it came there, and so was the pose of
-    the target, and what could not be read already.
+    They are whether such a piece stands on the target, the pose of the target, and what was
+    unreadable already.
     """
     on_target = {lie.colour for lie in state.layout.lies if lie.on_target}
     pieces = list(seen.pieces)
@@ -277,7 +277,7 @@ def _with_rulings(
 
 
 def _with_doubtful_leaning(state: State, seen: Observation, changes: Changes) -> Observation:
-    """The observation with doubt about pieces that lean unmoved where the target has moved.
+    """Add doubt about pieces that lean unmoved where the target has moved.
 
     A piece that leaned on it would have fallen: it is likely to lie, and to touch nothing.
     """
@@ -298,12 +298,12 @@ def _with_doubtful_leaning(state: State, seen: Observation, changes: Changes) ->
 def _recalled_pieces(
     state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation
 ) -> dict[int, int]:
-    """The unmoved pieces round an unmoved target: place in the gaps -> place in the layout.
+    """Unmoved pieces around an unmoved target: index in the gaps -> index in the layout.
 
-    A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture
-    does; several small ones add up, so the gap is compared with the recorded one too. Which of
-    several pieces of a colour at about the same distance is which in the layout is unknown: they
-    are kept together or not at all.
+    A nudge may be too small to be seen, and yet change the gap by more than the noise of a picture.
+    Several nudges add up, so the gap is also compared with the recorded one. Pieces of a colour at
+    about the same distance cannot be told apart in the layout: they are kept together or not at
+    all.
     """
     earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
     if (
@@ -342,8 +342,8 @@ def _recalled_pieces(
 def _agrees_with_record(gap: Gap, lie: Lie) -> bool:
     """True if a gap still agrees with the recorded one.
 
-    People's word may have changed the recorded one, by as much as two gaps that are too close to
-    call differ.
+    People may have changed the recorded one, by as much as two gaps that are too close to call
+    differ.
     """
     crept_mm = abs(gap.mm - lie.gap_mm) - math.sqrt(2) * Z95 * gap.sigma_mm
     return gap.on_target == lie.on_target and (not lie.measured or crept_mm <= STILL_MM)

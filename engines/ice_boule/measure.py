@@ -1,15 +1,14 @@
-"""From an observation to distances: every gap with its uncertainty, who leads, what is too close.
+"""Measure distances in an observation: gaps with uncertainty, who leads, what is too close.
 
 Distance is the least clearance of the two solids (ruling ice_boule.1). Its standard deviation is
-the first-order propagation of both pieces' covariances: moving a piece changes the gap by the
+the first-order propagation of both pieces' covariances. Moving a piece changes the gap by the
 normal at the nearest points, turning it by that normal times the lever arm about `base_mm`. Two
-gaps share the error of the target, so their difference is propagated jointly: what the target's
-error does to both cancels (ruling ice_boule.2).
+gaps share the error of the target, so their difference is propagated jointly: the target's common
+error cancels (ruling ice_boule.2).
 
-A piece that leans, with nothing but the target near, leans on the target and so touches it; so does
-one that nests with it and does not stand on it (ruling ice_boule.9). A piece of doubtful pose or
-size is measured in every pose and size that it may have: a call counts only if it holds for all of
-them.
+A piece that leans, with only the target nearby, leans on the target and so touches it. So does one
+that nests with it and does not stand on it (ruling ice_boule.9). A piece of doubtful pose or size
+is measured in every possible pose and size. A call counts only if it holds for all of them.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ from table.observation_document import CallDocument, GapDocument, MeasurementDoc
 from table.solids import Array, Solid
 
 Z95 = 1.96
-"""Standard deviations either side that hold 95 % of a normal distribution."""
+"""Half-width of the 95 % interval of a normal distribution, in standard deviations."""
 _PART_MM = 0.01
-"""Overlapping solids are moved apart until they are this far apart, to find the direction in which
-their gap would open.
+"""Distance to which overlapping solids are moved apart, to find the direction in which their gap
+would open.
 """
 CONTACT_MM = 0.1
-"""Uncertainty of the contact between a piece and what it leans on, 1 sigma."""
+"""Standard deviation in mm of the contact between a piece and what it leans on."""
 OTHER = "another colour"
-"""The colour of a piece that may have any colour but its own, where no other is in play."""
+"""Colour of a piece that may have any colour but its own, if no other is in play."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +93,7 @@ class Measurement:
 
     @property
     def too_close(self) -> bool:
-        """True if the picture cannot decide who leads or the points (ruling ice_boule.2)."""
+        """True if the picture cannot decide who leads, or the points (ruling ice_boule.2)."""
         return bool(self.pairs or self.doubts)
 
     def nearer(self, i: int, j: int) -> bool:
@@ -103,10 +102,10 @@ class Measurement:
 
 
 def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Measurement | CannotSee:
-    """Measure every piece in play from the target.
+    """Measure the distance of every piece in play from the target.
 
-    CannotSee where there is not exactly one piece of its colour. Of a stack on the target all
-    pieces stand on it, or with `lowest` the lowest only (ruling ice_boule.10).
+    CannotSee unless there is exactly one piece of its colour. Of a stack on the target all pieces
+    stand on it, or with `lowest` the lowest only (ruling ice_boule.10).
     """
     target = _find_target(seen.pieces, target_colour)
     if isinstance(target, str):
@@ -122,7 +121,7 @@ def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Meas
 
 
 def difference_sigma_mm(a: Gap, b: Gap, target: SeenPiece) -> float:
-    """Standard deviation of the difference of two gaps, the target's error being common to both."""
+    """Standard deviation of the difference of two gaps, with the target's error in common."""
     common = a.target_slope - b.target_slope
     return math.sqrt(
         _variance(a.slope, a.piece) + _variance(b.slope, b.piece) + _variance(common, target)
@@ -130,7 +129,7 @@ def difference_sigma_mm(a: Gap, b: Gap, target: SeenPiece) -> float:
 
 
 def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
-    """True if `a` is nearer than `b` beyond doubt.
+    """True if `a` is surely nearer than `b`.
 
     A piece that surely stands on the target is nearer than any other.
     """
@@ -145,10 +144,10 @@ def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
 
 
 def measurement_document(measured: Measurement | CannotSee) -> MeasurementDocument:
-    """`gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data.
+    """Return `gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data.
 
-    Lengths are in mm, to the micron. Where nothing could be measured there are no gaps, and the
-    call is too close, with the reason in `doubts`.
+    Lengths are in mm, to the micron. Without a measurement there are no gaps, and the call is too
+    close, with the reason in `doubts`.
     """
     if isinstance(measured, CannotSee):
         return {
@@ -186,7 +185,7 @@ def _gap_document(gap: Gap) -> GapDocument:
 
 
 def _find_target(pieces: tuple[SeenPiece, ...], colour: str) -> SeenPiece | str:
-    """The one piece of the target's colour, or why there is none, in a sentence."""
+    """Find the one piece of the target's colour; else a sentence with the reason."""
     named = [piece for piece in pieces if piece.colour == colour]
     sure = [piece for piece in named if piece.colour_probability >= SURE]
     if len(named) == 1 or len(sure) == 1:
@@ -236,9 +235,9 @@ def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
 
 
 def _possible_readings(piece: SeenPiece) -> tuple[SeenPiece, ...]:
-    """A piece of doubtful pose or size in each that it may have, as it was read first.
+    """Return a piece of doubtful pose or size in each possible one, as first read.
 
-    Empty where the alternatives are not all known.
+    Empty if some alternatives are unknown.
     """
     every = (*reversed(piece.rivals), piece)
     poses = {
@@ -271,7 +270,7 @@ def _gap_of(
 
 
 def _leans_on(piece: SeenPiece, target_mm: float, others: list[SeenPiece]) -> bool:
-    """True if a piece leans on the target, read `target_mm` away, and on nothing else."""
+    """True if a piece leans on a target at this distance, and on nothing else."""
     return (
         piece.pose == "leaning"
         and target_mm <= LEANED_ON_MM
@@ -280,11 +279,10 @@ def _leans_on(piece: SeenPiece, target_mm: float, others: list[SeenPiece]) -> bo
 
 
 def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Array, Array]:
-    """Unit vector (3,) from target to piece along which their gap opens, and its two end points.
+    """Unit vector (3,) from target to piece along which their gap opens, and its end points.
 
-    Solids that touch or overlap have no such direction of their own: the piece is moved level with
-    the table, away from the target's middle, until it is clear, and the direction that appears
-    first is taken.
+    Solids that touch or overlap have no such direction. The piece is moved horizontally away from
+    the target's middle until it is clear, and the first direction that appears is used.
     """
     apart_mm = nearest.mm
     if apart_mm < _PART_MM:
@@ -300,7 +298,7 @@ def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Ar
 
 
 def _slope(normal: Array, point_mm: Array, piece: SeenPiece) -> Array:
-    """Change (3,) of the gap with (x_mm, y_mm, heading_deg) of `piece`.
+    """Gradient (3,) of the gap in (x_mm, y_mm, heading_deg) of `piece`.
 
     `point_mm` (3,) is the nearest point on its side.
     """
@@ -312,7 +310,7 @@ def _variance(slope: Array, piece: SeenPiece) -> float:
 
 
 def _reach_mm(piece: SeenPiece) -> float:
-    """How far the gap may be off, in mm, if the pose, or else the size, was misread."""
+    """Largest error of the gap in mm if the pose, or else the size, was misread."""
     base, tip = piece.solid.vertices_mm[:4], piece.solid.tip_mm
     if piece.pose_probability < SURE:
         return float(np.linalg.norm(tip - base.mean(axis=0)))
@@ -324,7 +322,7 @@ def _reach_mm(piece: SeenPiece) -> float:
 def _leader_and_points(
     gaps: list[Gap], target: SeenPiece
 ) -> tuple[str | None, int, tuple[tuple[int, int], ...]]:
-    """Who leads, the points, and the deciding pairs (places) that are too close to call."""
+    """Return who leads, the points, and the deciding pairs of places that are too close to call."""
     if not gaps:
         return None, 0, ()
     leading = gaps[0].piece.colour
@@ -344,7 +342,7 @@ def _leader_and_points(
 
 
 def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[Message, ...]:
-    """Sentences on unsure readings that would change the call if they were wrong."""
+    """Describe the unsure readings that would change the call if they were wrong."""
     doubts = []
     if target.colour_probability < SURE:
         doubts.append(
@@ -401,7 +399,7 @@ def _another_colour(piece: SeenPiece, other: str) -> Message:
 
 
 def _piece_text(piece: SeenPiece) -> Message:
-    """A piece in words."""
+    """Describe a piece."""
     x_mm, y_mm = piece.base_mm
     return phrase(
         "{size} {colour} piece {pose} at ({mm}, {mm2}) mm",

@@ -1,4 +1,4 @@
-"""Sentences for people, as a calm umpire would say them."""
+"""Sentences for people, in the tone of a calm umpire."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from table.observation import SURE
 
 
 def location(gap: Gap) -> Message:
-    """Where a piece lies, with its 95 % uncertainty; follows `the piece that`."""
+    """Describe where a piece lies, with its 95 % uncertainty; follows `the piece that`."""
     if gap.on_target:
         return phrase("stands on the target")
     if gap.touching:
@@ -22,7 +22,7 @@ def location(gap: Gap) -> Message:
 
 
 def colour_and_distance(gap: Gap) -> Message:
-    """A piece's colour and distance with its 95 % uncertainty, and what an unsure reading assumes.
+    """Describe a piece's colour and distance with its 95 % uncertainty, and an assumed reading.
 
     `blue 57.5 ± 0.4 mm if it is lying (96% sure)`.
     """
@@ -44,7 +44,7 @@ def colour_and_distance(gap: Gap) -> Message:
 
 
 def throw(before: State, move: Throw, after: State, gap: Gap | None) -> Message:
-    """What a throw did, who leads, and who is next or how the end ended."""
+    """Describe what a throw did, who leads, and who is next or how the end ended."""
     landed = _throw_text(move.player, gap)
     return sentences(landed, lead(before, after), next_step(after, move.player))
 
@@ -80,7 +80,7 @@ def lead(before: State, after: State) -> Message:
 
 
 def _leader_text(after: State, still: bool) -> Message:
-    """Who leads, and from where, without a full stop."""
+    """Describe who leads, and from where, without a full stop."""
     player = str(after.leading)
     nearest = after.layout.of(player)[0]
     if not nearest.measured:
@@ -105,7 +105,7 @@ def _leader_text(after: State, still: bool) -> Message:
 
 
 def next_step(after: State, thrower: str) -> Message:
-    """Who is next, or how the end and perhaps the game ended."""
+    """Describe who is next, or how the end and perhaps the game ended."""
     if after.end is None:
         again = after.next == thrower and not after.may_stop
         return msg("{player} throws again.", player=thrower) if again else turn(after)
@@ -136,7 +136,7 @@ def end(ended: End) -> Message:
 
 
 def reading(layout: Layout, scoring: bool) -> Message:
-    """The label of one order that people may choose, with the points where these are asked for."""
+    """Label of an order that people may choose, with the points if these are in question."""
     if len(layout.leaders) > 1:
         return msg("{players} are equally near", players=_leaders(layout))
     leader = layout.lies[0].colour

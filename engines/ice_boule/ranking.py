@@ -1,8 +1,8 @@
-"""What is known about the order of pieces, and every order that the doubt leaves open.
+"""The known order of pieces, and every order that the doubt leaves open.
 
-A ranking lists pieces nearest first and knows for each two whether one is nearer, both are equal,
-or neither is known. Where the rules need to know more, `readings` gives the orders that people may
-choose from; each agrees with all that is known.
+A ranking lists pieces nearest first. For each two it says whether one is nearer, both are equal, or
+neither is known. If the rules need to know more, `readings` gives the orders that people may choose
+from; each agrees with all that is known.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Ranking:
         return self.lies[self.ids.index(piece)]
 
     def without(self, piece: int | None) -> Ranking:
-        """As if the piece with this id were not there."""
+        """Return the ranking without the piece with this id."""
         kept = [k for k, name in enumerate(self.ids) if name != piece]
         return _reordered(self, kept, self.nearer, self.equal)
 
@@ -63,7 +63,7 @@ class Ranking:
 
 
 def rank_layout(layout: Layout) -> Ranking:
-    """The ranking known from the layout of an earlier move."""
+    """Return the ranking known from the layout of an earlier move."""
     count = len(layout.lies)
     nearer, equal = np.zeros((count, count), bool), np.zeros((count, count), bool)
     for i, j in combinations(range(count), 2):
@@ -74,7 +74,7 @@ def rank_layout(layout: Layout) -> Ranking:
 
 
 def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
-    """The ranking of a layout in which the pieces at `at` and `at + 1` are decided.
+    """Return a layout's ranking with the pieces at `at` and `at + 1` decided.
 
     They are equally near if `equal`, else the second one is nearer.
     """
@@ -90,11 +90,11 @@ def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
 def rank_measurement(
     measured: Measurement, kept: Mapping[int, int], layout: Layout, guessed: bool = False
 ) -> Ranking:
-    """The ranking known from a measurement, and from earlier verdicts on pieces that did not move.
+    """Return the ranking known from a measurement, and from rulings on pieces that did not move.
 
-    `kept` maps a place in `measured.gaps` to the place of the same piece in `layout`, where neither
-    it nor the target moved: such pieces keep the distance and order that were ruled, so that nobody
-    is asked twice. Where the target's place is only `guessed` nothing else is known.
+    `kept` maps an index in `measured.gaps` to that of the same piece in `layout`, if neither it nor
+    the target moved. Such pieces keep their ruled distance and order, so that nobody is asked
+    twice. If the target's place is only `guessed`, nothing else is known.
     """
     gaps = measured.gaps
     lies = tuple(
@@ -127,7 +127,7 @@ def rank_measurement(
 
 
 def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator[Ranking]:
-    """Rankings that decide enough.
+    """Return rankings that decide enough.
 
     The given one if it is not `too_close`, else every one that people may choose.
     """
@@ -142,7 +142,7 @@ def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator
 
 
 def _possible_leads(ranking: Ranking) -> Iterator[Ranking]:
-    """Every way to decide the leading distance: one colour nearest, or several equally near."""
+    """Yield every way to decide the leading distance: one colour nearest, or several equal."""
     if not ranking.layout().lead_in_doubt:
         yield ranking
         return
@@ -154,7 +154,7 @@ def _possible_leads(ranking: Ranking) -> Iterator[Ranking]:
         some for size in range(1, len(groups) + 1) for some in combinations(groups, size)
     ):
         inside = sorted(place for group in together for place in group)
-        # Nothing hangs on which pieces share the lead: one way for each set of colours will do.
+        # It does not matter which pieces share the lead: one way per set of colours is enough.
         ways.setdefault(frozenset(colours[inside].tolist()), inside)
     for inside in sorted(ways.values(), key=lambda inside: len({*colours[inside]})):
         outside = [k for k in range(len(ranking.lies)) if k not in inside]
@@ -166,11 +166,11 @@ def _possible_leads(ranking: Ranking) -> Iterator[Ranking]:
 
 
 def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
-    """Places of the pieces that may be the nearest of all, each with those said to be equal to it.
+    """Places of the pieces that may be the nearest, each with those equal to it by decision.
 
-    Of each colour these are one that is not known to be farther than another's, and one such that
-    was not said to be equal to another colour's. Among several candidates the one known to be
-    nearer than most is taken, so that a decision about it claims nothing new of the others.
+    For each colour these are one not known to be farther than another's, and one of these not
+    called equal to another colour's. Of several candidates the one known to be nearer than most is
+    used, so that a decision about it implies nothing new about the others.
     """
     linked = set(np.nonzero(ranking.equal)[0].tolist())
     places: list[int] = []
@@ -183,7 +183,7 @@ def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
 
 
 def _equal_places(ranking: Ranking, place: int) -> tuple[int, ...]:
-    """The places that were said to be equal to one, itself included, in order."""
+    """Places called equal to this one, itself included, in order."""
     group = {place}
     while more := set(np.nonzero(ranking.equal[sorted(group)].any(axis=0))[0].tolist()) - group:
         group |= more
@@ -193,7 +193,7 @@ def _equal_places(ranking: Ranking, place: int) -> tuple[int, ...]:
 def _counts(ranking: Ranking) -> Iterator[Ranking]:
     """Every number of the leader's pieces that may be nearer than the best of all others.
 
-    Which piece is that best is not asked, as nothing depends on it: the best estimate stands.
+    Which piece is that best one is not asked, as nothing depends on it: the best estimate is used.
     """
     own, others = ranking.places(ranking.lies[0].colour)
     surely = sum(bool(ranking.nearer[k, others].all()) for k in own)
@@ -210,10 +210,10 @@ def _counts(ranking: Ranking) -> Iterator[Ranking]:
 
 
 def _reordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) -> Ranking:
-    """The ranking with its pieces in another order.
+    """Return the ranking with its pieces in another order.
 
-    Distances that would fall along the new order are averaged, which is their best estimate once
-    the order is known (isotonic regression, pool adjacent violators).
+    Distances that would fall along the new order are averaged, which is their best estimate given
+    the order (isotonic regression, pool adjacent violators).
     """
     grid = np.ix_(order, order)
     lies = tuple(ranking.lies[k] for k in order)
@@ -222,14 +222,14 @@ def _reordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) 
     standing = next((k for k, lie in enumerate(lies) if not lie.on_target), len(lies))
     standing = (
         0 if joined[standing - 1 : standing] == [True] and standing else standing
-    )  # what is as near as one beside it does not stand there
+    )  # a piece as near as one beside it does not stand on the target
     on_target = [k < standing for k in range(len(lies))]
     gaps_mm = _rising([lie.gap_mm for lie in lies], joined)
     return replace(moved, lies=tuple(map(Lie, (lie.colour for lie in lies), gaps_mm, on_target)))
 
 
 def _rising(values: list[float], joined: list[bool]) -> list[float]:
-    """The least-squares fit to `values` that never falls and is equal for `joined` neighbours."""
+    """Least-squares fit to `values` that never falls and is equal for `joined` neighbours."""
     pools: list[list[float]] = []
     for k, value in enumerate(values):
         pools.append([value])

@@ -1,4 +1,4 @@
-"""The rules of Ice Boule: what is legal, what a move does, and when the game is over.
+"""The rules of Ice Boule: legal moves, their effect, and the end of the game.
 
 Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Before each end",
 "Play", "Distances and Scoring", "Goal") or rulings.
@@ -82,11 +82,10 @@ class Outcome:
 class LegalMoves(Legal[State, Move]):
     """The legal moves of a state.
 
-    Where pieces come to rest is continuous, so `in` answers for every move; iterating gives one
-    example of each kind, each itself legal: a target of every free colour; the same size for all; a
-    throw that knocks nothing, for every place among the pieces that lie there (on the target,
-    touching it, level with the leading piece, before, between and behind them) and one that is out;
-    stop; void. `len` counts the examples. Prints what is allowed in words.
+    Where pieces come to rest is continuous, so `in` answers for every move. Iteration gives legal
+    examples of each kind. They are a target of every free colour, the same size for all, stop and
+    void. Throws that knock nothing are listed for every place among the pieces, and one that is
+    out. `len` counts the examples. Prints what is allowed in words.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -126,7 +125,7 @@ def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
 
 
 def set_up(players: Sequence[str], rulings: Mapping[str, str], _board: Board | None) -> State:
-    """As `start`: any ground will do."""
+    """As `start`: any ground is allowed."""
     return start(players, rulings)
 
 
@@ -231,7 +230,7 @@ def outcome(state: State) -> Outcome | None:
 
 
 def _throw(state: State, move: Throw) -> State:
-    """After a throw has come to rest, before the end is scored."""
+    """Return the state after a throw at rest, before the end is scored."""
     here = state.players.index(move.player)
     thrown = tuple(count + (seat == here) for seat, count in enumerate(state.thrown))
     sizes = tuple(
@@ -464,7 +463,7 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
 
 
 def turn(state: State) -> Message:
-    """Whose throw it is, in a sentence."""
+    """Describe whose throw it is."""
     if state.next is None:
         return msg("{player} throws the target next.", player=state.starter)
     if state.undeclared:
@@ -479,7 +478,7 @@ def turn(state: State) -> Message:
 
 
 def _layout_violation(state: State, move: Throw) -> Violation | None:
-    """Why the pieces cannot lie there after this throw; None if they can."""
+    """Return why the pieces cannot lie there after this throw; None if they can."""
     for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
         if colour not in state.players:
             message = msg(
@@ -512,7 +511,7 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
 
 
 def _stack_violation(state: State, move: Throw) -> Violation | None:
-    """The house rule that pieces on the target, or pushed over there, break; else None."""
+    """Violation of house rules on pieces on the target, or pushed over there; else None."""
     standing = [lie for lie in move.layout.lies if lie.on_target]
     if len(standing) > 1 and state.ruling("on_target") == "lowest":
         message = msg(
@@ -604,7 +603,7 @@ def _stop_violation(state: State, move: Stop) -> Violation | None:
 
 
 def _examples(state: State) -> Iterator[Move]:
-    """Moves that may be legal, at least one of each kind that has a finite number of results."""
+    """Yield moves that may be legal, at least one of each kind with finitely many results."""
     if state.next is None:
         yield from (Target(colour) for colour in COLOURS)
         return
@@ -635,7 +634,7 @@ def _places(player: str, layout: Layout) -> Iterator[Lie]:
 
 
 def _with_lie(layout: Layout, lie: Lie) -> Layout:
-    """One more piece, behind all that are as near or nearer; in doubt where its neighbours are."""
+    """Add a piece, behind all that are as near or nearer; in doubt where its neighbours are."""
     at = sum(other.rank <= lie.rank for other in layout.lies)
     joined = list(layout.relations)
     if 0 < at < len(layout.lies):
@@ -646,7 +645,7 @@ def _with_lie(layout: Layout, lie: Lie) -> Layout:
 
 
 def _level(layout: Layout, player: str) -> Iterator[tuple[Lie, Layout]]:
-    """A piece that the players call equal with the leading one, and the layout with it."""
+    """Return a piece decided to be level with the leading one, and the layout with it."""
     if layout.lies and not layout.lies[0].on_target:
         lie = replace(layout.lies[0], colour=player)
         yield lie, Layout((layout.lies[0], lie, *layout.lies[1:]), ("=", *layout.relations))

@@ -100,9 +100,10 @@ def shown_state(state: State) -> IceBouleDocument:
 
 
 def _announcements(state: State) -> list[Announcement]:
-    """What players may say because no camera sees it.
+    """Return announcements of facts that no camera sees.
 
-    The starting line, a target, sizes before play, what left the play area, the leader's stop.
+    They are the starting line, a target, sizes before play, pieces that left the play area, and the
+    leader's stop.
     """
     if state.winner:
         return []

@@ -1,4 +1,4 @@
-"""Stacks on the target: what stands there, was pushed over, or is hidden by a stack.
+"""Stacks on the target: pieces that stand there, were pushed over, or are hidden.
 
 See rulings ice_boule.9 and ice_boule.10.
 """
@@ -20,16 +20,15 @@ from table.motion import CARRIED_MM, moved
 from table.observation import Observation, SeenPiece
 
 MISSING_MM = 100.0
-"""Misfit in mm of a recorded piece that is not there, where distances are compared with the record.
-"""
+"""Misfit in mm of a missing recorded piece, in comparisons of distances with the record."""
 Hold = Literal["stands", "touches"]
-"""How a piece that is on the target counts there."""
+"""How a piece on the target counts."""
 
 
 def hold(pieces: Sequence[SeenPiece], index: int, target: SeenPiece, lowest: bool) -> Hold | None:
-    """How `pieces[index]` counts by what it is on; None if that is neither the target nor on it.
+    """Return how `pieces[index]` counts; None if it is neither on the target nor on a piece there.
 
-    A stack stands while all of it does; a piece that nests with the target otherwise touches it.
+    A stack stands while all of it does. A piece that nests with the target otherwise touches it.
     With `lowest` only the piece directly on the target stands on it, and those above touch it.
     """
     above = [pieces[index]]
@@ -56,7 +55,7 @@ def _over(upper: SeenPiece, lower: SeenPiece) -> bool:
 
 
 def stack_on_target(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
-    """Indexes of the pieces that stand on the target, one over the other, from below."""
+    """Indexes of the pieces stacked upright on the target, from below."""
     found: list[int] = []
     lower = target
     while above := [
@@ -77,10 +76,10 @@ def _target(table: Observation, colour: str | None) -> SeenPiece | None:
 def toppled_readings(
     state: State, seen: Observation, before: Observation | None
 ) -> list[Observation]:
-    """The observation with what stood on the target in this end still on it, wherever it lies.
+    """Return the observation with pieces that stood on the target in this end still on it.
 
-    Applies only if that was ruled before play. Several observations where neither the table before
-    nor the recorded distances say which piece it is.
+    Their place does not matter. Applies only if that was ruled before play. Several observations if
+    neither the table before nor the recorded distances identify the piece.
     """
     if state.ruling("toppled") != "always" or all(
         piece.colour != state.target for piece in seen.pieces
@@ -93,7 +92,7 @@ def toppled_readings(
 
 
 def _with_toppled_stack(state: State, seen: Observation, before: Observation) -> Observation:
-    """The observation with what stood on the target before, or counted so, still on it."""
+    """Return the observation with pieces that stood on the target before, or counted so, on it."""
     now, was = (
         next((k for k, piece in enumerate(table.pieces) if piece.colour == state.target), None)
         for table in (seen, before)
@@ -125,9 +124,9 @@ def _on(seen: Observation, lower: int, upper: Collection[int]) -> Observation:
 def _by_record(
     state: State, seen: Observation, before: Observation | None, player: str
 ) -> list[Observation]:
-    """Observations with a player's pieces on the target that fell from it according to the record.
+    """Return observations with a player's fallen pieces on the target, according to the record.
 
-    Used where the table before does not show them. The player's other pieces are then about as far
+    Used if the table before does not show them. The player's other pieces are then about as far
     away as recorded; every assignment that fits about as well as the best is returned.
     """
     target = next(k for k, piece in enumerate(seen.pieces) if piece.colour == state.target)
@@ -158,7 +157,7 @@ def _by_record(
 
 
 def _recorded_touches(state: State, before: Observation, player: str) -> int:
-    """How many pieces of a player touched the target by what they are on, on a table."""
+    """Number of a player's pieces that touched the target, on a table."""
     target = _target(before, state.target)
     own = (k for k, piece in enumerate(before.pieces) if piece.colour == player)
     return sum(
@@ -177,7 +176,7 @@ def _misfit_mm(recorded_mm: Sequence[float], seen_mm: Sequence[float]) -> float:
 def uncovered(
     seen: Observation, before: Observation, target: SeenPiece, top: SeenPiece
 ) -> Observation:
-    """The observation with what stood on the target before, now unseen, under the piece `top`."""
+    """Add the pieces that stood on the target before and are now unseen, under the piece `top`."""
     was = _target(before, target.colour)
     assert was is not None, "it is known where the target was"
     hidden = [
@@ -199,10 +198,10 @@ def uncovered(
 def nested(
     seen: Observation, before: Observation, target: SeenPiece, colours: Sequence[str]
 ) -> Observation | None:
-    """The observation with the unseen pieces of these colours nested with the target that lies.
+    """Return the observation with the unseen pieces of these colours nested with the lying target.
 
-    They were on the target before, and the stack was pushed over. None where they were not, or
-    where the target lies as before or stands.
+    They were on the target before, and the stack was pushed over. None if they were not, or if the
+    target stands or lies as before.
     """
     was = _target(before, target.colour)
     if was is None or target.pose == "upright" or not moved(was, target):
@@ -221,11 +220,11 @@ def nested(
 
 
 def with_hidden_pieces(seen: Observation, before: Observation | None, colour: str) -> Observation:
-    """The observation with the pieces that were already unseen on or inside the target before.
+    """Add the pieces that were already unseen on or inside the target before.
 
-    `colour` is the target's. A target that moved tells nothing of them, and a piece that was seen
-    before is not hidden now. Pieces on a standing target are hidden by the one that stands over
-    them, as long as that is still there: where another is on top, the top one has gone.
+    `colour` is the target's. After a move of the target nothing is known of them, and a piece that
+    was seen before is not hidden now. Pieces on a standing target are hidden by the one on top
+    while that is still there. If another is on top, the top one has gone.
     """
     if before is None:
         return seen
@@ -250,7 +249,7 @@ def with_hidden_pieces(seen: Observation, before: Observation | None, colour: st
 
 
 def _nesting(seen: Observation, target: SeenPiece, hidden: Sequence[SeenPiece]) -> Observation:
-    """The observation with hidden pieces added, each nested with the target that lies."""
+    """Add hidden pieces, each nested with the lying target."""
     at = next(k for k, piece in enumerate(seen.pieces) if piece is target)
     nests = (
         replace(target, colour=piece.colour, size=piece.size, colour_probability=1.0, on=at)

@@ -19,9 +19,9 @@ from table.pieces import COLOURS
 T = TypeVar("T")
 
 PIECES = 5
-"""Pieces of the chosen size that each player has (printed rules: five trios a colour)."""
+"""Pieces of the chosen size per player (printed rules: five trios a colour)."""
 PROJECTILES = PIECES - 1
-"""The last piece left serves as Centrifuge and is never thrown."""
+"""Projectiles per player: the last piece serves as Centrifuge and is never thrown."""
 PLAYERS_MOST = 10
 POINTS_TO_WIN = 13
 
@@ -158,7 +158,7 @@ class State:
     toppled: tuple[str, ...] = ()
 
     def ruling(self, name: str) -> str:
-        """The value in force of a house rule."""
+        """Value in force of a house rule."""
         return dict(self.rulings)[name]
 
     def remaining_projectiles(self, player: str) -> int:
@@ -166,7 +166,7 @@ class State:
         return PROJECTILES - self.thrown[self.players.index(player)]
 
     def size(self, player: str) -> str | None:
-        """The size that a player throws in this end, None while it is not known."""
+        """Size that a player throws in this end, None while it is unknown."""
         return self.sizes[self.players.index(player)]
 
     def after(self, player: str) -> tuple[str, ...]:
@@ -176,9 +176,9 @@ class State:
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Who has to say their size before anybody throws in this end, in turn order.
+        """Players who have to declare their size before anybody throws in this end, in turn order.
 
-        Empty where the first piece thrown shows the size.
+        Empty if the first piece thrown shows the size.
         """
         if self.target is None or self.ruling("sizes") != "declared" or any(self.thrown):
             return ()
@@ -190,10 +190,10 @@ class State:
 
     @property
     def next(self) -> str | None:
-        """Who throws a projectile next; None between ends.
+        """Player who throws a projectile next; None between ends.
 
-        Printed rules, "Play"; rulings ice_boule.3 and .7: who does not lead throws on; then in turn
-        order, the leader passed over while anybody else has a piece to throw.
+        Printed rules, "Play"; rulings ice_boule.3 and .7. The player who does not lead throws on.
+        Then it goes in turn order, without the leader while anybody else has a piece to throw.
         """
         if self.target is None:
             return None
@@ -219,7 +219,7 @@ class State:
 
     @property
     def winner(self) -> str | None:
-        """Who has 13 points or more, at the end of an end."""
+        """Player with 13 points or more, at the end of an end."""
         enough = (
             player
             for player, score in zip(self.players, self.scores, strict=True)
@@ -248,12 +248,12 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state in a line of text; raises InvalidNotation, which quotes what is wrong."""
+        """Parse the state in a line of text; raises InvalidNotation, which quotes the error."""
         return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
-    """The state before the first target is thrown; raises InputError for players that cannot play.
+    """Return the state before the first target is thrown; raises InputError for invalid players.
 
     Players are colours, in turn order; the first one starts (the printed rules draw lots for it).
     """
@@ -263,7 +263,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
 
 _TOPPLED = "toppled"
-"""A key that is only present where something was pushed over."""
+"""Key that is only present if a piece was pushed over."""
 _KEYS = (
     "players",
     "scores",
@@ -351,7 +351,7 @@ def _check(state: State) -> None:
 
 
 def _players_error(state: State) -> Message | None:
-    """What is expected of the players, where it is violated; else None."""
+    """Expected players, if they are wrong; else None."""
     people = {
         *(lie.colour for lie in state.layout.lies),
         state.starter,
@@ -369,7 +369,7 @@ def _players_error(state: State) -> Message | None:
 
 
 def _wrong_table(state: State) -> Message | None:
-    """What is expected of the target and the throws, where it is violated; else None."""
+    """Expected target and throws, if they are wrong; else None."""
     if state.toppled and (
         state.ruling("toppled") != "always"
         or state.target is None
@@ -389,7 +389,7 @@ def _wrong_table(state: State) -> Message | None:
 
 
 def _wrong_end(state: State) -> Message | None:
-    """What is expected of the end and its leader, where it is violated; else None."""
+    """Expected end and leader, if they are wrong; else None."""
     if state.target is not None and state.end is not None:
         return msg("expected no target once the end is over")
     if state.target is None and state.end is None and any(state.thrown):

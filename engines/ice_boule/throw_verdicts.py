@@ -1,4 +1,4 @@
-"""Verdicts on a throw beside a target that is in play: what is new there, and what is gone."""
+"""Judge a throw beside a target in play: what is new, and what is missing."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from table.messages import Message, in_a_row, msg, phrases, sentences
 from table.observation import SURE, Observation, SeenPiece
 
 TOUCHING_MM = 3.0
-"""Pieces that are read this near to each other may touch."""
+"""Largest distance in mm between readings of pieces that may touch."""
 LIKELY_SIZE = 0.9
-"""Least probability of another size than the player throws in this end for it to be asked about:
-nearly all throws are of the right size.
+"""Least probability of a wrong size at which people are asked: nearly all throws have the player's
+size of this end.
 """
 PUT_BACK = msg("It was taken away by hand: put it back")
 
@@ -44,7 +44,7 @@ def judge_throw(found: TableMatch | CannotSee) -> Verdict:
 
 
 def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
-    """The verdict on a piece in play of a colour that is not in play."""
+    """Judge a piece in play of a colour that is not in play."""
     if piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
     message = sentences(
@@ -61,9 +61,9 @@ def _stranger(found: TableMatch, piece: SeenPiece) -> Verdict:
 
 
 def _no_new_piece_verdict(found: TableMatch) -> Verdict:
-    """The verdict where no projectile was added.
+    """Judge a table without a new projectile.
 
-    Nothing happened, or a throw left the play area, or somebody moved a piece by hand.
+    Nothing happened, a throw left the play area, or a piece was moved by hand.
     """
     state, player = found.state, found.player
     if found.lost:
@@ -71,10 +71,10 @@ def _no_new_piece_verdict(found: TableMatch) -> Verdict:
     if found.surely_moved and not state.undeclared:
         return _moved_piece_verdict(found)
     if found.seen.unread_mm and not state.undeclared:
-        # It may be the piece that was thrown: people are told, and the record says it.
+        # It may be the thrown piece: people are told, and it is recorded.
         message = sentences(*map(cannot_be_read, found.seen.unread_mm), turn(state))
         return _cannot_see(found, "boule.unread", message)
-    # Nobody throws before all have said a size, and no distance hangs on the target yet.
+    # Nobody throws before all sizes are declared, and no distance depends on the target yet.
     return Waiting(
         code="boule.throw",
         message=sentences(turn(state), *map(cannot_be_read, found.seen.unread_mm)),
@@ -86,7 +86,7 @@ def _no_new_piece_verdict(found: TableMatch) -> Verdict:
 
 
 def _missing_piece_verdict(found: TableMatch) -> Verdict:
-    """The verdict where pieces are no longer in play."""
+    """Judge a table with pieces no longer in play."""
     player, gone = found.player, in_a_row(found.lost, "colour")
     knocked = msg("Was it knocked out by {player}'s throw?", player=player)
     if _are_missing_outside(found):
@@ -110,9 +110,9 @@ def _missing_piece_verdict(found: TableMatch) -> Verdict:
 
 
 def _moved_piece_verdict(found: TableMatch) -> Verdict:
-    """The verdict where pieces lie elsewhere.
+    """Judge a table with moved pieces.
 
-    A throw moved them and is out, or is one of them, or somebody moved them by hand.
+    A throw moved them and is out, or is one of them, or they were moved by hand.
     """
     player, count = found.player, len(found.surely_moved)
     swapped = [
@@ -159,13 +159,13 @@ def _out_of_play_reading(found: TableMatch) -> tuple[Message, Reading]:
 
 
 def _one_new(found: TableMatch, colour: str) -> Verdict:
-    """The verdict on one new projectile of a colour: a throw by whoever plays it."""
+    """Judge one new projectile of a colour: a throw by its player."""
     (thrown,) = found.new_places(colour)
     piece = found.measured.gaps[thrown].piece
     if colour != found.player and piece.colour_probability < SURE:
         return _unsure_newcomer(found, piece)
     unsure = [gap.piece for gap in found.measured.gaps if gap.piece.colour_probability < SURE]
-    if colour != found.player and unsure:  # it may be the throw of whose turn it is
+    if colour != found.player and unsure:  # it may be the throw of the player whose turn it is
         return _cannot_read(found, unsure[0])
     if found.lost and not _are_missing_outside(found):
         return _missing_others_verdict(found, colour, thrown)
@@ -196,7 +196,7 @@ def _one_new(found: TableMatch, colour: str) -> Verdict:
 
 
 def _missing_others_verdict(found: TableMatch, colour: str, thrown: int) -> Verdict:
-    """The verdict where a piece came and others are gone: it knocked them out, or hides them."""
+    """Judge a new piece with others missing: it knocked them out, or hides them."""
     gone = in_a_row(found.lost, "colour")
     knocked = [
         (msg("{text}; knocked out of play: {players}", text=text, players=gone), reading)
@@ -226,9 +226,9 @@ def _missing_others_verdict(found: TableMatch, colour: str, thrown: int) -> Verd
 
 
 def _covers(found: TableMatch, thrown: int) -> tuple[TableMatch, int] | None:
-    """The match and piece if a piece on the target hides all that is missing; else None.
+    """Return the match and piece if a piece on the target hides all missing ones; else None.
 
-    What is missing is then taken to stand on the target as before.
+    The missing ones then stand on the target as before.
     """
     if found.before is None or not found.measured.gaps[thrown].on_target:
         return None
@@ -243,10 +243,10 @@ def _covers(found: TableMatch, thrown: int) -> tuple[TableMatch, int] | None:
 def _nested_readings(
     found: TableMatch, colours: Sequence[str], came: str | None
 ) -> tuple[list[tuple[Message, Reading]], Observation]:
-    """The throw if the unseen pieces of these colours nest with the target that was pushed over.
+    """Return the throw with the unseen pieces of these colours nested with the fallen target.
 
-    A piece of the colour `came` is then the only new one; with None the throw is out. No readings
-    where that does not explain the table. The observation includes the unseen pieces.
+    A piece of the colour `came` is then the only new one; with None the throw is out. Empty if that
+    does not explain the table. The observation includes the unseen pieces.
     """
     nothing: list[tuple[Message, Reading]] = []
     if found.before is None:
@@ -264,9 +264,9 @@ def _nested_readings(
 
 
 def _camera_readings(found: TableMatch, thrown: int) -> list[tuple[str, Reading]]:
-    """The throw if the camera is right.
+    """Return the throw if the camera is right.
 
-    A piece that is read to stand on the target is then nearer than any that does not.
+    A piece read as standing on the target is then nearer than any that does not.
     """
     sure = _rematch(found, thrown, _doubtful_on_target(found), pose_probability=1.0)
     return [
@@ -295,7 +295,7 @@ def _doubtful_on_target(found: TableMatch) -> list[SeenPiece]:
 def _rematch(
     found: TableMatch, thrown: int, changed: Sequence[SeenPiece], **otherwise: Any
 ) -> tuple[TableMatch, int]:
-    """The match if the changed pieces had other values, and the thrown piece in it."""
+    """Return the match if the changed pieces had other values, and the thrown piece in it."""
     colour, index = found.measured.gaps[thrown].piece.colour, found.measured.gaps[thrown].index
     pieces = tuple(
         replace(piece, **otherwise) if any(piece is one for one in changed) else piece
@@ -308,7 +308,7 @@ def _rematch(
 
 
 def _sizes(found: TableMatch, player: str, thrown: int) -> list[tuple[str, Reading]]:
-    """The throw in each size that the piece may have.
+    """Return the throw in each possible size of the piece.
 
     As read if sure, else the player's size of this end, else any.
     """
@@ -326,7 +326,7 @@ def _sizes(found: TableMatch, player: str, thrown: int) -> list[tuple[str, Readi
 
 
 def _are_missing_outside(found: TableMatch) -> bool:
-    """True if as many pieces came to lie outside, by colour, as are missing in play."""
+    """True if the missing pieces match those that came to lie outside, by colour."""
     if found.before is None:
         return False
     before, seen = found.before.off_board, found.seen.off_board
@@ -338,7 +338,7 @@ def _are_missing_outside(found: TableMatch) -> bool:
 
 
 def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
-    """A piece of unsure colour came, and it is another player's throw: perhaps it is theirs."""
+    """Judge another player's throw with an unsure colour, which may be the player's own."""
     player = found.player
     pieces = tuple(
         replace(each, colour=player) if each is piece else each for each in found.seen.pieces
@@ -366,7 +366,7 @@ def _unsure_newcomer(found: TableMatch, piece: SeenPiece) -> Verdict:
 
 
 def _with_one_new_piece(found: TableMatch, new: Sequence[int]) -> TableMatch | None:
-    """The match with one new piece only, if the others are doubtful and touch what lies there.
+    """Return the match with one new piece only, if the others are doubtful and touch other pieces.
 
     None unless exactly one of several new pieces is sure.
     """
@@ -394,9 +394,9 @@ def _with_one_new_piece(found: TableMatch, new: Sequence[int]) -> TableMatch | N
 
 
 def _several_new(found: TableMatch) -> Verdict:
-    """The verdict where more than one projectile was added: throws are made one at a time.
+    """Judge several new projectiles: throws are made one at a time.
 
-    Two may be told apart by who was to throw.
+    Two may be distinguished by whose turn it was.
     """
     new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new_places(colour)]
     message = msg(
@@ -452,9 +452,9 @@ def _several_new(found: TableMatch) -> Verdict:
 def _unsure_of_several(
     found: TableMatch, new: Sequence[tuple[str, int]], message: Message
 ) -> Verdict | None:
-    """The verdict where a new piece is not sure: its colour may be that of one that is missing.
+    """Judge an unsure new piece: its colour may be that of a missing one.
 
-    None where all colours and sizes are sure.
+    None if all colours and sizes are sure.
     """
     read = []
     unsure = [
@@ -497,7 +497,7 @@ def _cannot_see(found: TableMatch, code: str, message: Message) -> CannotSee:
 
 
 def _orders(found: TableMatch, new: Sequence[tuple[str, int]]) -> list[Choice]:
-    """The legal orders of throwing two pieces; one choice if the order changes nothing."""
+    """Return the legal orders of throwing two pieces; one if the order changes nothing."""
     lies = [(colour, messages.location(found.measured.gaps[k])) for colour, k in new]
     choices, ends = [], []
     for first, second in ((0, 1), (1, 0)):
@@ -527,5 +527,5 @@ def _orders(found: TableMatch, new: Sequence[tuple[str, int]]) -> list[Choice]:
 
 
 def _two(one: tuple[str, Message], other: tuple[str, Message]) -> dict[str, object]:
-    """The fields of a sentence on two pieces, each with its colour and how it lies."""
+    """Fields of a sentence on two pieces, each with its colour and place."""
     return dict(zip(("colour", "text", "colour2", "text2"), (*one, *other), strict=True))

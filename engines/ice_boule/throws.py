@@ -1,4 +1,4 @@
-"""Ruling on a throw that was seen: legal or not, decided or to be asked."""
+"""Rule on a throw that was seen: legal or not, decided or asked about."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Reading:
     size: str | None
 
     def move(self, ranking: Ranking) -> Throw:
-        """The throw, if the pieces lie in this order."""
+        """Return the throw, if the pieces lie in this order."""
         if self.thrown is None:
             return Throw(self.player, None, None, ranking.layout())
         return Throw(self.player, self.size, ranking.lie(self.thrown), ranking.layout())
 
     def moves(self) -> list[Throw]:
-        """The throw in every order that people may choose from.
+        """Return the throw in every order that people may choose from.
 
         One if nothing depends on distances too close to call.
         """
@@ -47,13 +47,13 @@ class Reading:
 
     @property
     def violation(self) -> Violation | None:
-        """The rule that forbids it, whatever the order."""
+        """Return the rule that forbids it, whatever the order."""
         wrong = violation(self.match.state, self.move(self.match.ranking))
         return None if wrong and wrong.code == TOO_CLOSE else wrong
 
 
 def orders(state: State, ranking: Ranking, move: Callable[[Ranking], Move]) -> list[Ranking]:
-    """The orders of pieces that are open where the rules need to know."""
+    """Return the open orders of pieces that the rules need to distinguish."""
 
     def too_close(order: Ranking) -> bool:
         wrong = violation(state, move(order))
@@ -63,7 +63,7 @@ def orders(state: State, ranking: Ranking, move: Callable[[Ranking], Move]) -> l
 
 
 def rule(reading: Reading) -> Verdict:
-    """The verdict on a throw with only one interpretation."""
+    """Rule on a throw with only one interpretation."""
     state, evidence = reading.match.state, reading.match.evidence(reading.thrown)
     if wrong := reading.violation:
         return refusal(wrong, reading.player, (str(reading.move(reading.match.ranking)),), evidence)
@@ -95,8 +95,8 @@ def ask(
 ) -> Verdict:
     """Ask which of several readings, each with a label, is right.
 
-    `otherwise` is the label for none of them. Readings that the rules forbid are not offered; where
-    they forbid all, the first is refused.
+    `otherwise` is the label for none of them. Forbidden readings are not offered; if all are
+    forbidden, the first is refused.
     """
     legal = [(text, reading) for text, reading in read if reading.violation is None]
     if not legal:
@@ -122,10 +122,10 @@ def ask(
 
 
 def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
-    """Both throws in sequence, in every order of pieces that people may choose from.
+    """Return both throws in sequence, in every order of pieces that people may choose from.
 
-    Empty where the rules forbid it. Only for a second throw that knocked nothing: otherwise it is
-    unknown how the table lay between them.
+    Empty if the rules forbid it. Only for a second throw that knocked nothing: otherwise the table
+    between them is unknown.
     """
     state = first.match.state
 
@@ -146,7 +146,7 @@ def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
 
 
 def throws_onto_target(state: State, move: Throw) -> list[Throw]:
-    """The same throw if its piece stands on the target, in every open order of the others."""
+    """Return the same throw with its piece on the target, in every open order of the others."""
     if move.lie is None or move.lie.on_target:
         return []
     rest = rank_layout(move.layout).without(move.layout.lies.index(move.lie)).layout()
@@ -164,7 +164,7 @@ def throws_onto_target(state: State, move: Throw) -> list[Throw]:
 
 
 def label(state: State, move: Move, layout: Layout) -> Message:
-    """The label of an order to choose: who is nearest, and the points if in question."""
+    """Label of an order: who is nearest, and the points if in question."""
     return messages.reading(layout, scoring=play(state, move).end is not None)
 
 
@@ -189,7 +189,7 @@ def _accept(reading: Reading, move: Throw) -> Accepted:
 
 
 def _close_pairs(reading: Reading) -> Message:
-    """The pieces in question in words, with their distances and what is unsure of them."""
+    """Describe the pieces in question, with their distances and doubts."""
     ranking = reading.match.ranking
     gaps = [
         reading.match.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()
