@@ -25,16 +25,16 @@ alternatives are shown.
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Legal alternatives to the last of `moves`, for an appeal.
+    """Return legal alternatives to the last of `moves`, for an appeal.
 
-    A throw that touches a square more or less, has its tip in another one or is off the board, and
-    knocked off more or less; other shots.
+    A throw that touches a square more or less, has its tip in another one, is off the board, or
+    knocked off more or less. Other shots.
     """
     return choices_near(rules, _nearby_moves, state, moves)
 
 
 def in_words(state: State, move: Move) -> Message:
-    """A move that happened, as people say it."""
+    """Describe a move."""
     match move:
         case Throw(again="") as throw:
             return messages.throw(state, throw)
@@ -90,7 +90,7 @@ def _throws(ruled: Throw, names: Sequence[str]) -> Iterator[Throw]:
 
 
 def _places(lies: Place) -> Iterator[Place]:
-    """Other places without a doubt: the tip in another square, then a square less or more."""
+    """Other certain places: the tip in another square, then a square less or more."""
     squares = lies.squares
     around = {
         near

@@ -13,9 +13,9 @@ from table.messages import msg
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """Who throws, in order; or the shots of the player whose turn it is.
+    """Return who throws, in order; or the shots of the player whose turn it is.
 
-    The lines of their pieces that hit nobody come after the shots.
+    Lines of fire that hit nobody come after the shots.
     """
     if state.next:
         return tuple(_order(state, state.next))
@@ -23,7 +23,7 @@ def options(state: State) -> tuple[Option, ...]:
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
-    """Where a throw lies and what it moved; for a capture, the lines that hit and the target."""
+    """Marks of a throw and what it moved; of a capture, the lines that hit and the target."""
     match move:
         case Throw() | Void() | Moved():
             places = [
@@ -91,7 +91,7 @@ def _ray(shot: Shot) -> Mark:
 
 
 def _idle(state: State) -> Iterator[Option]:
-    """The lines of pieces, of the player whose turn it is, that hit nobody."""
+    """Lines of fire, of the player whose turn it is, that hit nobody."""
     attacker = str(state.attacker)
     if not targets(state):
         return

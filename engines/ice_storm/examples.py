@@ -1,4 +1,4 @@
-"""Examples of moves that have endlessly many forms: throws; and what may be settled."""
+"""Examples of throws, which have endlessly many forms, and the possible settlements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engines.ice_storm.squares import SIDE, Square
 
 
 def throws(player: str, pieces: Sequence[Piece], turn: int) -> Iterator[Throw]:
-    """A throw on every square, one off the board, and for each piece there one that knocks it off.
+    """Yield a throw on every square, one off the board, and one per piece that knocks it off.
 
     Places are of all kinds in turn; `turn` shifts them, so that successive throws differ.
     """
@@ -26,7 +26,7 @@ def throws(player: str, pieces: Sequence[Piece], turn: int) -> Iterator[Throw]:
 
 
 def settlements(pieces: Sequence[Piece]) -> Iterator[Settle]:
-    """Every final decision about a piece whose place is too close to call."""
+    """Yield every final decision about a piece whose place is too close to call."""
     for piece in pieces:
         if piece.place.in_doubt:
             for reading in readings(piece.place):
@@ -38,9 +38,9 @@ def settlements(pieces: Sequence[Piece]) -> Iterator[Settle]:
 
 @cache
 def _places(square: Square) -> tuple[Place, ...]:
-    """Nine kinds of places round a square.
+    """Nine kinds of places around a square.
 
-    They are centre, edge and corner, lying, upright and too close to call.
+    They are centre, edge and corner, each lying, upright and too close to call.
     """
     one = frozenset({square})
     beside = square.step(1, 0) or Square(square.file - 1, square.rank)

@@ -1,4 +1,4 @@
-"""What Ice Storm states beside its rules, for the other packages."""
+"""Facts of Ice Storm beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _sound(code: str, _document: Document) -> Sound:
 
 
 def _headline(player: str | None, code: str, _document: Document) -> Message | None:
-    """The point for a piece that was taken."""
+    """Headline of the point for a captured piece."""
     taken = player is not None and code == "storm.attack"
     return msg("{player} +{n}", player=player, n=1) if taken else None
 
@@ -47,10 +47,10 @@ def _on_board(document: Document) -> OnBoard:
 
 
 def check_pieces(rulings: Mapping[str, str], setup: Setup) -> None:
-    """Raise InputError if the game's pieces do not fit the board or the table has none of them.
+    """Raise InputError if the game's pieces do not fit the board, or the table has none of them.
 
-    See rulings ice_storm.6 and ice_storm.13. Where the players have not named a size, it is enough
-    that one of the table's sizes fits.
+    See rulings ice_storm.6 and ice_storm.13. If the players have not named a size, one fitting size
+    of the table is enough.
     """
     named = rulings.get("size", SAME_SIZE)
     sizes = setup.sizes

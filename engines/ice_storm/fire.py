@@ -22,9 +22,9 @@ WAYS = {
     (-1, 0): "west",
     (-1, 1): "northwest",
 }
-"""The eight ways by steps in files and ranks; north is up the ranks."""
+"""The eight directions as steps in files and ranks; north is up the ranks."""
 HOME = "at home"
-"""The `way` of a centre piece's own square, into which it may fire too."""
+"""`way` of a centre piece's own square, into which it may fire too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Line:
 class Shot:
     """A shot: `shooter` may shoot `target` along a line.
 
-    It depends on what it `hangs_on`: sentences about touches that are too close to call.
+    `hangs_on` are sentences about the touches, too close to call, that it depends on.
     """
 
     shooter: str
@@ -71,11 +71,11 @@ class Shot:
 
 @lru_cache(maxsize=4096)
 def lines(reading: Reading) -> tuple[Line, ...]:
-    """Lines of fire of a piece that lies so.
+    """Return the lines of fire of a piece with this place.
 
     One square: its own and all eight ways. Two: from the square of the tip on, away from the other.
-    Three or four: diagonally away from the corner they share, from the square of the tip on.
-    Upright: as if the tip were in each.
+    Three or four: diagonally away from their common corner, from the square of the tip on. Upright:
+    as if the tip were in each.
     """
     if len(reading.squares) == 1:
         (home,) = reading.squares
@@ -88,8 +88,8 @@ def lines(reading: Reading) -> tuple[Line, ...]:
                 if first
             ),
         )
-    # The middle of the squares is the middle of an edge or the corner: doubled, so that it is
-    # whole.
+    # Twice the middle of the squares, which is the middle of an edge or the corner: so that it
+    # is an integer.
     files, ranks = ({square[axis] for square in reading.squares} for axis in (0, 1))
     middle = (min(files) + max(files), min(ranks) + max(ranks))
     found = []
@@ -101,12 +101,12 @@ def lines(reading: Reading) -> tuple[Line, ...]:
 
 @lru_cache(maxsize=4096)
 def squares_under_fire(reading: Reading) -> frozenset[Square]:
-    """All squares that a piece that lies so may fire into."""
+    """All squares that a piece with this place may fire into."""
     return frozenset(square for line in lines(reading) for square in line.squares)
 
 
 def lines_of_fire(piece: Piece) -> tuple[Line, ...]:
-    """All lines of fire that a piece may have, however it lies."""
+    """All lines of fire that a piece may have, in any of its possible places."""
     return tuple(
         dict.fromkeys(line for reading in readings(piece.place) for line in lines(reading))
     )
@@ -114,12 +114,12 @@ def lines_of_fire(piece: Piece) -> tuple[Line, ...]:
 
 @lru_cache(maxsize=256)
 def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Mapping[Piece, bool]:
-    """The enemy pieces that `player` can capture, and whether that is certain.
+    """Return the enemy pieces that `player` can capture, and whether that is certain.
 
-    It is certain where, however the target lies, some piece hits it, however that piece lies: two
-    doubtful shots may make one certain capture. Where a line of fire `stops` at the first square
-    with another piece on it, a capture called certain is so however all pieces lie, but not every
-    certain capture is called so.
+    It is certain if some piece hits the target in every possible combination of places. Two
+    doubtful shots may so make one certain capture. With `stops`, a line of fire ends at the first
+    square with another piece. Then every capture called certain is certain, but not every certain
+    capture is found.
     """
     if stops:
         return _first_hit(pieces, player)
@@ -145,7 +145,7 @@ def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Map
 
 
 def shots(pieces: Sequence[Piece], player: str, stops: bool = False) -> tuple[Shot, ...]:
-    """Every shot that a player's pieces may have, by shooter, target and line.
+    """Return every possible shot of a player's pieces, by shooter, target and line.
 
     `stops` as in `captures`.
     """
@@ -158,7 +158,7 @@ def shots(pieces: Sequence[Piece], player: str, stops: bool = False) -> tuple[Sh
 
 
 def _first_hit(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
-    """`captures` where a line of fire ends at the first square with another piece on it."""
+    """As `captures`, with lines of fire that end at the first square with another piece."""
     own = [
         (piece, [lines(reading) for reading in readings(piece.place)])
         for piece in pieces
@@ -181,7 +181,7 @@ def _first_hit(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
 
 
 def reach(line: Line, among: Sequence[Piece]) -> Line:
-    """A line of fire up to the first square that one of these pieces surely touches."""
+    """Return a line of fire up to the first square that one of these pieces surely touches."""
     stops = (
         at
         for at, square in enumerate(line.squares, 1)
@@ -191,14 +191,14 @@ def reach(line: Line, among: Sequence[Piece]) -> Line:
 
 
 def _between(pieces: Sequence[Piece], shooter: Piece, target: Piece) -> list[Piece]:
-    """The pieces that may block a shot of one at another."""
+    """Pieces that may block a shot of one at another."""
     return [piece for piece in pieces if piece not in (shooter, target)]
 
 
 def _way_to(
     line: Line, lies: Reading, others: Sequence[Piece]
 ) -> Literal["free", "in doubt", "stopped", "misses"]:
-    """Whether a line of fire reaches a piece that lies so, or others block it before."""
+    """True if a line of fire reaches a piece with this place, and no other piece blocks it."""
     at = next((at for at, square in enumerate(line.squares) if square in lies.squares), None)
     if at is None:
         return "misses"
@@ -213,9 +213,9 @@ def _stops(piece: Piece, squares: Sequence[Square]) -> bool | None:
 
 
 def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Shot]:
-    """Shots of one piece at another, which any piece `among` others may block.
+    """Return shots of one piece at another, which any piece `among` others may block.
 
-    Lines that differ only in where they begin, by how the shooter lies, count as one.
+    Lines that differ only in their beginning, by the shooter's place, count as one.
     """
     others = _between(among, shooter, target)
     rays = [

@@ -1,8 +1,8 @@
-"""From settled observations of the board to verdicts.
+"""Judge settled observations of the board.
 
-`before` is always the settled observation that the last accepted verdict rested on (None: unknown):
-comparing the two shows what moved, came or is gone; how an unmoved piece lies was decided when it
-came to lie there.
+`before` is always the settled observation of the last accepted verdict (None: unknown). The
+comparison shows what moved, came or is gone. The place of an unmoved piece was decided when it came
+there.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ SETTLED_TOGETHER = 2
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board, /) -> Verdict:
-    """The verdict on a board on which nothing moves any more."""
+    """Judge a settled board."""
     assert isinstance(board, Chessboard), "set_up sees to that"
     if ended := outcome(state):
         return Waiting(
@@ -126,7 +126,7 @@ class PassSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """The verdict on an announcement: `{"player": "red", "off": true}`.
+    """Judge an announcement: `{"player": "red", "off": true}`.
 
     Instead of `off` it may have `on`, `low` or `passes`. Raises InputError for anything else.
     """
@@ -153,7 +153,7 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
 
 
 def _on_the_board(state: State, heard: OnSaid) -> Verdict:
-    """The verdict on a throw that lies unseen: people say where; what it moved is seen."""
+    """Judge an unseen throw on the board: people say where it is; what it moved is seen."""
     player, lies = heard.player, Throw(heard.player, Place.parse("a1"))
     if heard.on is not True:
         try:
@@ -196,7 +196,7 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
 
 
 def _judge_low_throw(state: State, move: Low) -> Verdict:
-    """A throw is void, whoever says so (ruling ice_storm.12)."""
+    """Rule that a throw is void, whoever reports it (ruling ice_storm.12)."""
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
     void = (
@@ -223,7 +223,7 @@ def _judge_low_throw(state: State, move: Low) -> Verdict:
 
 
 def _pass(state: State, move: Pass) -> Verdict:
-    """A player does not fire, which nothing on the board shows."""
+    """Judge that a player does not fire, which nothing on the board shows."""
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
     message = sentences(
@@ -243,7 +243,7 @@ def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
 
 
 def _judge_attack(match: TableMatch) -> Verdict:
-    """The verdict on an attack: one enemy piece is taken away, and nothing else changes."""
+    """Judge an attack: one enemy piece is removed, and nothing else changes."""
     state, attacker = match.state, str(match.state.attacker)
     if (unread := unread_piece_verdict(match)) is not None:
         return unread
@@ -266,7 +266,7 @@ def _judge_attack(match: TableMatch) -> Verdict:
 
 
 def _several(match: TableMatch, attacker: str) -> Refused | Ambiguous:
-    """The verdict where more than one piece is gone: two legal shots in turn, or too many taken."""
+    """Judge several missing pieces: two legal shots in turn, or too many captures."""
     names = messages.piece_names(match.missing_pieces)
     if ways := list(_capture_orders(match.state, match.missing_pieces)):
         message = sentences(
@@ -295,7 +295,7 @@ def _several(match: TableMatch, attacker: str) -> Refused | Ambiguous:
 
 
 def _capture_orders(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
-    """The legal orders in which two pieces may have been taken."""
+    """Legal orders in which two pieces may have been captured."""
     for pair in permutations(gone) if len(gone) == 2 else ():
         after, moves, took = state, list[str](), list[tuple[str, str]]()
         for piece in pair:
@@ -317,9 +317,10 @@ def _capture_orders(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
 
 
 def _capture(match: TableMatch, target: Piece) -> Verdict:
-    """The verdict where one piece is gone.
+    """Judge one missing piece.
 
-    It was taken by who fires now, or by another where it is too close to call who that is.
+    It was captured by the player who fires now, or by another if it is too close to call who that
+    is.
     """
     state = match.state
     attacker = str(state.attacker)
@@ -355,7 +356,7 @@ def _capture(match: TableMatch, target: Piece) -> Verdict:
 def _ask_taken_or_moved(
     attacker: str, target: Piece, move: Capture, elsewhere: SeenPiece
 ) -> Ambiguous:
-    """The question where a piece is gone and what may be that piece is hardly read elsewhere."""
+    """Ask about a missing piece that may be one hardly read elsewhere."""
     x_mm, y_mm = elsewhere.base_mm
     message = sentences(
         msg("Has {player} taken {piece}?", player=attacker, piece=target.name),
@@ -392,7 +393,7 @@ def _accept(state: State, target: Piece, move: Capture) -> Accepted:
 
 
 def _next_step(after: State) -> Message:
-    """Whose turn it is, or what the round brought once nobody can fire."""
+    """Describe whose turn it is, or the result of the round once nobody can fire."""
     if not after.round_over:
         return turn(after)
     points = [
@@ -415,16 +416,16 @@ def _evidence(state: State, target: Piece) -> Evidence:
 
 
 def _ask_doubtful_shots(match: TableMatch, attacker: str) -> Ambiguous:
-    """The question where all shots of the attacker are too close to call.
+    """Ask about places if all shots of the attacker are too close to call.
 
-    It asks how the pieces lie on which these shots depend.
+    It asks for the places of the pieces on which these shots depend.
     """
     state = match.state
     aimed = {name for shot in shots(state) for name in (shot.shooter, shot.target)}
     in_doubt = [piece for piece in state.pieces if piece.place.in_doubt]
     doubtful = sorted(
         in_doubt, key=lambda piece: piece.name not in aimed
-    )  # those that lie in the way of shots last
+    )  # pieces that may block shots come last
     choices = [
         Choice(
             msg("{piece} lies {text}", piece=settle.name, text=messages.place(settle.place)),
@@ -452,7 +453,7 @@ def _ask_doubtful_shots(match: TableMatch, attacker: str) -> Ambiguous:
 
 
 def _settling_decisions(state: State, move: Capture) -> Iterator[tuple[Settle, ...]]:
-    """The smallest sets of decisions on doubtful places that make a capture legal.
+    """Smallest sets of decisions on doubtful places that make a capture legal.
 
     The player who then fires makes the capture.
     """
@@ -469,7 +470,7 @@ def _settling_decisions(state: State, move: Capture) -> Iterator[tuple[Settle, .
 
 
 def _after(state: State, settles: Iterable[Settle]) -> State | None:
-    """The state with these decisions made; None where they cannot all be."""
+    """Return the state after these decisions; None if they are not all possible."""
     for settle in settles:
         if violation(state, settle):
             return None

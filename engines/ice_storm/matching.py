@@ -1,4 +1,4 @@
-"""Compare a settled table with the state: which piece is which, what is new and what is gone."""
+"""Compare a settled table with the state: identify pieces, and find new and missing ones."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ REPLACED_SQUARES = 1.5
 """Cost, in squares of travel, of the explanation that a piece left the board and another one of its
 colour came.
 
-It applies where that can have happened at all: to the colour that throws next, and to colours of
-which a piece lies beside the board that did not lie there before. A knock may carry a piece any
-distance (ruling ice_storm.8).
+It applies only to the colour that throws next, and to colours with a piece newly beside the board.
+A knock may carry a piece any distance (ruling ice_storm.8).
 """
 HIDDEN_SQUARES = 0.5
-"""The same cost where something unread lies in the piece's place."""
+"""The same cost if something unread lies in the piece's place."""
 GHOST_MM = 1.75
-"""A doubtful piece whose position has at least this standard deviation counts as unread."""
+"""Standard deviation in mm from which a doubtful piece counts as unread."""
 NAMED = 0.95
-"""The readings of a piece are all named if they are right with this probability."""
+"""Probability at which a piece's named readings count as complete."""
 HIDDEN_MM = 15.0
-"""Something unread this near to where a piece lay is that piece; it was not knocked."""
+"""Largest distance in mm between an unread thing and the piece that it may be; that piece was not
+knocked.
+"""
 SURE_OVERLAP, DOUBTFUL_OVERLAP = 0.8, 0.95
-"""Two solids that share space at this scale are surely, or perhaps, not both read as they lie."""
+"""Scales at which two solids that share space are surely, or perhaps, not both read correctly."""
 _NEVER_MM = 1e6
 _SURE_FIT, _RIVAL_FIT = 0.01, 0.9
-"""What a sure reading adds to a fit, and how well another reading fits: they decide only between
-equally many fits.
+"""Bonus of a sure reading in a fit, and the fit of an alternative reading: they only break ties
+between equal numbers of fits.
 """
 
 
@@ -57,7 +58,7 @@ equally many fits.
 class TableMatch:
     """The table `now` compared with the state.
 
-    `before` says where the pieces lay, as far as it shows them as the state has them.
+    `before` gives the earlier places of pieces, as far as it agrees with the state.
     """
 
     state: State
@@ -65,9 +66,9 @@ class TableMatch:
     before: Observation | None
     board: Chessboard
     assumed_new: SeenPiece | None = None
-    """A piece taken to be the thrown one, and so none of the state's."""
+    """A piece assumed to be the thrown one, and so none of the state's."""
     nobody_threw: bool = False
-    """True if no piece is taken to be thrown, so that all on the board are the state's."""
+    """True if no piece is assumed to be thrown, so that all on the board are the state's."""
 
     @property
     def first(self) -> bool:
@@ -76,19 +77,19 @@ class TableMatch:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """The pieces on the board by the record; none once a round is over."""
+        """Recorded pieces on the board; none once a round is over."""
         return () if self.state.round_over else self.state.pieces
 
     def touches(self, piece: SeenPiece) -> Touches:
-        """What a piece touches, by the house rule in force."""
+        """Squares that a piece touches, by the house rule in force."""
         return _touches(piece, self.board, dict(self.state.rulings)["touching"])
 
     @cached_property
     def observed_pieces(self) -> tuple[SeenPiece, ...]:
-        """The pieces seen, with earlier decisions on their colours.
+        """Pieces seen, with earlier decisions on their colours.
 
-        A piece that lies exactly where one was ruled on is that piece, if its colour is unsure or
-        people have decided it.
+        A piece exactly at the place of a ruled one is that piece, if its colour is unsure or people
+        have decided it.
         """
 
         def recall(piece: SeenPiece) -> SeenPiece:
@@ -103,7 +104,7 @@ class TableMatch:
 
     @property
     def sure_pieces(self) -> tuple[SeenPiece, ...]:
-        """The pieces seen that surely lie there, or nearly so."""
+        """Pieces seen that surely lie there, or nearly so."""
         return tuple(
             piece
             for piece in self.observed_pieces
@@ -112,9 +113,9 @@ class TableMatch:
 
     @cached_property
     def impossible(self) -> tuple[SeenPiece, ...]:
-        """The readings that came into the place of an unmoved piece, which is impossible.
+        """Readings that overlap an unmoved piece, which is impossible.
 
-        Their colour is in doubt, and not that of the player who throws.
+        Their colour is doubtful, and not that of the player who throws.
         """
         return tuple(
             piece
@@ -124,7 +125,7 @@ class TableMatch:
 
     @cached_property
     def _overlapping_unmoved(self) -> list[SeenPiece]:
-        """The pieces that are read where an unmoved piece lies."""
+        """Pieces read where an unmoved piece lies."""
         still = [
             piece
             for piece in self.observed_pieces
@@ -138,11 +139,11 @@ class TableMatch:
 
     @cached_property
     def located_pieces(self) -> dict[str, SeenPiece]:
-        """The pieces of the state by name, as they are seen on the board.
+        """Pieces of the state by name, as seen on the board.
 
-        The assignment of least total cost for each colour: a piece either travelled to where one is
-        seen, or is missing (`_missing_mm`). A piece of another size is none of the state's if there
-        are enough without it: it is what was thrown.
+        The assignment of least total cost for each colour: a piece either travelled to a seen one,
+        or is missing (`_missing_mm`). A piece of another size is none of the state's if there are
+        enough without it: it was thrown.
         """
         found: dict[str, SeenPiece] = {}
         for own, there in _by_colour(
@@ -164,9 +165,8 @@ class TableMatch:
     def _missing_mm(self, own: list[Piece], seen: int) -> Array:
         """Cost in mm of travel, (n, k), of each way in which a piece of one colour may be missing.
 
-        Where fewer are seen than recorded, some are missing. More than these are missing only if
-        others came in their place: one that was thrown, or one for each that lies beside the board
-        now and did not before.
+        If fewer are seen than recorded, some are missing. More are missing only if others came in
+        their place: a thrown one, or one for each piece that is newly beside the board.
         """
         square_mm, colour = self.board.square_mm, own[0].colour
         hides = np.array([self._hides(piece) for piece in own])
@@ -190,12 +190,12 @@ class TableMatch:
 
     @cached_property
     def _missing_pieces(self) -> tuple[Piece, ...]:
-        """Pieces of the state that are not found on the board: gone or hidden."""
+        """Pieces of the state not found on the board: gone or hidden."""
         return tuple(piece for piece in self.pieces if piece.name not in self.located_pieces)
 
     @cached_property
     def hidden(self) -> tuple[Piece, ...]:
-        """Pieces of the state that are unread where something new lies, and `unseen` ones."""
+        """Missing pieces of the state hidden by something unread and new, and `unseen` ones."""
         return tuple(
             piece for piece in self._missing_pieces if self._hides(piece) or piece in self.unseen
         )
@@ -204,8 +204,8 @@ class TableMatch:
     def unseen(self) -> tuple[Piece, ...]:
         """Pieces of the state that are unread, and already were at the last verdict.
 
-        Nobody has taken them since. The only throw of a game, before any verdict on a board, lies
-        there by people's word.
+        They have not been removed since. Before any verdict on a board, the only throw of a game
+        lies there by an announcement.
         """
         if self.before is None:
             only = self.state.throws_in_play == self.state.round == 1
@@ -220,16 +220,16 @@ class TableMatch:
         )
 
     def _is_replaced(self, piece: Piece) -> bool:
-        """True if something new lies just as a piece of the record should."""
+        """True if a new piece lies just as a recorded one should."""
         return any(_compatible(piece.place, self.touches(now).place) for now in self.new)
 
     @property
     def only_one_unseen(self) -> bool:
-        """True if the only throw of a game is not seen, and there was no verdict on a board yet."""
+        """True if the only throw of a game is unseen, and no board was ruled on yet."""
         return self.before is None and bool(self.unseen)
 
     def _is_place_cleared(self, piece: Piece, before: Observation) -> bool:
-        """True if something unreadable lay about where it lay, and nothing does now."""
+        """True if there was something unreadable near its place, and there is nothing now."""
         now, then = (
             any(
                 np.hypot(*(place - self.where_mm(piece))) < self.board.square_mm
@@ -247,7 +247,7 @@ class TableMatch:
 
     @cached_property
     def new(self) -> tuple[SeenPiece, ...]:
-        """Pieces on the board, or too close to call, that the state does not have."""
+        """New pieces on the board, or too close to call."""
         known = set(map(id, self.located_pieces.values()))
         return tuple(
             piece
@@ -258,16 +258,16 @@ class TableMatch:
     def with_reading(
         self, piece: SeenPiece, reading: SeenPiece, assumed_new: SeenPiece | None = None
     ) -> TableMatch:
-        """The comparison with `reading` in place of a piece that was seen."""
+        """Return the comparison with `reading` in place of a seen piece."""
         pieces = tuple(reading if each is piece else each for each in self.observed_pieces)
         now = replace(self.now, pieces=pieces)
         return TableMatch(self.state, now, self.before, self.board, assumed_new)
 
     @property
     def half_seen(self) -> tuple[SeenPiece, ...]:
-        """New pieces of the colour that throws next whose position is uncertain.
+        """New pieces of the colour that throws next with uncertain position.
 
-        None where a recorded piece is missing, which such a piece may be.
+        None if a recorded piece is missing, which such a piece may be.
         """
         if self.before is None or self.missing_pieces or self.hidden:
             return ()
@@ -285,13 +285,13 @@ class TableMatch:
 
     @property
     def unread_reading(self) -> SeenPiece | None:
-        """How the first thing that could not be read seems to lie, if it does so at all."""
+        """Possible reading of the first unreadable thing, if it has one."""
         return next(
             (piece for piece in self.observed_pieces if piece.base_mm is self.unread_mm[0]), None
         )
 
     def hardly_read_elsewhere(self, gone: Piece) -> SeenPiece | None:
-        """A doubtful new piece on the board that may be one of the state's that is gone."""
+        """A doubtful new piece on the board that may be one of the missing ones."""
         return next(
             (
                 piece
@@ -307,7 +307,7 @@ class TableMatch:
     def _has_doubtful_earlier_reading(self, piece: SeenPiece) -> bool:
         """True for a doubtful or impossible piece that matches a doubtful earlier reading.
 
-        The earlier reading was as good as unread when the board was last ruled on.
+        At the last ruling the earlier reading counted as unread.
         """
         if self.before is None or (
             piece.pose_probability >= SURE and piece not in self._overlapping_unmoved
@@ -318,7 +318,7 @@ class TableMatch:
 
     @cached_property
     def has_leftover(self) -> bool:
-        """True if a piece of the round before still lies on the board."""
+        """True if a piece of the previous round is still on the board."""
         known = set(map(id, self._on_board))
         return any(
             id(piece) not in known and self.touches(piece).on_board is not False
@@ -327,7 +327,7 @@ class TableMatch:
 
     @cached_property
     def places(self) -> dict[str, Place]:
-        """By name, the places of pieces that were moved and lie otherwise than in the state."""
+        """Places, by name, of moved pieces that differ from the state."""
         places: dict[str, Place] = {}
         for piece in self.moved_pieces:
             place = self.touches(self.located_pieces[piece.name]).place
@@ -346,7 +346,7 @@ class TableMatch:
 
     @cached_property
     def changed_places(self) -> dict[str, Place]:
-        """Of `places`, those that differ from the state however doubtful touches are decided."""
+        """Those of `places` that differ from the state however doubtful touches are decided."""
         lay = {piece.name: piece.place for piece in self.pieces}
         return {
             name: place for name, place in self.places.items() if not _compatible(lay[name], place)
@@ -354,18 +354,18 @@ class TableMatch:
 
     @cached_property
     def new_outside_colours(self) -> Counter[str]:
-        """Colours of what lies off the board, or partly off, where nothing lay before."""
+        """Colours of new pieces off the board or partly off."""
         return Counter(piece.colour for piece in self.new_outside)
 
     @cached_property
     def new_outside(self) -> list[SeenPiece]:
-        """What lies off the board, or partly off, where nothing lay before."""
+        """New pieces off the board or partly off."""
         stayed = {j for _, j in self._unmoved_outside}
         return [piece for j, piece in enumerate(self.pieces_outside) if j not in stayed]
 
     @cached_property
     def removed_outside_colours(self) -> Counter[str]:
-        """Colours of what lay off the board before and lies there no more."""
+        """Colours of pieces that were off the board before and are no longer there."""
         return Counter(
             self._earlier_outside[i].colour
             for i in range(len(self._earlier_outside))
@@ -374,7 +374,7 @@ class TableMatch:
 
     @cached_property
     def unread_mm(self) -> tuple[Array, ...]:
-        """Places (2,) on the board where something newly lies that could not be read."""
+        """Places (2,) on the board of new things that could not be read."""
         were = _unread(self.before) if self.before else []
         places = [*_unread(self.now), *(piece.base_mm for piece in self.impossible)]
         return tuple(
@@ -409,7 +409,7 @@ class TableMatch:
         return (*gone, *lie, *new)
 
     def where_mm(self, piece: Piece) -> Array:
-        """Where a piece of the state lay before, or its approximate place, (2,)."""
+        """Earlier place of a piece of the state, or its approximate place, (2,)."""
         if was := self.earlier_pieces.get(piece.name):
             return was.base_mm
         squares = np.array(sorted(piece.place.squares), float)
@@ -419,7 +419,7 @@ class TableMatch:
 
     @cached_property
     def _on_board(self) -> list[SeenPiece]:
-        """Pieces on the board or too close to call, but for unmoved ones unknown to the state."""
+        """Pieces on the board or too close to call, except unmoved ones unknown to the state."""
         return [
             piece
             for piece in self.sure_pieces
@@ -432,11 +432,11 @@ class TableMatch:
 
     @cached_property
     def earlier_pieces(self) -> dict[str, SeenPiece]:
-        """The pieces of the state as they were seen before, if they then lay as the state says."""
+        """Pieces of the state as seen before, if they then agreed with the state."""
         return self._matched_by_name(self._sure_earlier_pieces)
 
     def _matched_by_name(self, were: Iterable[SeenPiece]) -> dict[str, SeenPiece]:
-        """The pieces of the record by name, as they are among `were`: as many as can be."""
+        """Match recorded pieces with those among `were`, by name: as many as possible."""
         fitting: dict[str, SeenPiece] = {}
         for own, there in _by_colour(self.pieces, were):
             fits = np.array([[self._fit(piece, was) for was in there] for piece in own])
@@ -448,10 +448,10 @@ class TableMatch:
         return fitting
 
     def _fit(self, piece: Piece, was: SeenPiece) -> float:
-        """How well a piece that was seen lies as one of the record: 0 if it does not.
+        """Return how well a seen piece fits a recorded one: 0 if it does not.
 
         A doubtful square may agree with the record, and so may a leaning piece, but one that surely
-        lies so comes first. Where only another reading of it agrees, it comes last.
+        agrees is preferred. If only an alternative reading agrees, it comes last.
         """
         place = self.touches(was).place
         if not _compatible(piece.place, place):
@@ -492,13 +492,13 @@ class TableMatch:
 
     @cached_property
     def _unrecorded_earlier_pieces(self) -> list[SeenPiece]:
-        """The pieces that lay there before and are none of the state's."""
+        """Pieces seen before that are none of the state's."""
         alive = set(map(id, self.earlier_pieces.values()))
         return [was for was in self._sure_earlier_pieces if id(was) not in alive]
 
     @property
     def unrecorded_still_there(self) -> list[SeenPiece]:
-        """Pieces that lay on the board before, are none of the state's and are still there."""
+        """Pieces on the board before that are none of the state's and still there."""
         on_board = {id(piece) for piece in self._on_board}
         return [
             piece
@@ -508,7 +508,7 @@ class TableMatch:
 
     @property
     def _sure_earlier_pieces(self) -> list[SeenPiece]:
-        """The pieces that surely lay there before, or nearly so."""
+        """Pieces that surely lay there before, or nearly so."""
         return [was for was in self._earlier_pieces if not _ghost(was)]
 
     @cached_property
@@ -521,7 +521,7 @@ class TableMatch:
 
     @cached_property
     def _earlier_outside(self) -> list[SeenPiece]:
-        """The pieces outside before; where that is unknown, those there now."""
+        """Pieces outside before; if unknown, those there now."""
         if self.before is None:
             return self.pieces_outside
         return [
@@ -571,12 +571,12 @@ class TableMatch:
         return was is not None and sizes_differ(was, now)
 
     def _has_moved(self, piece: Piece, now: SeenPiece) -> bool:
-        """True if a piece lies otherwise than before.
+        """True if a piece moved.
 
-        An unsure pose may be read otherwise in another picture. A piece that was touched and still
-        lies as the state says keeps its verdict, and so does one that no throw can have turned over
-        there, or that is not surely read so. Where the reading now is sure, the record follows it:
-        if the earlier one was wrong, this corrects it.
+        An unsure pose may be read differently in another picture. A touched piece that still agrees
+        with the state keeps its verdict. So does one that no throw can have turned over there, or
+        that is not surely read as moved. If the current reading is sure, the record follows it,
+        which corrects an earlier error.
         """
         was = self.earlier_pieces.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (
@@ -602,7 +602,7 @@ class TableMatch:
 
 
 def _earlier_pose_readings(was: SeenPiece, now: SeenPiece) -> list[SeenPiece]:
-    """The other readings of a piece in the pose and size that it had; none if it still has them."""
+    """Alternative readings of a piece in its former pose and size; none if it still has them."""
     lay = (was.pose, was.size)
     return [one for one in now.rivals if (now.pose, now.size) != lay == (one.pose, one.size)]
 
@@ -611,13 +611,13 @@ def _earlier_pose_readings(was: SeenPiece, now: SeenPiece) -> list[SeenPiece]:
 def _touches(piece: SeenPiece, board: Chessboard, touching: str) -> Touches:
     """`touches`, cached by the identity of a piece.
 
-    A table at rest is judged again and again, and looked back at.
+    A table at rest is judged repeatedly, also in retrospect.
     """
     return touches(piece, board, touching)
 
 
 def overlap(a: Solid, b: Solid, scale: float = SURE_OVERLAP) -> bool:
-    """True if two solids would share space even with the first one at `scale` of its size."""
+    """True if two solids share space even with the first one at `scale` of its size."""
     middle = a.vertices_mm.mean(axis=0)
     return clearance(Solid(middle + scale * (a.vertices_mm - middle)), b).mm == 0.0
 
@@ -635,8 +635,8 @@ def _may_share_colour(a: SeenPiece, b: SeenPiece) -> bool:
 def _ghost(piece: SeenPiece) -> bool:
     """True if it is not surely a piece, at an unknown place.
 
-    Where its colour is sure, and all its readings are named or it leans, its place is as unknown as
-    each reading leaves it.
+    If its colour is sure, and all its readings are named or it leans, the place is as uncertain as
+    each reading's.
     """
     if piece.pose_probability >= SURE:
         return False
@@ -647,19 +647,19 @@ def _ghost(piece: SeenPiece) -> bool:
 
 
 def named_probability(piece: SeenPiece) -> float:
-    """The probability that a piece lies as it is read, or as another reading of it says."""
+    """Probability of the piece's reading and its named alternatives together."""
     return piece.pose_probability + sum(rival.pose_probability for rival in piece.rivals)
 
 
 def _unread(seen: Observation) -> list[Array]:
-    """Places (2,) where something lies that could not be read."""
+    """Places (2,) of things that could not be read."""
     return [*seen.unread_mm, *(piece.base_mm for piece in seen.pieces if _ghost(piece))]
 
 
 def _by_colour(
     pieces: Iterable[Piece], seen: Iterable[SeenPiece]
 ) -> list[tuple[list[Piece], list[SeenPiece]]]:
-    """For each colour that both have: the pieces of the record and the pieces seen."""
+    """Recorded and seen pieces, for each colour that both have."""
     own, there = [*pieces], [*seen]
     colours = dict.fromkeys(
         piece.colour for piece in own if any(other.colour == piece.colour for other in there)
@@ -671,5 +671,5 @@ def _by_colour(
 
 
 def _compatible(a: Place, b: Place | None) -> bool:
-    """True if one piece can lie in both ways."""
+    """True if one piece can have both places."""
     return b is not None and not set(readings(a)).isdisjoint(readings(b))

@@ -1,4 +1,4 @@
-"""Sentences for people, as a calm umpire would say them."""
+"""Sentences for people, in the tone of a calm umpire."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from table.messages import NOTHING, Listing, Message, all_of, any_of, msg, sente
 
 
 def place(lies: Place) -> Message:
-    """How a piece lies: `within b3`, `on b3 and b4, its tip in b4`, `upright on b3`."""
+    """Describe a place: `within b3`, `on b3 and b4, its tip in b4`, `upright on b3`."""
     clear = sorted(lies.clear)
     tips = any_of(sorted(lies.tips), "cell")
     if not lies.tips and clear:
@@ -35,17 +35,17 @@ def place(lies: Place) -> Message:
 
 
 def piece_names(pieces: Iterable[Piece]) -> Listing:
-    """The names of pieces."""
+    """Names of pieces."""
     return all_of((piece.name for piece in pieces), "piece")
 
 
 def leaning(player: str) -> Message:
-    """A throw that came to lean on another piece."""
+    """Describe a throw that came to lean on another piece."""
     return msg("{player}'s piece leans on another piece and is thrown again", player=player)
 
 
 def throw(before: State, move: Throw) -> Message:
-    """Where a throw came to rest, and what it moved and knocked off the board."""
+    """Describe where a throw came to rest, and what it moved and knocked off the board."""
     if move.place is None:
         landed = msg(
             "{player}'s piece is fully or partly off the board: it is wasted.", player=move.player
@@ -93,7 +93,7 @@ def _own_knocked_off(own: Sequence[Piece]) -> Message:
 
 
 def _knock_off_text(before: State, thrower: str, enemies: Sequence[Piece]) -> Message:
-    """The enemy pieces that were knocked off, and whose they are now."""
+    """Describe the enemy pieces knocked off, and whose they are now."""
     names, one = piece_names(enemies), len(enemies) == 1
     if not enemies:
         return NOTHING
@@ -115,7 +115,7 @@ def _knock_off_text(before: State, thrower: str, enemies: Sequence[Piece]) -> Me
 
 
 def capture(attacker: str, target: Piece, shots: Iterable[Shot]) -> Message:
-    """Who took what, from which piece and along which line."""
+    """Describe a capture: by whom, from which piece and along which line."""
     sure = [shot for shot in shots if shot.target == target.name and shot.certain]
     lines = [
         msg("{piece} fires {lines}", piece=shot.shooter, lines=shot.line.message) for shot in sure

@@ -34,7 +34,7 @@ _NAME = re.compile(r"([a-z]+)([1-9])")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way in which a piece may lie: the squares it touches, and the square of its tip.
+    """One possible place of a piece: the squares it touches, and the square of its tip.
 
     `tip` is None for a piece that stands upright.
     """
@@ -44,19 +44,19 @@ class Reading:
 
     @property
     def fires_from(self) -> frozenset[Square]:
-        """Squares that its tip counts as being in.
+        """Squares that count as those of its tip.
 
-        All that it touches when it stands upright (printed rules, "Attack").
+        All that it touches if it stands upright (printed rules, "Attack").
         """
         return self.squares if self.tip is None else frozenset({self.tip})
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How a piece lies: `clear` squares are surely touched, `doubtful` ones are too close to call.
+    """Place of a piece: `clear` squares are surely touched, `doubtful` ones are too close to call.
 
     All other squares are surely not touched. The tip is in `reached`, if that doubtful square is
-    touched; else in one of `tips`: of those that are touched, or, where none is, of all that are
+    touched. Else it is in one of `tips`: of those that are touched, or, if none is, of all that are
     touched. No tips: the piece stands upright. `off_doubtful`: it may lie partly off the board.
     """
 
@@ -100,7 +100,7 @@ class Place:
         return self.off_doubtful or len(readings(self)) > 1
 
     def settles(self, other: Place) -> bool:
-        """True if this place leaves open less than `other`, and nothing that `other` excludes."""
+        """True if this place leaves less open than `other`, and nothing that `other` excludes."""
         return set(readings(self)) < set(readings(other)) and not self.off_doubtful
 
     def __str__(self) -> str:
@@ -152,9 +152,9 @@ class Place:
 
 @lru_cache(maxsize=4096)
 def readings(place: Place) -> tuple[Reading, ...]:
-    """Every way in which a piece with this place may lie.
+    """Return every possible place of a piece.
 
-    One where nothing is in doubt, none where pieces cannot lie so.
+    One if nothing is in doubt, none if pieces cannot lie so.
     """
     return tuple(
         Reading(squares, tip)
@@ -187,11 +187,11 @@ _BLOCKS = [
     for file in range(SIDE - 1)
     for rank in range(SIDE - 1)
 ]
-"""Every four squares that share a corner."""
+"""All sets of four squares that share a corner."""
 
 
 def _meet_at_corner(squares: frozenset[Square]) -> bool:
-    """True if these are two squares that meet at a corner only."""
+    """True if these are two squares that meet only at a corner."""
     return (
         len(squares) == 2
         and len({square.file for square in squares})
@@ -201,7 +201,7 @@ def _meet_at_corner(squares: frozenset[Square]) -> bool:
 
 
 def _tips(place: Place, squares: frozenset[Square]) -> list[Square]:
-    """Squares that the tip may be in, if these squares are touched."""
+    """Possible squares of the tip, if these squares are touched."""
     return [place.reached] if place.reached in squares else sorted(place.tips & squares or squares)
 
 

@@ -1,4 +1,4 @@
-"""The rules of Ice Storm: what is legal, what a move does, and when the game is over.
+"""The rules of Ice Storm: legal moves, their effect, and the end of the game.
 
 Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Deployment",
 "Attack", "Scoring") or rulings.
@@ -63,7 +63,7 @@ MUST = "Attack; ruling ice_storm.10"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended: who has most points, and every player's score.
+    """Outcome of a game: the players with most points, and every player's score.
 
     Several `winners` share the victory.
     """
@@ -98,10 +98,10 @@ class Outcome:
 class LegalMoves(Legal[State, Move]):
     """The legal moves of a state.
 
-    Where pieces come to rest is continuous, so `in` answers for every throw; iterating gives
-    examples, each itself legal: a throw on every square, in all kinds of places, one that is off
-    the board, and for each piece one that knocks it off. Captures are listed by piece, and
-    everything that may be settled. `len` counts what is listed. Prints what is allowed.
+    Where pieces come to rest is continuous, so `in` answers for every throw. Iteration gives legal
+    examples. They are throws on every square in all kinds of places, one off the board, and one per
+    piece that knocks it off. Captures by piece and all settlements are listed. `len` counts what is
+    listed. Prints what is allowed.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -129,7 +129,7 @@ class LegalMoves(Legal[State, Move]):
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
-    """A new game of 3 to 5 players, who are colours; the first one starts.
+    """Return a new game of 3 to 5 players, who are colours; the first one starts.
 
     Each sits to the left of the one before. Raises InputError.
     """
@@ -234,21 +234,22 @@ def outcome(state: State) -> Outcome | None:
 
 
 def shots(state: State, player: str | None = None) -> tuple[fire.Shot, ...]:
-    """The shots of a player's pieces, or of whoever fires now, each with what it depends on.
+    """Return the shots of a player's pieces, or of the player who fires now.
 
-    Empty for nobody. A piece may have several shots at another, along several lines.
+    Each has what it depends on. Empty without such a player. A piece may have several shots at
+    another, along several lines.
     """
     firing = player or state.attacker
     return fire.shots(state.pieces, firing, state.stops) if firing else ()
 
 
 def targets(state: State) -> Mapping[Piece, bool]:
-    """What whoever fires now can take, and whether that is certain; empty where nobody fires."""
+    """Targets of the player who fires now, each with whether it is certain; empty without one."""
     return fire.captures(state.pieces, state.attacker, state.stops) if state.attacker else {}
 
 
 def turn(state: State) -> Message:
-    """Whose turn it is, in a sentence."""
+    """Describe whose turn it is."""
     if state.next:
         again = msg("Round {n} is over.", n=state.round) if state.round_over else NOTHING
         return sentences(again, msg("{player} throws next.", player=state.next))
@@ -298,14 +299,14 @@ def _throw(state: State, move: Throw) -> State:
 
 
 def _without_resigned_throws(state: State) -> State:
-    """Count the throws of players who resigned as wasted; when all are thrown, players fire."""
+    """Count the throws of resigned players as wasted; once all are thrown, players fire."""
     while not state.all_thrown and state.next in state.resigned:
         state = replace(state, thrown=state.thrown + 1)
     return replace(state, turn=state.starter) if state.all_thrown and state.turn is None else state
 
 
 def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> State:
-    """The state with what a throw moved.
+    """Return the state with the pieces that a throw moved.
 
     Enemy pieces off the board are the thrower's, its own are wasted (ruling ice_storm.7), or all of
     them are wasted.
@@ -322,14 +323,14 @@ def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> St
 
 
 def _void_last(state: State, last: LastThrow | None) -> State:
-    """The state without the throw ruled on last.
+    """Return the state without the last ruled throw.
 
     What it moved or knocked off stays so, unless the house rule says otherwise.
     """
     assert last is not None, "there is one to be made void"
     thrown = f"{last.player}{state.throws_of(last.player)}"
     before = replace(state, thrown=state.thrown - 1, turn=None, last=None)
-    while before.next != last.player:  # throws of who resigned, which count as made, came after it
+    while before.next != last.player:  # resigned players' throws, which count as made, followed
         before = replace(before, thrown=before.thrown - 1)
     if state.restores_after_low:
         return replace(before, pieces=last.pieces, stacks=last.stacks)
@@ -466,7 +467,7 @@ def _moved_violation(state: State, move: Moved) -> Violation | None:
 
 
 def _end_places(move: Throw | Void | Moved) -> list[tuple[str, Place | None]]:
-    """Names of the pieces that a throw moved, and where they ended."""
+    """Names of the pieces that a throw moved, and their new places."""
     return [(change.name, change.place) for change in move.changes]
 
 
@@ -510,9 +511,9 @@ def _partly_off_violation(doubt: Message) -> Violation:
 
 
 def _low_violation(state: State, move: Low) -> Violation | None:
-    """Why a throw cannot be void; None if it can.
+    """Return why a throw cannot be void; None if it can.
 
-    It can until the next throw is ruled on: the last one, or the one being made.
+    It can until the next throw is ruled on. That is the last throw, or the one being made.
     """
     if _is_last_thrower(state, move) or (state.next == move.player and not state.void):
         return None
@@ -534,7 +535,7 @@ def _low_violation(state: State, move: Low) -> Violation | None:
 
 
 def _no_attack(state: State) -> Violation:
-    """The violation where somebody fires or passes, and nobody's pieces fire now."""
+    """Violation if a player fires or passes although no pieces fire now."""
     message = sentences(
         msg("Firing starts when all pieces of a round are thrown and ends when nobody can fire."),
         turn(state),
@@ -588,7 +589,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
 
 
 def _no_such_piece(move: Capture) -> Message:
-    """The sentence that no piece on the board is the one that a capture names."""
+    """Sentence that no piece on the board matches a capture."""
     name = f"{move.colour}{move.number}"
     if move.number and move.square:
         return msg("The piece {piece} does not touch {cell}.", piece=name, cell=move.square)
@@ -600,7 +601,7 @@ def _no_such_piece(move: Capture) -> Message:
 
 
 def _possible_targets(state: State, move: Capture) -> list[Piece]:
-    """Pieces that a capture may mean, those that can be taken first."""
+    """Pieces that a capture may mean, capturable ones first."""
     can = targets(state)
     meant = [
         piece
@@ -613,7 +614,7 @@ def _possible_targets(state: State, move: Capture) -> list[Piece]:
 
 
 def _no_line(state: State, meant: Sequence[Piece]) -> Message:
-    """Which shots were tried in vain."""
+    """Describe the shots that do not reach a target."""
     attacker = str(state.attacker)
     if meant[0].colour == attacker:
         return msg(
@@ -638,7 +639,7 @@ def _no_line(state: State, meant: Sequence[Piece]) -> Message:
 
 
 def _aims(piece: Piece) -> Message:
-    """The lines along which a piece fires, in words."""
+    """Describe the lines along which a piece fires."""
     lines = fire.lines_of_fire(piece)
     if any(line.way == fire.HOME for line in lines):
         return msg("{piece} ({cell}) fires in every direction", piece=piece.name, cell=piece.place)

@@ -87,9 +87,9 @@ def shown_state(state: State) -> IceStormDocument:
 
 
 def _announcements(state: State) -> list[Announcement]:
-    """What players may say of a throw that the camera does not see, and that nobody fires.
+    """Return announcements of unseen throws, and of a player who does not fire.
 
-    Anybody may say that a hand was too low (ruling ice_storm.12).
+    Anybody may report that a hand was too low (ruling ice_storm.12).
     """
     passes = [Pass(state.attacker)] if state.attacker and state.may_pass else []
     off = [Throw(state.next, None)] if state.next and not state.void else []

@@ -1,6 +1,6 @@
 """The size of a game's pieces, and messages about pieces of another size.
 
-All pieces of a game are of one size (ruling ice_storm.13).
+All pieces of a game have one size (ruling ice_storm.13).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CODE = "storm.size"
 
 
 def size_in_force(match: TableMatch) -> str | None:
-    """The size named before play, or that of most surely read pieces of the record.
+    """Size declared before play, or that of most surely read recorded pieces.
 
-    None: any size will do, or it is unknown.
+    None: any size is allowed, or it is unknown.
     """
     named = dict(match.state.rulings)["size"]
     if named != SAME_SIZE:
@@ -35,13 +35,13 @@ def size_in_force(match: TableMatch) -> str | None:
 
 
 def expected_size(match: TableMatch, piece: SeenPiece) -> str | None:
-    """The size that a piece should have, where it was read as another; else None."""
+    """Size that a piece should have, if it was read as another; else None."""
     size = size_in_force(match)
     return None if piece.size == size else size
 
 
 def with_size(piece: SeenPiece, size: str) -> SeenPiece:
-    """A piece as it lies if it is of a size that the picture makes less likely."""
+    """Return a piece as it lies if it has a less likely size."""
     rivals = (rival for rival in piece.rivals if rival.size == size and rival.pose == piece.pose)
     lies = next(rivals, piece)
     return replace(
@@ -54,12 +54,12 @@ def with_size(piece: SeenPiece, size: str) -> SeenPiece:
 
 
 def is_size_agreed(match: TableMatch) -> bool:
-    """True if the size was agreed on before play, and is not just that of the other pieces."""
+    """True if the size was declared before play, and not inferred from the other pieces."""
     return dict(match.state.rulings)["size"] != SAME_SIZE
 
 
 def wrong_size_sentences(match: TableMatch) -> list[Message]:
-    """A sentence for each new piece on the board that is surely of another size than the game's."""
+    """A sentence for each new piece on the board that surely has a wrong size."""
     odd = [
         (piece, expected_size(match, piece))
         for piece in match.new
@@ -88,7 +88,7 @@ def wrong_size_sentences(match: TableMatch) -> list[Message]:
 
 
 def exchanged_pieces(match: TableMatch) -> OutOfSync | None:
-    """Pieces of the record that are now surely of another size than the game's.
+    """Recorded pieces that are now surely of a wrong size.
 
     They were not read so at the last verdict.
     """
@@ -138,7 +138,7 @@ def exchanged_pieces(match: TableMatch) -> OutOfSync | None:
 
 
 def _ask_size(odd: Iterable[str], wanted: str, player: str | None) -> Ambiguous:
-    """The question whether pieces that look to be of another size are of that of the game."""
+    """Ask whether pieces that look to be of another size have the game's size."""
     names = all_of(odd, "piece")
     right = Choice(
         msg("{pieces}: {size}, everything as recorded", pieces=names, size=wanted),

@@ -1,4 +1,4 @@
-"""Squares of the chessboard, as people name them."""
+"""Squares of the chessboard, with their names."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ class Square(NamedTuple):
         return cls(FILES.index(text[0]), int(text[1]) - 1)
 
     def step(self, east: int, north: int) -> Square | None:
-        """The square `east` files and `north` ranks on; None beyond the board."""
+        """The square `east` files and `north` ranks on; None off the board."""
         file, rank = self.file + east, self.rank + north
         return Square(file, rank) if 0 <= file < SIDE and 0 <= rank < SIDE else None

@@ -110,7 +110,7 @@ RULINGS = (
 
 @dataclass(frozen=True, slots=True)
 class LastThrow:
-    """The throw ruled on last, with the `pieces` on the board and the `stacks` before it."""
+    """The last ruled throw, with the `pieces` on the board and the `stacks` before it."""
 
     player: str
     pieces: tuple[Piece, ...]
@@ -146,7 +146,7 @@ class State:
 
     @property
     def last_thrower_off_board(self) -> str | None:
-        """Who made the throw ruled on last, if it is not on the board."""
+        """Player of the last ruled throw, if it is not on the board."""
         if self.last is None or self.piece_named(
             f"{self.last.player}{self.throws_of(self.last.player)}"
         ):
@@ -155,7 +155,7 @@ class State:
 
     @property
     def restores_after_low(self) -> bool:
-        """True if all that a throw with a low hand moved is put back (ruling ice_storm.12)."""
+        """True if everything moved by a throw with a low hand is put back (ruling ice_storm.12)."""
         return dict(self.rulings)["low"] == "undone"
 
     @property
@@ -165,7 +165,7 @@ class State:
 
     @property
     def scores_knocked(self) -> bool:
-        """True if what a throw knocks off the board is the thrower's (ruling ice_storm.7)."""
+        """True if pieces knocked off the board are the thrower's (ruling ice_storm.7)."""
         return dict(self.rulings)["knocked"] == "thrower"
 
     @property
@@ -175,17 +175,17 @@ class State:
 
     @property
     def starter(self) -> str:
-        """Who throws and fires first in this round (ruling ice_storm.9)."""
+        """Player who throws and fires first in this round (ruling ice_storm.9)."""
         return self._first_player_of(self.round)
 
     def _first_player_of(self, number: int) -> str:
-        """Who starts a round, counted from 1."""
+        """Player who starts a round, counted from 1."""
         right = dict(self.rulings)["starter"] == "right"
         return self.players[(1 - number if right else number - 1) % len(self.players)]
 
     @property
     def next(self) -> str | None:
-        """Who throws next: in turn from the starter on, once a round is over the next starter.
+        """Player who throws next: in turn from the starter on; after a round, the next starter.
 
         None while players fire, see `attacker`, and when the game is over.
         """
@@ -198,7 +198,7 @@ class State:
 
     @property
     def next_round(self) -> int | None:
-        """The number of the next round that is played; None: this is the last one."""
+        """Number of the next round that is played; None if this is the last one."""
         later = range(self.round + 1, len(self.players) + 1)
         return next(
             (number for number in later if self._first_player_of(number) not in self.resigned), None
@@ -211,10 +211,10 @@ class State:
 
     @property
     def attacker(self) -> str | None:
-        """Who fires now; None: nobody.
+        """Player who fires now; None if nobody.
 
-        The player whose turn it is, or the next to the left who can, if only by a shot too close to
-        call, and has not passed.
+        It is the player whose turn it is, or the next to the left, who can fire and has not passed.
+        A shot too close to call is enough.
         """
         if self.turn is None:
             return None
@@ -248,16 +248,16 @@ class State:
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """Points of all rounds, as if this one ended now."""
+        """Points of all rounds, with this one ended now."""
         return tuple(map(sum, zip(self.totals, self.points, strict=True)))
 
     @property
     def throws_in_play(self) -> int:
-        """Pieces thrown in this round by those who still play, wasted ones too."""
+        """Pieces thrown in this round by players still in the game, wasted ones included."""
         return sum(self.throws_of(player) for player in self.players if player not in self.resigned)
 
     def throws_of(self, player: str) -> int:
-        """Pieces that a player has thrown in this round, wasted ones too."""
+        """Pieces that a player has thrown in this round, wasted ones included."""
         seats = len(self.players)
         after = (self.players.index(player) - self.players.index(self.starter)) % seats
         return (self.thrown + seats - 1 - after) // seats
@@ -267,7 +267,7 @@ class State:
         return tuple(piece for piece in self.pieces if piece.colour == player)
 
     def piece_named(self, name: str) -> Piece | None:
-        """The piece on the board of that name."""
+        """Piece on the board with this name."""
         return next((piece for piece in self.pieces if piece.name == name), None)
 
     def __str__(self) -> str:
@@ -287,18 +287,18 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state in a line of text; raises InvalidNotation, which quotes what is wrong."""
+        """Parse the state in a line of text; raises InvalidNotation, which quotes the error."""
         return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
-    """The state before the first throw; raises InputError for players that cannot play."""
+    """Return the state before the first throw; raises InputError for invalid players."""
     nought = (0,) * len(players)
     return State(seat(players, PLAYERS_FEWEST, PLAYERS_MOST), rulings, nought, nought)
 
 
 _PASSED = "passed"
-"""A key that is only present where somebody has passed."""
+"""Key that is only present if somebody has passed."""
 _KEYS = (
     "players",
     RESIGNED,
@@ -339,7 +339,7 @@ def _parse(text: str) -> State:
 
 
 def _read_turn(text: str) -> tuple[str | None, bool]:
-    """Whose turn it is to fire, and whether the throw that is made now is void."""
+    """Parse whose turn it is to fire, and whether the current throw is void."""
     if text in (NONE, VOID):
         return None, text == VOID
     return text.removesuffix(f" {VOID}"), text.endswith(f" {VOID}")

@@ -1,4 +1,4 @@
-"""What can be counted in a game of Ice Storm: squares that throws touched, and pieces taken."""
+"""Statistics of Ice Storm: squares touched by throws, and captured pieces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engines.statistics import Hit, Step
 
 
 def squares(players: Sequence[str], steps: Iterable[Step]) -> dict[str, dict[str, int]]:
-    """How many throws touched each square, by player; what was wasted or void touched none."""
+    """Count the throws that touched each square, by player; wasted or void ones touched none."""
     counted: dict[str, dict[str, int]] = {player: {} for player in players}
     for step in _counting(steps):
         if isinstance(step.move, Throw) and step.move.place:
@@ -23,7 +23,7 @@ def squares(players: Sequence[str], steps: Iterable[Step]) -> dict[str, dict[str
 
 
 def tries(steps: Iterable[Step]) -> dict[str, int]:
-    """How many throws counted, by player; those that had to be repeated did not."""
+    """Count the valid throws by player; repeated ones are left out."""
     throws = (one.move for one in _counting(steps) if isinstance(one.move, Throw))
     return dict(Counter(move.player for move in throws))
 
@@ -47,9 +47,9 @@ def hits(steps: Iterable[Step]) -> Iterator[Hit]:
 
 
 def _counting(steps: Iterable[Step]) -> list[Step]:
-    """The steps that count.
+    """Return the counted steps.
 
-    Of a throw that was made void after it was ruled on, only what it moved counts, if that stays.
+    Of a throw made void after its ruling, only what it moved counts, if that stays.
     """
     counting: list[Step] = []
     for step in steps:
@@ -65,5 +65,5 @@ def _counting(steps: Iterable[Step]) -> list[Step]:
 
 
 def _remaining_move(move: Move) -> Move:
-    """What remains of a throw that is void, and of what was announced about it."""
+    """Return what remains of a void throw, and of what was announced about it."""
     return Void(move.player, move.changes) if isinstance(move, Throw) else move

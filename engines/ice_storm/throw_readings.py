@@ -1,4 +1,4 @@
-"""Every interpretation of a throw: where its piece and what it moved may have come to rest."""
+"""All interpretations of a throw: possible places of its piece and of moved pieces."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from table.observation import SURE, SeenPiece
 from table.solids import Solid
 
 LEAN_MM = 3.0
-"""Pieces that are read this near to each other may touch."""
+"""Largest distance in mm between readings of pieces that may touch."""
 DOUBTFUL_LEAN_MM = 6.0
-"""The same where it is in doubt whether one leans: then its place is in doubt too."""
+"""The same if it is doubtful whether one leans: then its place is doubtful too."""
 TIP_MM = 4.7
-"""A piece that leans by a little looks as if it lay with its tip this near to the other."""
+"""Largest distance in mm from the tip to the other piece at which a slightly leaning piece looks as
+if it lay.
+"""
 LIE_NEAR = 0.05
-"""Share of the lying pieces that are this near to another; one that leans always is."""
+"""Share of lying pieces that are this near to another; a leaning one always is."""
 
 
 Reading = tuple[Message, Throw]
-"""A possible throw, and what people are told of it."""
+"""A possible throw, with its description for people."""
 
 
 class RestingPlace(NamedTuple):
-    """One way in which a piece may have come to rest.
+    """One possible resting place of a piece.
 
     `place` None: off the board; `leans`: on another piece.
     """
@@ -44,7 +46,7 @@ class RestingPlace(NamedTuple):
     leans: bool = False
 
     def thrown_piece_text(self, player: str) -> Message:
-        """The sentence on the piece that a player threw."""
+        """Describe the piece that a player threw."""
         if self.leans:
             return messages.leaning(player)
         if self.place is None:
@@ -53,7 +55,7 @@ class RestingPlace(NamedTuple):
         return msg("{player}'s piece lies on the board, {text}", player=player, text=lies)
 
     def moved_piece_text(self, name: str) -> Message:
-        """The phrase on a piece that the throw moved."""
+        """Describe a piece that the throw moved, as a phrase."""
         if self.place is None:
             return msg("{piece} lies fully or partly off the board", piece=name)
         lies = messages.place(self.place)
@@ -61,7 +63,7 @@ class RestingPlace(NamedTuple):
 
 
 def moved_piece_phrases(changes: Iterable[Change]) -> list[Message]:
-    """Where pieces lie that a throw moved, a phrase each."""
+    """Describe the new places of moved pieces, a phrase each."""
     return [RestingPlace(change.place).moved_piece_text(change.name) for change in changes]
 
 
@@ -71,7 +73,7 @@ def other_thrown_piece_readings(
     """Interpretations in which another piece of the player's was thrown instead of `piece`.
 
     That other piece moved, or is not known to lie still, and one of the two leans. Pieces of one
-    colour look alike, so it only matters there which was thrown: in one case the throw is repeated.
+    colour look alike, so it only matters then: in one case the throw is repeated.
     """
     leans = piece is not None and leans_on_another(match, piece) is not False
     for known in (
@@ -90,7 +92,7 @@ def other_thrown_piece_readings(
 
 
 def _may_have_moved(match: TableMatch, known: Piece) -> bool:
-    """True if a piece of the record may lie otherwise than at its verdict, or was not seen then."""
+    """True if a recorded piece may have another place than at its verdict, or was unseen then."""
     was = match.earlier_pieces.get(known.name)
     return (
         was is None or known in match.moved_pieces or moved(was, match.located_pieces[known.name])
@@ -98,7 +100,7 @@ def _may_have_moved(match: TableMatch, known: Piece) -> bool:
 
 
 def _distinguished(read: list[Reading]) -> Iterator[Reading]:
-    """The interpretations; those that are worded alike also say what each moved."""
+    """Add what each interpretation moved to those with equal descriptions."""
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
         lie = moved_piece_phrases(change for change in throw.changes if change.place)
@@ -106,9 +108,9 @@ def _distinguished(read: list[Reading]) -> Iterator[Reading]:
 
 
 def lost_or_hidden_readings(read: list[Reading], lost: list[Piece]) -> list[Reading]:
-    """Every interpretation with the lost pieces knocked off, then with them still there, unseen.
+    """Return every interpretation with the lost pieces knocked off, then with them hidden.
 
-    Unchanged where nothing is lost.
+    Unchanged if nothing is lost.
     """
     read = list(_distinguished(read))
     if not lost:
@@ -128,9 +130,9 @@ def lost_or_hidden_readings(read: list[Reading], lost: list[Piece]) -> list[Read
 
 
 def thrown_moved_piece_readings(match: TableMatch, player: str) -> Iterator[Reading]:
-    """Interpretations in which what looks like a moved piece of the player's was thrown.
+    """Interpretations in which a seemingly moved piece of the player's is the thrown one.
 
-    The recorded piece that it was taken for is hidden where it lay, or was knocked off.
+    The recorded piece that it was taken for is hidden in its place, or was knocked off.
     """
     for known in match.moved_pieces:
         if known.colour != player:
@@ -144,7 +146,7 @@ def thrown_moved_piece_readings(match: TableMatch, player: str) -> Iterator[Read
 def moved_lost_piece_readings(
     match: TableMatch, player: str, lost: list[Piece]
 ) -> Iterator[Reading]:
-    """The interpretations in which a lost piece was moved to where it is hardly read."""
+    """Interpretations in which a lost piece was moved to where it is hardly read."""
     colours = {piece.colour for piece in lost}
     there = set(map(id, match.sure_pieces))
     for piece in match.observed_pieces:
@@ -167,14 +169,14 @@ def _without_changes_of(throw: Throw, lost: list[Piece]) -> Throw:
 
 
 def counted(throw: Throw) -> tuple[str, ...]:
-    """The moves that count of a throw: itself or, where it is repeated, what it moved."""
+    """Moves of a throw that count: itself or, if it is repeated, what it moved."""
     if not throw.again:
         return (str(throw),)
     return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
 
 
 def lying_readings(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
-    """The throw if the piece only looks as if it leaned, for people who saw that it does not."""
+    """Return the throw if the piece only looks leaning, for people who saw that it is not."""
     return [
         (phrases(rest.thrown_piece_text(player), message), Throw(player, rest.place, changes))
         for rest in resting_places(match.touches(piece).place)
@@ -183,7 +185,7 @@ def lying_readings(match: TableMatch, player: str, piece: SeenPiece) -> list[Rea
 
 
 def readings_of(match: TableMatch, player: str, piece: SeenPiece) -> list[Reading]:
-    """Every throw that the table may show, with what is in question about it in words."""
+    """Return every throw that the table may show, with a description of what is in question."""
     found = []
     for rest in thrown_resting_places(match, piece):
         for message, changes in possible_changes(match):
@@ -193,7 +195,7 @@ def readings_of(match: TableMatch, player: str, piece: SeenPiece) -> list[Readin
 
 
 def thrown_resting_places(match: TableMatch, piece: SeenPiece) -> list[RestingPlace]:
-    """How the thrown piece may have come to rest."""
+    """Possible resting places of the thrown piece."""
     leans = leans_on_another(match, piece)
     rests = [] if leans is False else [RestingPlace(None, leans=True)]
     if leans is not True:
@@ -203,7 +205,7 @@ def thrown_resting_places(match: TableMatch, piece: SeenPiece) -> list[RestingPl
 
 
 def resting_places(place: Place | None) -> Iterator[RestingPlace]:
-    """On the board, off it or, where that is too close to call, both."""
+    """Resting places on the board, off it or, if that is too close to call, both."""
     if place:
         yield RestingPlace(replace(place, off_doubtful=False))
     if place is None or place.off_doubtful:
@@ -211,7 +213,7 @@ def resting_places(place: Place | None) -> Iterator[RestingPlace]:
 
 
 def possible_changes(match: TableMatch) -> Iterator[tuple[Message, tuple[Change, ...]]]:
-    """Every interpretation of what the throw moved, with words for what is too close to call."""
+    """All combinations of what the throw moved, with descriptions of what is in question."""
     off = tuple(Change(piece.name, None) for piece in match.missing_pieces)
     for rests in product(*_resting_places_of_moved(match)):
         message = phrases(*(text for text, _ in rests))
@@ -219,7 +221,7 @@ def possible_changes(match: TableMatch) -> Iterator[tuple[Message, tuple[Change,
 
 
 def _resting_places_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, Change | None]]]:
-    """How each moved piece may lie now, in words where that is in question; None: as on record."""
+    """Possible resting places of each moved piece, described if in question; None: as recorded."""
     for piece in match.moved_pieces:
         rests: dict[RestingPlace, Change | None] = {}
         for pose in _possible_poses(match, match.located_pieces[piece.name]):
@@ -233,10 +235,10 @@ def _resting_places_of_moved(match: TableMatch) -> Iterator[list[tuple[Message, 
 
 
 def _possible_poses(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
-    """The piece as it may stand or lie, and where, the likeliest first.
+    """Possible poses of the piece with their places, the likeliest first.
 
-    It is of the game's size, unless it is surely of another. While no size is in force, it may be
-    of each that it is read in.
+    It has the game's size, unless it surely has another. While no size is in force, it may have
+    each that it is read in.
     """
     wanted = expected_size(match, piece)
     if wanted is not None and piece.size_probability < SURE:
@@ -255,11 +257,11 @@ def _possible_poses(match: TableMatch, piece: SeenPiece) -> list[SeenPiece]:
 def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
     """True if a piece leans on another or lies on one; None: too close to call.
 
-    Nothing leans on nothing, and two pieces are not in one place: that decides where the picture
-    does not. What is read as leaning near another surely does so from a probability of 0.71 on, as
-    few lying pieces are so near. Where the pose is not sure, a piece that may lean is near what its
-    other reading would lean on. A lying piece whose tip is near another may always lean on it,
-    also if that one is hidden now.
+    A piece cannot lean on nothing, and two pieces cannot be in one place: that decides where the
+    picture does not. A reading as leaning near another piece is sure from a probability of 0.71 on,
+    as few lying pieces are so near. If the pose is unsure, a possibly leaning piece has to be near
+    what its alternative reading would lean on. A lying piece whose tip is near another may always
+    lean on it, also if that one is hidden now.
     """
     others = [other.solid for other in match.sure_pieces if other is not piece]
     doubtful = piece.pose_probability < SURE
@@ -290,19 +292,19 @@ def leans_on_another(match: TableMatch, piece: SeenPiece) -> bool | None:
 
 
 def _tip_part(solid: Solid) -> Solid:
-    """The fiftieth part of a piece that ends in its tip."""
+    """The fiftieth part of a piece at its tip."""
     return Solid(solid.tip_mm + (solid.vertices_mm - solid.tip_mm) / 50)
 
 
 def _nearest_mm(solids: Sequence[Solid], others: Sequence[Solid]) -> float:
-    """The least distance between one of the first and one of the others; inf if there is none."""
+    """Least distance between the first solids and the others; inf without any."""
     return min((clearance(one, other).mm for one in solids for other in others), default=math.inf)
 
 
 def readings_in_colour(
     match: TableMatch, piece: SeenPiece, colour: str, player: str
 ) -> list[Reading]:
-    """The player's possible throws, with words, if a misread piece is of this colour.
+    """Possible throws of the player, with descriptions, if a misread piece has this colour.
 
     One of the player's own colour is the thrown one.
     """

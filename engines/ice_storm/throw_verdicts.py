@@ -1,4 +1,4 @@
-"""Verdicts on a throw with only one interpretation, or on a board that cannot be read."""
+"""Rule on a throw with one interpretation, or on a board that cannot be read."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from table.motion import CARRIED_MM
 from table.observation import SURE, SeenPiece
 
 UNREAD_MM = 40.0
-"""Something unread this near to where a piece lay may be that piece."""
+"""Largest distance in mm between a recorded piece and an unread thing that may be it."""
 MOST_DOUBTFUL = 4
-"""A place with more doubtful squares than this is not offered as an answer."""
+"""Most doubtful squares of a place that is offered as an answer."""
 UNEXPLAINED = 0.35
-"""A piece is not ruled on as it is read if this probably its pose is one that no reading names."""
+"""A piece is not ruled on as read if its pose is an unnamed one with this probability."""
 
 
 def rule(match: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
-    """The verdict on a throw with only one interpretation."""
+    """Rule on a throw with only one interpretation."""
     state = match.state
     if wrong := violation(state, throw):
         return refusal(
@@ -68,7 +68,7 @@ def rule(match: TableMatch, throw: Throw, evidence: Evidence) -> Verdict:
 
 
 def remaining_moves(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
-    """The moves that remain of a refused throw.
+    """Return the moves that remain of a refused throw.
 
     It is picked up, and what it moved stays, unless the house rule says otherwise.
     """
@@ -78,7 +78,7 @@ def remaining_moves(state: State, throw: Throw, wrong: Violation) -> tuple[str, 
 
 
 def out_of_sync(match: TableMatch, what_to_do: str, evidence: Evidence | None = None) -> OutOfSync:
-    """The verdict that table and record disagree."""
+    """Return the verdict that table and record disagree."""
     message = sentences(msg("The table does not match the record."), what_to_do)
     player = match.state.next or match.state.attacker
     differences = (*match.differences, *wrong_size_sentences(match))
@@ -92,7 +92,7 @@ def out_of_sync(match: TableMatch, what_to_do: str, evidence: Evidence | None = 
 
 
 def unread_piece_verdict(match: TableMatch) -> CannotSee | None:
-    """CannotSee where a piece that seems gone may be something unread; else None."""
+    """CannotSee if a seemingly missing piece may be something unread; else None."""
     for piece in match.missing_pieces:
         if any(np.hypot(*(place - match.where_mm(piece))) < UNREAD_MM for place in match.unread_mm):
             return cannot_read(match)
@@ -100,10 +100,10 @@ def unread_piece_verdict(match: TableMatch) -> CannotSee | None:
 
 
 def unread_newcomer(match: TableMatch) -> CannotSee | None:
-    """CannotSee where something new, or its colour or size, is not surely read; else None.
+    """CannotSee if a new or moved piece is not surely read; else None.
 
-    Or where what seems to have moved is not surely read. It may be the throw of whose turn it is:
-    nobody is told to have thrown out of turn, or too much.
+    It may be the throw of the player whose turn it is: nobody is accused of throwing out of turn,
+    or too much.
     """
     unsure = [
         piece.base_mm
@@ -122,7 +122,7 @@ def unread_newcomer(match: TableMatch) -> CannotSee | None:
 
 
 def may_have_other_pose(match: TableMatch, piece: SeenPiece) -> bool:
-    """True if a piece may lie in a pose that neither its reading nor another reading of it has.
+    """True if a piece may have a pose that neither its reading nor an alternative has.
 
     Whether a piece leans is decided by what is near it.
     """
@@ -133,7 +133,7 @@ def may_have_other_pose(match: TableMatch, piece: SeenPiece) -> bool:
 def ask_unread_pose(
     match: TableMatch, player: str, piece: SeenPiece, read: Sequence[Reading]
 ) -> CannotSee:
-    """The verdict where the pose of a thrown or moved piece is hardly read, with the question."""
+    """Ask about a thrown or moved piece whose pose is hardly read."""
     choices = [Choice(text, counted(throw)) for text, throw in read]
     if not any(throw.again for _, throw in read):
         for text, changes in possible_changes(match):
@@ -143,7 +143,7 @@ def ask_unread_pose(
 
 
 def cannot_read(match: TableMatch) -> CannotSee:
-    """The verdict where something on the board cannot be read, and it matters what it is."""
+    """Return the verdict if something on the board is unreadable, and it matters what it is."""
     place_mm = match.unread_mm[0] if match.unread_mm else match.where_mm(match.hidden[0])
     message = cannot_be_read(place_mm)
     if not match.unread_mm and match.hidden[0] in match.unseen:
@@ -170,9 +170,9 @@ def _cannot_see(match: TableMatch, message: Message) -> CannotSee:
 
 
 def unread_throw(match: TableMatch, player: str) -> CannotSee:
-    """The verdict where something new cannot be read, with a question if that may be the throw.
+    """Judge something new that cannot be read; ask about it if it may be the throw.
 
-    It is asked about where only one thing cannot be read, and that is no piece of the record.
+    It is asked about if only one thing is unreadable, and that is no recorded piece.
     """
     unread = cannot_read(match)
     x_mm, y_mm = match.unread_mm[0]
@@ -184,7 +184,7 @@ def unread_throw(match: TableMatch, player: str) -> CannotSee:
         for text, changes in possible_changes(match)
         for choice in _throws_at(match, player, cell, text, changes)
     ]
-    if match.before is None:  # it may have lain there from the start
+    if match.before is None:  # it may have been there from the start
         choices.append(Choice(msg("No: it has not been thrown yet"), (), confirms_record=True))
     message = msg(
         "Is what lies at ({n}, {n2}) mm {player}'s throw?",
@@ -198,7 +198,7 @@ def unread_throw(match: TableMatch, player: str) -> CannotSee:
 def _throws_at(
     match: TableMatch, player: str, cell: str, text: Message, changes: tuple[Change, ...]
 ) -> Iterator[Choice]:
-    """How an unread throw at a cell may lie, if it made these changes; `text` is on them."""
+    """Possible places of an unread throw at a cell, with these changes; `text` describes them."""
     yield from _leaning_choices(match, player, text, changes)
     throw = Throw(player, Place.parse(f"{cell}^"), changes)
     within = msg("{player}'s piece stands within {cell}", player=player, cell=cell)
@@ -212,10 +212,10 @@ def _throws_at(
 def ask_thrown_or_moved(
     match: TableMatch, player: str, piece: SeenPiece, read: Sequence[Reading]
 ) -> CannotSee | None:
-    """The question whether `piece` was thrown, or is a recorded one that an unread throw moved.
+    """Ask whether `piece` was thrown, or is a recorded one that an unread throw moved.
 
-    A piece of the thrower's colour that was seen is hidden by something unread that is new: that
-    may be itself, or the throw. None where no such piece is hidden.
+    A recorded piece of the thrower's colour is hidden by something unread and new, which may be
+    itself, or the throw. None if no such piece is hidden.
     """
     hidden = [
         one for one in match.hidden if one.colour == player and one.name in match.earlier_pieces
@@ -234,14 +234,14 @@ def ask_thrown_or_moved(
 
 
 def resting_question(player: str) -> Message:
-    """The question about a throw that is too close to call."""
+    """Ask about a throw that is too close to call."""
     return msg("How did {player}'s throw come to rest? It is too close to call.", player=player)
 
 
 def _leaning_choices(
     match: TableMatch, player: str, text: Message, changes: tuple[Change, ...]
 ) -> list[Choice]:
-    """The answer that a throw with these changes, `text` in words, leans; none on a bare board."""
+    """Choice that a throw with these changes, told by `text`, leans; none on an empty board."""
     leans = phrases(messages.leaning(player), text)
     return [Choice(leans, (str(Void(player, changes)),))] if match.pieces else []
 
@@ -254,7 +254,7 @@ def _with_question(
     choices: Iterable[Choice],
     piece: SeenPiece | None = None,
 ) -> CannotSee:
-    """The verdict with a question, which people may also answer in their own words."""
+    """Return a verdict with a question, which people may also answer by an announcement."""
     otherwise = Choice(msg("It lies otherwise: correct this and enter how"), ())
     asks = Ambiguous(
         code="storm.unread",
@@ -269,7 +269,7 @@ def _with_question(
 
 
 def _possible_resting_places(match: TableMatch) -> list[RestingPlace]:
-    """How the piece that can hardly be read may lie on the board, if that says enough."""
+    """Possible places of the hardly readable piece on the board, if they are informative."""
     piece = match.unread_reading
     poses = [one for one in (piece, *piece.rivals) if one.pose != "leaning"] if piece else []
     places = [match.touches(one).place for one in poses]
@@ -283,7 +283,7 @@ def _possible_resting_places(match: TableMatch) -> list[RestingPlace]:
 
 
 def evidence_of(match: TableMatch, piece: SeenPiece | None = None) -> dict[str, JsonValue]:
-    """What a verdict rests on, as plain data."""
+    """Evidence of a verdict as plain data."""
     document: dict[str, JsonValue] = {
         "moved": {name: str(place) for name, place in match.places.items()},
         "gone": [piece.name for piece in match.missing_pieces],
@@ -304,7 +304,7 @@ def ask_colour(
     choices: Iterable[Choice],
     piece: SeenPiece | None = None,
 ) -> Ambiguous:
-    """The question which colour a piece has, where the thrown piece may be misread."""
+    """Ask for a piece's colour if the thrown piece may be misread."""
     return Ambiguous(
         code="storm.colour",
         message=message,
@@ -316,7 +316,7 @@ def ask_colour(
 
 
 def missing_beside_board(match: TableMatch, thrown: Counter[str]) -> list[Piece]:
-    """Pieces that are gone from the board and do not lie beside it.
+    """Pieces that are missing from the board and do not lie beside it.
 
     `thrown` are colours of pieces that lie there for another reason.
     """
@@ -331,10 +331,10 @@ def missing_beside_board(match: TableMatch, thrown: Counter[str]) -> list[Piece]
 
 
 def ask_leans_on_recorded(match: TableMatch, player: str) -> Ambiguous | None:
-    """The question whether a piece is a throw that leans on the recorded one, and hides it.
+    """Ask whether a piece is a throw that leans on the recorded one, and hides it.
 
     A recorded piece of the thrower's colour surely did not lean, and one that surely leans is read
-    a little way off its place now.  None where there is no such piece.
+    slightly off its place. None without such a piece.
     """
     leaning = [
         (piece, now)

@@ -1,6 +1,6 @@
-"""Verdicts on a throw that was seen: where it and what it moved came to rest.
+"""Judge a throw that was seen: the places of its piece and of moved ones.
 
-A throw is legal or to be repeated, decided or to be asked about.
+A throw is legal or repeated, decided or asked about.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _Move = TypeVar("_Move", Moved, Void)
 
 
 def judge_throw(match: TableMatch) -> Verdict:
-    """The verdict on a board while pieces are thrown."""
+    """Judge a board while pieces are thrown."""
     player = str(match.state.next)
     if match.state.void:
         return _judge_void(match, player)
@@ -114,9 +114,9 @@ def judge_throw(match: TableMatch) -> Verdict:
 
 
 def _judge_void(match: TableMatch, player: str) -> Verdict:
-    """The verdict where a hand was too low before its throw was ruled on.
+    """Judge a throw whose hand was too low, reported before its ruling.
 
-    What lies there now is that throw, void, and what it moved.
+    The new piece on the board is that throw, void, with what it moved.
     """
     if (unread := unread_piece_verdict(match)) is not None:
         return unread
@@ -154,7 +154,7 @@ def _judge_void(match: TableMatch, player: str) -> Verdict:
 
 
 def _judge_void_changes(match: TableMatch, player: str) -> Verdict:
-    """The verdict on what a void throw moved; a question where that is too close to call."""
+    """Judge what a void throw moved; ask if that is too close to call."""
     evidence, ways = evidence_of(match, *match.new[:1]), list(possible_changes(match))
     if len(ways) == 1:
         return rule(match, Throw(player, None, ways[0][1]), evidence)
@@ -169,9 +169,10 @@ def _judge_void_changes(match: TableMatch, player: str) -> Verdict:
 
 
 def _ask_which_low_throw(match: TableMatch, player: str, waiting: Message) -> Waiting | Ambiguous:
-    """The question where one of several pieces of one colour was thrown with a low hand.
+    """Ask which of several pieces of one colour was thrown with a low hand.
 
-    Which it was shows once it is picked up. As many as recorded: one was moved far, or knocked off.
+    This is known once it is picked up. If there are as many as recorded, one was moved far or
+    knocked off.
     """
     settled = replace(match, nobody_threw=True)
     if settled.new:
@@ -199,9 +200,9 @@ def _ask_which_low_throw(match: TableMatch, player: str, waiting: Message) -> Wa
 
 
 def _judge_before_round(match: TableMatch, player: str) -> Verdict:
-    """The verdict before the first throw of a round, for which the board is cleared.
+    """Judge a board before the first throw of a round, for which it is cleared.
 
-    Where that throw went off the board only the piece beside the board shows it.
+    A first throw off the board is only shown by the piece beside it.
     """
     clear = not (match.has_leftover or match.new)
     if clear and match.unread_mm:
@@ -248,7 +249,7 @@ def _position_sentence(match: TableMatch, piece: SeenPiece) -> str:
 
 
 def _judge_thrown_piece(match: TableMatch, player: str, piece: SeenPiece) -> Verdict:
-    """The verdict on one more piece of the player who throws next."""
+    """Judge one more piece of the player who throws next."""
     if (unread := unread_piece_verdict(match)) is not None:
         return unread
     if (wanted := expected_size(match, piece)) is not None:
@@ -270,10 +271,10 @@ def _judge_thrown_piece(match: TableMatch, player: str, piece: SeenPiece) -> Ver
 
 
 def _judge_other_size(match: TableMatch, player: str, piece: SeenPiece, wanted: str) -> Verdict:
-    """The verdict on a thrown piece of another size than the game's.
+    """Judge a thrown piece of another size than the game's.
 
-    It is taken away, and the throw made again; what it moved stays, as after any such throw. Where
-    its size is not sure, or something is gone unseen, people say what happened.
+    It is removed, and the throw repeated; what it moved stays, as after any such throw. If its size
+    is unsure, or something is missing unseen, people say what happened.
     """
     again = [
         (message, Throw(player, None, changes, OTHER_SIZE))
@@ -336,7 +337,7 @@ def _refuse_other_size(
 
 
 def _refuse_leftover(match: TableMatch) -> Refused | None:
-    """The refusal where pieces beside a possible throw should have been taken away.
+    """Refuse pieces beside a possible throw that should have been removed.
 
     They are surely of another size than the game's.
     """
@@ -360,9 +361,9 @@ def _decide(
     evidence: Evidence,
     elsewhere: Sequence[Reading] = (),
 ) -> Verdict:
-    """Rule on the throw where it has one interpretation; else ask which is right.
+    """Rule on the throw if it has one interpretation; else ask which is right.
 
-    `lost` are pieces whose whereabouts are unknown; `elsewhere` says where they may lie.
+    `lost` are pieces with unknown places; `elsewhere` describes where they may be.
     """
     if len(read) == 1 and not lost:
         return rule(match, read[0][1], evidence)
@@ -395,9 +396,9 @@ def _decide(
 
 
 def _one_or_two(match: TableMatch, player: str, another: Message) -> Verdict:
-    """The question whether one piece was thrown, or two; `another` describes the second one.
+    """Ask whether one piece was thrown, or two; `another` describes the second one.
 
-    It may be a part of the first one, or of another piece.
+    The second one may be a part of the first, or of another piece.
     """
     if (unread := unread_piece_verdict(match)) is not None:
         return unread
@@ -420,9 +421,9 @@ def _one_or_two(match: TableMatch, player: str, another: Message) -> Verdict:
 
 
 def _stranger(match: TableMatch, piece: SeenPiece, player: str) -> Verdict:
-    """The verdict on a piece of somebody who does not throw now.
+    """Judge a piece of a player who does not throw now.
 
-    Where its colour is not sure, it may be of the player who does.
+    If its colour is unsure, it may belong to the player who does.
     """
     colour = piece.colour
     if (
@@ -474,7 +475,7 @@ def _stranger(match: TableMatch, piece: SeenPiece, player: str) -> Verdict:
 
 
 def _colour_in_doubt(piece: SeenPiece) -> bool:
-    """True if the colour may be misread; more often that of what leans, lit from another side."""
+    """True if the colour may be misread, which is likelier for leaning pieces in other light."""
     leans = piece.pose == "leaning" or piece.on is not None
     return leans or piece.colour_probability < SURELY_ANOTHERS
 
@@ -482,7 +483,7 @@ def _colour_in_doubt(piece: SeenPiece) -> bool:
 def _ask_misread_colour(
     match: TableMatch, player: str, otherwise: Choice = NOT_SO
 ) -> Ambiguous | None:
-    """The question whether a piece of another colour is the player's throw, its colour misread.
+    """Ask whether a piece of another colour is the player's throw, with its colour misread.
 
     The recorded piece that it is taken for was moved elsewhere. `otherwise` is the last answer.
     """
@@ -508,9 +509,9 @@ def _ask_misread_colour(
 
 
 def _unseen_throw_choices(match: TableMatch, piece: SeenPiece, player: str) -> list[Choice]:
-    """Choices: the player's throw went off the board unseen, and the next player threw this piece.
+    """Choices: the player's throw went off the board unseen, and the next player threw this one.
 
-    Each answer holds both throws.
+    Each answer has both throws.
     """
     off = Throw(player, None)
     if match.missing_pieces or match.places or violation(match.state, off):
@@ -535,9 +536,9 @@ def _unseen_throw_choices(match: TableMatch, piece: SeenPiece, player: str) -> l
 
 
 def _judge_no_new_piece(match: TableMatch, player: str) -> Verdict:
-    """The verdict where no piece was added to the board.
+    """Judge a board without a new piece.
 
-    Nothing happened, a throw went off it, or somebody moved something by hand.
+    Nothing happened, a throw went off it, or something was moved by hand.
     """
     own_gone = sum(piece.colour == player for piece in match.missing_pieces)
     thrown = match.new_outside_colours[player] - match.removed_outside_colours[player] - own_gone
@@ -559,7 +560,7 @@ def _judge_no_new_piece(match: TableMatch, player: str) -> Verdict:
     if (other := _ask_other_thrown(match, player)) is not None:
         return other
     if match.missing_pieces or match.changed_places:
-        if match.unread_mm:  # it may be what was thrown
+        if match.unread_mm:  # it may be the thrown piece
             return unread_throw(match, player)
         return _judge_changed_board(match, player)
     if len(match.new_outside) == 1 and match.new_outside[0].colour_probability < SURELY_ANOTHERS:
@@ -596,7 +597,7 @@ def _judge_no_new_piece(match: TableMatch, player: str) -> Verdict:
 
 
 def _stray(match: TableMatch, colour: str, player: str) -> Ambiguous:
-    """The question about a piece beside the board of unsure colour, not read as the thrower's."""
+    """Ask about a piece beside the board of unsure colour, not read as the thrower's."""
     message = sentences(
         msg("Is the piece beside the board {player} or {player2}?", player=player, player2=colour),
         msg("It is {player}'s throw.", player=player),
@@ -612,10 +613,9 @@ def _stray(match: TableMatch, colour: str, player: str) -> Ambiguous:
 
 
 def _ask_other_thrown(match: TableMatch, player: str) -> Ambiguous | None:
-    """The question after a void throw: was the piece that is picked up the thrown one?
+    """Ask whether the removed piece is the thrown one, after a void throw.
 
-    The piece on record as moved was picked up, and the one taken for the thrown one still lies
-    there.
+    The piece recorded as moved was picked up, and the one taken for the thrown one is still there.
     """
     lost = [piece for piece in match.missing_pieces if piece.colour == player]
     lying = [piece for piece in match.unrecorded_still_there if piece.colour == player]
@@ -645,7 +645,7 @@ def _ask_other_thrown(match: TableMatch, player: str) -> Ambiguous | None:
 
 
 def _judge_changed_board(match: TableMatch, player: str) -> Verdict:
-    """The verdict where the board changed: a piece may be misread, or the throw not seen at all."""
+    """Judge a changed board: a piece may be misread, or the throw unseen."""
     unseen = _judge_unseen_throw(match, player)
     misread = _ask_misread_colour(match, player)
     if misread is None:
@@ -657,10 +657,10 @@ def _judge_changed_board(match: TableMatch, player: str) -> Verdict:
 
 
 def _judge_unseen_throw(match: TableMatch, player: str) -> Ambiguous | OutOfSync:
-    """The verdict where the board changed and no throw is seen: it may lie on the floor.
+    """Judge a changed board without a visible throw: it may lie on the floor.
 
-    Where all that left the board lies beside it a throw is likely, and asked about; else somebody
-    moved pieces by hand, and people may still correct the record.
+    If all pieces that left the board lie beside it, a throw is likely, and asked about. Otherwise
+    pieces were moved by hand, and people may still correct the record.
     """
     out = msg("{player}'s piece is off the board, out of sight", player=player)
     throws = [
@@ -703,7 +703,7 @@ def _judge_unseen_throw(match: TableMatch, player: str) -> Ambiguous | OutOfSync
 def _moved_by_hand_verdict(
     match: TableMatch, player: str, throws: list[tuple[Message, Throw]]
 ) -> OutOfSync:
-    """The verdict that somebody moved pieces; one of `throws` may have done it all the same."""
+    """Return the verdict of pieces moved by hand; one of `throws` is still possible."""
     lies = (
         *other_thrown_piece_readings(match, player),
         *thrown_moved_piece_readings(match, player),
@@ -726,15 +726,15 @@ def _moved_by_hand_verdict(
 
 
 def _picked_up_throws(match: TableMatch, player: str) -> list[tuple[Message, Void]]:
-    """Ways in which a throw leaned and was picked up before it was seen; what it moved stays."""
+    """Return possible throws that leaned and were picked up unseen; what they moved stays."""
     leaned = msg("{player}'s piece leaned on another and has been picked up", player=player)
     return _ways(match, leaned, partial(Void, player))
 
 
 def last_throw_choices(match: TableMatch) -> list[Choice]:
-    """Choices: what the throw ruled on last moved or knocked off.
+    """Choices: what the last ruled throw moved or knocked off.
 
-    That throw is off the board, and was said to be so before the board was seen.
+    That throw is off the board, and was announced so before the board was seen.
     """
     player = match.state.last_thrower_off_board
     if player is None:
@@ -748,7 +748,7 @@ def last_throw_choices(match: TableMatch) -> list[Choice]:
 def _ways(
     match: TableMatch, did: Message, move: Callable[[tuple[Change, ...]], _Move]
 ) -> list[tuple[Message, _Move]]:
-    """Legal moves that changed the board as it is, each with what was done in words."""
+    """Legal moves that changed the board to this one, each with a description."""
     ways = [
         (phrases(did, message), move(changes))
         for message, changes in possible_changes(match)
@@ -758,13 +758,13 @@ def _ways(
 
 
 def _recorded_piece_choices(match: TableMatch) -> list[Choice]:
-    """As `last_throw_choices`, where what looks new is a recorded piece that lies elsewhere now."""
+    """As `last_throw_choices`, if a seemingly new piece is a recorded one at another place."""
     other = replace(match, nobody_threw=True)
     return [] if other.new else last_throw_choices(other)
 
 
 def ask_whose_throw(match: TableMatch, choices: list[Choice]) -> Ambiguous | None:
-    """The question that is asked where the change of the board persists."""
+    """Ask whose throw it was, if the change of the board persists."""
     if not choices:
         return None
     every = (*choices, NOT_SO)

@@ -1,11 +1,13 @@
-"""From a measured piece to the squares that it touches: each touched, clear, or too close to call.
+"""Squares touched by a measured piece: each touched, clear, or too close to call.
 
-See ruling ice_storm.2. A piece touches a square where the two overlap by more than the measurement
-can doubt. Convex outlines overlap unless some edge of one has all corners of the other beyond it;
-how far beyond, in mm, changes with the piece's (x_mm, y_mm, heading_deg) to first order by the
-edge's normal and the lever arm about `base_mm`, so the covariance gives each such distance its
-standard deviation. A square is surely touched where no edge separates it from the piece within the
-95 % uncertainty; it is surely clear where one edge does, with the uncertainty to spare.
+See ruling ice_storm.2. A piece touches a square if the two overlap by more than the measurement's
+uncertainty. Convex outlines overlap unless some edge of one has all corners of the other beyond it.
+The distance beyond an edge, in mm, changes with the piece's (x_mm, y_mm, heading_deg). To first
+order it changes by the edge's normal and the lever arm about `base_mm`, so the covariance gives its
+standard deviation.
+
+A square is surely touched if no edge separates it from the piece within the 95 % uncertainty. It is
+surely clear if one edge separates them by more than that.
 """
 
 from __future__ import annotations
@@ -27,15 +29,16 @@ from table.pieces import PieceSize
 from table.solids import Array, convex_hull
 
 Z95 = 1.96
-"""Standard deviations either side that hold 95 % of a normal distribution."""
+"""Half-width of the 95 % interval of a normal distribution, in standard deviations."""
 Call = Literal["touched", "clear", "too close"]
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """How far a piece reaches into a square, as measured.
+    """Measured overlap of a piece with a square.
 
-    `overlap_mm` is the least way to push it out; below 0 it is beside the square.
+    `overlap_mm` is the least displacement that separates them; below 0 the piece is beside the
+    square.
     """
 
     square: Square
@@ -54,11 +57,11 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Touches:
-    """What a piece touches: squares that it does or may touch, in order; others are surely clear.
+    """Squares that a piece touches or may touch, in order; others are surely clear.
 
-    `tips` are the squares that its tip may be in, none where it stands upright; `reached` is
-    another square, which the tip is in if the piece touches it. `on_board` is False where it lies
-    off the board or partly off, None where that is too close to call.
+    `tips` are the squares that its tip may be in, none if it stands upright. `reached` is another
+    square, which has the tip if the piece touches it. `on_board` is False if it lies off the board
+    or partly off, None if that is too close to call.
     """
 
     squares: tuple[Touch, ...]
@@ -115,7 +118,7 @@ def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> T
 
 
 def check_board(board: Board) -> Chessboard:
-    """The board, if Ice Storm can be played on it; raises InputError."""
+    """Return the board, if Ice Storm can be played on it; raises InputError."""
     if not isinstance(board, Chessboard) or (board.files, board.ranks) != (SIDE, SIDE):
         got = (
             phrase("a chessboard of {n} x {n2}", n=board.files, n2=board.ranks)
@@ -260,10 +263,9 @@ def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
 def _tips(
     seen: _Outline, found: list[Touch], board: Chessboard
 ) -> tuple[frozenset[Square], Square | None]:
-    """Squares that the tip may be in, among those found, and one that only the tip may reach.
+    """Squares that may contain the tip, among those found, and one that only the tip may reach.
 
-    A tip that is over none of them, on a piece that leans out over the edge of the board, may be in
-    all.
+    A tip over none of them, on a piece that leans out over the edge of the board, may be in all.
     """
     tip_mm = seen.tip_mm[None]
     others = seen.points_mm[np.hypot(*(seen.points_mm - tip_mm).T) > 1e-6]

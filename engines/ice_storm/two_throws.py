@@ -1,7 +1,7 @@
-"""Verdicts where more than one new piece lies on the board.
+"""Judge boards with more than one new piece.
 
 Two players threw in turn, somebody threw two, one was read twice, or one is a recorded piece that
-was moved.
+moved.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from table.messages import any_of, msg, phrases, sentences
 from table.observation import SURE, SeenPiece
 
 SURELY_ANOTHERS = 0.9999
-"""Least probability of a colour at which somebody is told to have thrown out of turn."""
+"""Least colour probability for telling somebody that they threw out of turn."""
 
 
 def judge_two_throws(match: TableMatch, player: str) -> Verdict:
-    """The verdict on two throws in turn, told apart by whose turn it was.
+    """Judge two throws in turn, distinguished by whose turn it was.
 
     Applies only if neither moved anything.
     """
@@ -95,7 +95,7 @@ def judge_two_throws(match: TableMatch, player: str) -> Verdict:
 
 
 def _doubtful(match: TableMatch, piece: SeenPiece) -> bool:
-    """True if the throw of a piece may be another one than it looks like, or count otherwise."""
+    """True if a piece's throw may be another one than it seems, or count differently."""
     return (
         piece.colour_probability < SURE
         or bool(expected_size(match, piece))
@@ -117,11 +117,11 @@ def _two_at_once(match: TableMatch, first: SeenPiece, second: SeenPiece) -> Refu
 def ask_moved_and_misread(
     match: TableMatch, pieces: Sequence[SeenPiece], player: str
 ) -> Ambiguous | CannotSee | None:
-    """The question whether one of the new pieces is a recorded one, moved, with its colour misread.
+    """Ask whether a new piece is a recorded one, moved, with its colour misread.
 
-    Asked where two pieces are new and a recorded one of another colour is gone, unless the colour
-    of `pieces` is sure and the missing piece lies beside the board.  A moved piece of their colour
-    may be the misread one, too, where its colour is not sure: then one of `pieces` is that piece.
+    Asked if two pieces are new and a recorded one of another colour is missing. Not asked if the
+    colour of `pieces` is sure and the missing piece lies beside the board. A moved piece of their
+    colour may also be the misread one if its colour is unsure: then one of `pieces` is that piece.
     """
     colour = pieces[0].colour
     lost = [gone for gone in (*match.missing_pieces, *match.hidden) if gone.colour != colour]
@@ -158,9 +158,9 @@ def ask_moved_and_misread(
 
 
 def ask_several_misread(match: TableMatch, player: str) -> Ambiguous | None:
-    """The question whether the new pieces of one colour are recorded ones of another, moved.
+    """Ask whether the new pieces of one colour are recorded ones of another, moved.
 
-    Asked where as many of the other colour are gone, and the player has one new piece: pieces of
+    Asked if as many of the other colour are missing, and the player has one new piece. Pieces of
     one colour that fall over in one light are misread together.
     """
     strangers = [piece for piece in match.new if piece.colour != player]
@@ -190,9 +190,9 @@ def ask_several_misread(match: TableMatch, player: str) -> Ambiguous | None:
 
 
 def with_one_new_piece(match: TableMatch, player: str) -> TableMatch | None:
-    """The table with only the one new piece of the player's, if all other new ones are doubtful.
+    """Return the table with only the player's one new piece, if all other new ones are doubtful.
 
-    These touch what surely lies there; else None.
+    They touch pieces that are surely there; else None.
     """
     doubtful = [
         piece for piece in match.new if min(piece.pose_probability, piece.colour_probability) < SURE
@@ -213,7 +213,7 @@ def with_one_new_piece(match: TableMatch, player: str) -> TableMatch | None:
 
 
 def refuse_new_pieces(match: TableMatch, message: str) -> Refused | CannotSee:
-    """The refusal of all new pieces, if they are read; `message` says why they are taken back."""
+    """Refuse all new pieces, if they are read; `message` says why they are taken back."""
     if (unread := unread_newcomer(match)) is not None:
         return unread
     tried = tuple(str(Throw(piece.colour, match.touches(piece).place)) for piece in match.new)
