@@ -22,12 +22,12 @@ _LABEL = re.compile(rf"([{_LETTERS}])([1-9]|1[0-5])")
 
 
 def label(cell: int) -> str:
-    """`E5`: a cell as people write it."""
+    """Label of a cell: `E5`."""
     return f"{_LETTERS[cell % ROW]}{cell // ROW + 1}"
 
 
 def parse_cell(text: str) -> int:
-    """The cell of a label, on the largest board or beyond its corners; raises InvalidNotation."""
+    """Parse a cell's label, on the largest board or beyond its corners; raises InvalidNotation."""
     found = _LABEL.fullmatch(text.upper())
     if not found:
         raise InvalidNotation(f"expected a cell such as 'E5', got {text!r}")
@@ -43,17 +43,16 @@ def members(cells: int) -> Iterator[int]:
 
 
 def union(*cells: int) -> int:
-    """The set of these cells."""
+    """Return the set of these cells."""
     return sum(1 << cell for cell in set(cells))
 
 
 class Board:
     """A board of `size` cells a side.
 
-    Use `board`, which makes each once: boards are equal only to themselves. `rows` are its cells
-    from the far side to the near one; `cells` is the set of them; `around[cell]` is the set beside
-    a cell; `ships` are the two sets that the game starts from, at the corners in turn; `ice` is the
-    rest.
+    Use `board`, which creates each once: boards are equal only to themselves. `rows` are its cells
+    from the far side to the near one; `cells` is the set of them. `around[cell]` is the set beside
+    a cell. `ships` are the two starting sets, at the corners in turn; `ice` is the rest.
     """
 
     def __init__(self, size: int) -> None:
@@ -87,5 +86,5 @@ class Board:
 
 @cache
 def board(size: int) -> Board:
-    """The board of a size."""
+    """Return the board of a size."""
     return Board(size)

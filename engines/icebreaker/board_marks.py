@@ -10,9 +10,9 @@ from table.messages import any_of, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """One option for each ship of the player whose turn it is: where it may go, or why it stays.
+    """One option per ship of the player whose turn it is: where it may go, or why it stays.
 
-    A last one says so if the other player can move no ship.
+    A last one tells if the other player can move no ship.
     """
     if state.seat is None:
         return ()

@@ -13,9 +13,9 @@ from engines.icebreaker.state import State
 from table.messages import Message, msg
 
 NODES: dict[Strength, int] = {"beginner": 1, "club": 300, "strong": 20_000}
-"""Positions that a player looks at for a move, beside all that are one move ahead."""
+"""Positions searched for a move, beside all that are one move ahead."""
 SLIPS = 0.4
-"""Share of moves that a beginner makes by chance."""
+"""Share of a beginner's moves that are random."""
 
 
 def choose(

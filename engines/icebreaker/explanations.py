@@ -1,4 +1,4 @@
-"""The cells that ships may go to: ice beside them, else one step nearer to the closest ice."""
+"""Target cells of ships: ice beside them, else one step nearer to the closest ice."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from functools import lru_cache
 from engines.icebreaker.board import Board, members
 
 REMEMBERED = 4096
-"""Size of the cache: a request for legal moves is soon followed by checks whether one of them is
-legal, and what follows it.
-"""
+"""Size of the cache: after a request for legal moves, some of them are soon checked and played."""
 
 
 @lru_cache(REMEMBERED)

@@ -1,4 +1,4 @@
-"""What Icebreaker states beside its rules, for the other packages."""
+"""Facts of Icebreaker beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from table.game_facts import PiecePrior, TableFacts
 from table.messages import Message, msg
 
 PIECES = PiecePrior(np.array([0.99, 0.008, 0.002]), 3, apart=True)
-"""Prior probabilities of POSES, and the most pieces of a colour on the board."""
+"""Prior probabilities of POSES, and the largest number of pieces of a colour on the board."""
 
 
 def _headline(player: str | None, code: str, document: Document) -> Message | None:
-    """The icebergs of who has moved, of those that win."""
+    """Headline: icebergs of the player who moved, of those needed to win."""
     if player is None or code != "icebreaker.move":
         return None
     fields = {"n": document["scores"][player], "n2": document["majority"]}

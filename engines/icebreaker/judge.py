@@ -1,7 +1,7 @@
-"""From settled observations of the hex board to verdicts.
+"""Judge settled observations of the hex board.
 
-A verdict is the legal move that explains the table, or why there is none. The record says where
-every ship and iceberg stands, so the table is compared with it, not with an earlier picture.
+A verdict is the legal move that explains the table, or the reason why there is none. The record has
+the place of every ship and iceberg, so the table is compared with it, not with an earlier picture.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ START, MOVE, SYNC, OVER = (
     "icebreaker.over",
 )
 NAMED = 8
-"""Cells that a sentence names before it only counts the rest."""
+"""Most cells named in a sentence; the others are only counted."""
 
 
 def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | None) -> State:
@@ -90,7 +90,7 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
 
 
 def hear(_state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> NoReturn:
-    """Icebreaker has no announcements: raises InputError."""
+    """Raise InputError: Icebreaker has no announcements."""
     raise InputError(
         msg(
             "input: expected nothing, got {raw}; Icebreaker is decided by the table alone",
@@ -100,7 +100,7 @@ def hear(_state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) ->
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
-    """The verdict on a hex board on which nothing moves any more."""
+    """Judge a settled hex board."""
     assert isinstance(board, Hex), "set_up refuses other boards"
     if ended := outcome(state):
         return Waiting(
@@ -145,9 +145,9 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
 
 
 def _wait(state: State, found: TableMatch) -> Waiting | Accepted:
-    """The verdict where nothing that counts has happened.
+    """Return the verdict if nothing that counts has happened.
 
-    Once a ship that stood unseen is seen again, people's word on it is dropped.
+    Once an unseen ship is seen again, people's statement about it is dropped.
     """
     held = found.differences(state).held
     there = msg("Not visible, but there according to the players: {text}.", text=ships(held))
@@ -190,7 +190,7 @@ def _judge_start(state: State, found: TableMatch) -> Verdict:
 
 
 def _ask_already_started(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
-    """The question where the board was set up and play began before anybody looked at it."""
+    """Ask about a board that was set up and played on before it was observed."""
     ways: list[tuple[Move, ...]] = [
         (move,) for move in legal_moves(state) if found.agrees_with(play(state, move))
     ]
@@ -212,16 +212,16 @@ def _ask_already_started(state: State, found: TableMatch, wrong: Difference) -> 
 
 
 def _choice_of_moves(first: Move, then: Move | None = None) -> Choice:
-    """The choice that this move was made, or these two."""
+    """Return the choice that this move was made, or these two."""
     if then is None:
         return Choice(Message(str(first)), (str(first),))
     return Choice(msg("{cell}, then {cell2}", cell=first, cell2=then), (str(first), str(then)))
 
 
 def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
-    """The question on a board where nothing is amiss but icebergs that are not seen.
+    """Ask about a board where only icebergs are unseen.
 
-    A pale iceberg on a pale cell may be there all the same.
+    A pale iceberg on a pale cell may still be there.
     """
     if (
         replace(wrong, gone=(), lost=0)
@@ -243,9 +243,9 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
 
 
 def _observed_departure(state: State, move: Move, found: TableMatch) -> Shift | None:
-    """The ship that is seen to have left its cell.
+    """The ship that was seen to leave its cell.
 
-    None where only icebergs show the move, and the ship may stand where it stood.
+    None if only icebergs show the move, and the ship may not have moved.
     """
     return next(
         (shift for shift in found.differences(state).moved if shift.from_cell == move.from_cell),
@@ -279,7 +279,7 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
 
 
 def _move_and_scores_text(state: State, move: Move, after: State) -> Message:
-    """What a move does, and the scores after it."""
+    """Describe what a move does, and the scores after it."""
     there = label(move.to_cell)
     scores = [
         phrase("{player} {n}", player=player, n=score)
@@ -301,7 +301,7 @@ def _move_and_scores_text(state: State, move: Move, after: State) -> Message:
 
 
 def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
-    """The question where the picture leaves open which of several things happened."""
+    """Ask which of several explanations happened."""
     choices = [Choice(move_text(state, move), (str(move),)) for move in explained]
     if still:
         choices.append(Choice(msg("No ship has moved yet"), ()))
@@ -330,10 +330,10 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
 
 
 def _judge_difference(state: State, found: TableMatch, ghosts: Sequence[Ship]) -> Verdict:
-    """The verdict where no legal move explains the table.
+    """Judge a table that no legal move explains.
 
-    Half of a move is done, a wrong one was made, or more than one. `ghosts` are ships that are too
-    many and may not be there.
+    A move is half done, a wrong one was made, or more than one. `ghosts` are surplus ships that may
+    not be there.
     """
     wrong = found.differences(state)
     if wrong.extra and (asked := _ask_about_ice(state, found, wrong.extra)) is not None:
@@ -384,7 +384,7 @@ def _judge_difference(state: State, found: TableMatch, ghosts: Sequence[Ship]) -
 
 
 def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | None:
-    """The question where a legal move explains all but an iceberg where none belongs.
+    """Ask about a surplus iceberg, if a legal move explains all else.
 
     Icebergs do not come back, and a pale cell may look like one.
     """
@@ -425,9 +425,9 @@ def _ask_about_ice(state: State, found: TableMatch, extra: int) -> Ambiguous | N
 
 
 def _ask_about_unread(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
-    """The question where one legal move explains all but ships that cannot be read.
+    """Ask about unreadable ships, if one legal move explains all else.
 
-    Of these ships it is only seen that something stands in their cells, or where one of them goes.
+    They are only seen as something in their cells, or where one of them goes.
     """
     unread, gone = {cells[0] for cells in found.unread}, {cell for _, cell in wrong.gone}
     asked = ask_unseen(state, found, wrong.gone)
@@ -444,10 +444,10 @@ def _ask_about_unread(state: State, found: TableMatch, wrong: Difference) -> Amb
 
 
 def _exchanged(state: State, found: TableMatch, wrong: Difference) -> OutOfSync | CannotSee:
-    """The verdict where a ship is not seen, and something unread stands in its cell.
+    """Judge a missing ship with something unread in its cell.
 
-    A piece of another size or colour may be in its place. More ships of a colour than the game has
-    are not read either; the ones that are read then tell which ship stands in a wrong cell.
+    A piece of another size or colour may be in its place. Ships beyond the game's number of a
+    colour count as unread, too. The read ones then tell which ship is in a wrong cell.
     """
     players = {
         cell: player
@@ -489,7 +489,7 @@ def _cell_list(*cells: str) -> str:
 
 
 def _only_ice(state: State, found: TableMatch, wrong: Difference) -> Verdict:
-    """The verdict where all ships are in place, and icebergs are not.
+    """Judge a table with all ships in place, and wrong icebergs.
 
     It is the first half of a capture, or an accident.
     """
@@ -511,7 +511,7 @@ def _only_ice(state: State, found: TableMatch, wrong: Difference) -> Verdict:
 
 
 def _moved_ship_verdict(state: State, moved: Shift, wrong: Difference) -> Verdict:
-    """The verdict where one ship stands elsewhere, and that is no legal move, or not all of one."""
+    """Judge a ship that stands elsewhere, by no legal move or only a part of one."""
     move = Move(moved.from_cell, moved.to_cell)
     there = 1 << move.to_cell
     lost, extra = wrong.lost & ~there, wrong.extra & ~there
@@ -535,7 +535,7 @@ def _moved_ship_verdict(state: State, moved: Shift, wrong: Difference) -> Verdic
 
 
 def _two_moved(state: State, found: TableMatch, wrong: Difference) -> Verdict:
-    """The verdict where two ships stand elsewhere: two unseen moves in turn, or two at once."""
+    """Judge two ships that stand elsewhere: two unseen moves in turn, or two at once."""
     sequences = [order for order in _orders(wrong.moved) if _explains_table(state, order, found)]
     own = [shift for shift in wrong.moved if shift.player == state.next]
     tried = tuple(Move(shift.from_cell, shift.to_cell) for shift in wrong.moved)
@@ -570,7 +570,7 @@ def _orders(moved: tuple[Shift, ...]) -> Iterator[tuple[Move, Move]]:
 
 
 def _explains_table(state: State, order: tuple[Move, Move], found: TableMatch) -> bool:
-    """True if two legal moves, one after the other, explain the table."""
+    """True if two legal moves in this order explain the table."""
     for move in order:
         if move not in legal_moves(state):
             return False
@@ -581,7 +581,7 @@ def _explains_table(state: State, order: tuple[Move, Move], found: TableMatch) -
 def _refuse(
     state: State, forbidden: Violation, tried: tuple[Move, ...], wrong: Difference
 ) -> Refused:
-    """A refusal. `code` is the same for every refused move; the evidence names the rule."""
+    """Return a refusal. `code` is the same for every refused move; the evidence names the rule."""
     evidence = {"violation": forbidden.code, "differences": _sentences(wrong)}
     back = msg("Put back {text}.", text=_repairs(state, wrong))
     named = replace(forbidden, code=MOVE, message=sentences(forbidden.message, back))
@@ -602,7 +602,7 @@ def _out_of_sync(state: State, wrong: Difference, unread: tuple[int, ...] = ()) 
 
 
 def _repairs(state: State, wrong: Difference) -> Iterator[Message]:
-    """What to do to restore the recorded table, one phrase each.
+    """Describe how to restore the recorded table, one phrase each.
 
     A ship hides whether the iceberg under it was taken.
     """
@@ -613,9 +613,9 @@ def _repairs(state: State, wrong: Difference) -> Iterator[Message]:
 
 
 def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[Message]:
-    """The difference in sentences, one a piece.
+    """Describe the difference in sentences, one per piece.
 
-    `unread` are cells on which something stands that is not read.
+    `unread` are cells with something unread on them.
     """
     message = [
         msg(

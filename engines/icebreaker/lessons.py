@@ -8,7 +8,7 @@ from engines.lessons import Lesson
 from table.messages import msg
 
 FAR = "E9-D8 I9-H8 A1-B1 A5-B5 D8-E8 B5-C6 E8-D7 C6-B6 D7-C7 B6-C6"
-"""After these moves no iceberg is beside the ship on C7."""
+"""Moves after which no iceberg is beside the ship on C7."""
 NEARLY_WON = (
     "A1-B2 I9-H8 I5-H5 E1-E2 E9-E8 E2-E3 B2-C3 A5-B5 H5-G5 B5-C5 E8-E7 H8-G7 C3-D4 G7-G6 D4-D3"
     " C5-D6 E7-D7 E3-D2 D3-C2 D2-C1 D7-C6 G6-H6 G5-F4 D6-E6 C2-B1 C1-D1 F4-F3 D1-E1 B1-B2 E1-F2"
@@ -16,7 +16,7 @@ NEARLY_WON = (
     " H6-I7 C4-D5 G9-G8 D5-C4 G8-H9 C4-B4 E5-E4 G4-H4 H9-H8 H4-H5 I7-I6 H5-H6 H8-H7 H6-G6 H7-I8"
     " B4-A3 E4-E5 G6-F6 E5-D4 A3-A4 D4-C4 A4-A3 C4-B3"
 )
-"""After these moves the first player takes the last iceberg that is needed."""
+"""Moves after which the first player takes the last iceberg needed."""
 
 
 def lessons(players: Sequence[str]) -> tuple[Lesson, ...]:

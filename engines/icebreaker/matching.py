@@ -1,4 +1,4 @@
-"""An observed table of Icebreaker in cells: where ships and icebergs may be, what is unseen."""
+"""An observed table of Icebreaker in cells: possible places of ships and icebergs."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, convex_hull
 
 BOUNDARY_MM = 2.0
-"""A point this near to the boundary of two cells may be meant to be in either; or within two
-standard deviations.
+"""Distance in mm from the boundary of two cells within which a point may belong to either; two
+standard deviations also count.
 """
 RING = 0.25
-"""Radius, in cells, about the middle of a cell; more than half of an iceberg's face within it has
-to show.
+"""Radius, in cells, around a cell's middle; more than half of an iceberg's face within it has to be
+visible.
 """
 FAR, UNSEEN, OTHER_COLOUR = 1e-3, 0.1, 2.0
-"""Costs of matching, against 1 for a ship that moved: for each cell of its way, for a ship that was
-not seen before, and for one of the other colour.
+"""Costs of matching, relative to 1 for a moved ship: per cell of its way, for a ship unseen before,
+for one of the other colour.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Ship:
-    """An upright ship, with the cells that it may be meant to be in.
+    """An upright ship, with its possible cells.
 
     The likeliest cell comes first; there is at least one.
     """
@@ -49,7 +49,7 @@ class Ship:
         return not self.sure or self.piece.pose_probability < SURE
 
     def may_be(self, player: str, cell: int) -> bool:
-        """True if, by the picture, it may be this player's ship in this cell."""
+        """True if it may be this player's ship in this cell."""
         return cell in self.cells and (self.colour == player or not self.sure)
 
     def in_place_of(self, players: Mapping[int, str]) -> bool:
@@ -80,12 +80,12 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The differences between a table and a state, as sets of cells for the ice.
+    """Differences between a table and a state; sets of cells for the ice.
 
-    `moved` ships are in another cell, `gone` ones (player, cell) nowhere; `held` ones are not seen
-    and stand on people's word, which is no difference; `strange` ones are too many; `recoloured`
-    ones have another colour than in the record. Icebergs are `lost` where one should be seen,
-    `extra` where none should be.
+    `moved` ships are in another cell, `gone` ones (player, cell) nowhere. `held` ones are unseen
+    but vouched for by people, which is no difference. `strange` ones are surplus; `recoloured` ones
+    have another colour than recorded. Icebergs are `lost` if one should be seen, `extra` if none
+    should be.
     """
 
     moved: tuple[Shift, ...]
@@ -98,7 +98,7 @@ class Difference:
 
     @property
     def doubtful(self) -> tuple[Ship, ...]:
-        """The ships that it rests on and that were not surely read."""
+        """Unsure ships that it rests on."""
         return tuple(
             ship
             for ship in (*(shift.ship for shift in (*self.moved, *self.recoloured)), *self.strange)
@@ -115,11 +115,10 @@ class Difference:
 class TableMatch:
     """An observed table in cells.
 
-    `ships` stand on cells; pieces that are `down` are not upright; `counters` are the cells that
-    each may be in; `hidden` is the set of cells whose icebergs a ship would hide; `unread` are the
-    cells of each thing that is not read. `held` ships (player, cell) stand where they are recorded,
-    seen or not, on people's word. On `faint` cells a counter may lie: no refusal rests on whether
-    it does.
+    `ships` stand on cells; pieces that are `down` are not upright. `counters` are the possible
+    cells of each; `hidden` is the set of cells whose icebergs a ship would hide. `unread` are the
+    cells of each unread thing. `held` ships (player, cell) stand where recorded, seen or not,
+    vouched for by people. On `faint` cells a counter may lie, but no refusal rests on that.
     """
 
     ships: tuple[Ship, ...]
@@ -131,20 +130,20 @@ class TableMatch:
     faint: int = 0
 
     def agrees_with(self, state: State) -> bool:
-        """True if, by the picture, the table may be in this state."""
+        """True if the table may be in this state."""
         return not self.differences(state)
 
     def likeliest(self) -> TableMatch:
-        """The likeliest reading of all ships, as if there were no doubt."""
+        """Return the likeliest reading of all ships, ignoring doubt."""
         return replace(
             self, ships=tuple(replace(ship, sure=True, cells=ship.cells[:1]) for ship in self.ships)
         )
 
     def counted(self, state: State) -> TableMatch:
-        """The table with unsure colours taken as read where they leave no choice.
+        """Take unsure colours as read if they leave no choice.
 
-        That is where all unsure ones are read as one colour, and each colour has as many ships as
-        in the record.
+        That is if all unsure ones are read as one colour, and each colour has as many ships as
+        recorded.
         """
         unsure = {ship.colour for ship in self.ships if not ship.sure}
         if len(unsure) != 1 or Counter(ship.colour for ship in self.ships) != _ship_counts(state):
@@ -152,10 +151,7 @@ class TableMatch:
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
     def surplus(self, state: State) -> tuple[Ship, ...]:
-        """Ships that are too many of their colour and may not be there.
-
-        Of each colour the most doubtful ones.
-        """
+        """Surplus ships of each colour that may not be there, the most doubtful ones."""
         most = _ship_counts(state)
         found: list[Ship] = []
         for colour in dict.fromkeys(ship.colour for ship in self.ships):
@@ -167,7 +163,7 @@ class TableMatch:
 
     @property
     def ships_of_unsure_cell(self) -> tuple[Ship, ...]:
-        """Ships that are not surely read and may be in several cells: any may have moved."""
+        """Unsure ships with several possible cells: any may have moved."""
         return tuple(ship for ship in self.ships if ship.doubtful and len(ship.cells) > 1)
 
     def without(self, ships: Sequence[Ship]) -> TableMatch:
@@ -176,10 +172,10 @@ class TableMatch:
         return replace(self, ships=tuple(left))
 
     def with_rulings(self, before: TableMatch, state: State) -> TableMatch:
-        """The table with people's decisions against the picture since the last verdict applied.
+        """Apply people's decisions against the picture since the last verdict.
 
-        Nobody is asked again about an iceberg or ship that is still read the same way. A table on
-        which ships stood elsewhere than recorded, or most were not seen, is ignored.
+        So nobody is asked again about an iceberg or ship that is still read the same way. A table
+        with ships at other places than recorded, or mostly unseen, is ignored.
         """
         then = before.differences(state)
         if then.moved or then.strange or then.recoloured or not mostly_seen(then.gone, 2 * SHIPS):
@@ -189,14 +185,14 @@ class TableMatch:
         )
 
     def without_ice(self, cells: int) -> TableMatch:
-        """As if no iceberg were seen in these cells."""
+        """Return the table without icebergs in these cells."""
         return replace(
             self,
             counters=tuple(counter for counter in self.counters if not cells >> counter[0] & 1),
         )
 
     def differences(self, state: State) -> Difference:
-        """The differences from a state; doubt is resolved in favour of the state."""
+        """Differences from a state; doubt is resolved in favour of the state."""
         slots = [
             (player, cell)
             for player, cells in zip(state.players, state.ships, strict=True)
@@ -237,7 +233,7 @@ class TableMatch:
         return 1.0 + FAR * steps + (OTHER_COLOUR if ship.colour != player else 0.0)
 
     def _ice(self, ice: int) -> tuple[int, int]:
-        """The icebergs that are missing, and those that should not be there, as sets of cells."""
+        """Missing and surplus icebergs, as sets of cells."""
         plain = union(*(counter[0] for counter in self.counters if len(counter) == 1))
         doubtful = [counter for counter in self.counters if len(counter) > 1]
         left = list(members(ice & ~plain))
@@ -267,14 +263,14 @@ class TableMatch:
 
 
 def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
-    """Cost of taking a counter for the iceberg of a cell; hidden cells are the last choice."""
+    """Cost of matching a counter to a cell's iceberg; hidden cells are the last choice."""
     if cell not in counter:
         return 1.0
     return FAR * (counter.index(cell) + 2 * (hidden >> cell & 1))
 
 
 def _ship_counts(state: State) -> Counter[str]:
-    """How many ships each player has."""
+    """Number of ships of each player."""
     counts = (cells.bit_count() for cells in state.ships)
     return Counter(dict(zip(state.players, counts, strict=True)))
 
@@ -323,7 +319,7 @@ class _Grid:
         )
 
     def cells(self, point_mm: Array, sigma_mm: float) -> tuple[int, ...]:
-        """The cells that a point (2,) may be meant to be in, the likeliest first."""
+        """Possible cells of a point (2,), the likeliest first."""
         reach = ((np.asarray(point_mm, float) - self._middles) @ self._ways.T).max(axis=1)
         return tuple(
             self.numbers[k]
@@ -332,7 +328,7 @@ class _Grid:
         )
 
     def behind(self, shadow_mm: Array) -> list[int]:
-        """The cells whose middle is more than half inside a convex outline.
+        """Cells whose middle (RING) is more than half inside a convex outline.
 
         The outline is (n, 2) mm, counter-clockwise.
         """
@@ -354,7 +350,7 @@ def _grid(board: Hex) -> _Grid:
 def _shadow(piece: SeenPiece, eye_mm: Array) -> Array:
     """Outline (n, 2) of the part of the board that a piece hides from the camera.
 
-    It is the piece's shadow for a lamp at the place of the camera.
+    It is the piece's shadow for a light source at the camera.
     """
     vertices = piece.solid.vertices_mm
     stretched = eye_mm[:2] + (vertices[:, :2] - eye_mm[:2]) * (

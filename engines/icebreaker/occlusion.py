@@ -1,4 +1,4 @@
-"""Questions about ships that the camera does not see."""
+"""Questions about unseen ships."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from table.messages import Listing, Message, all_of, msg, phrase, sentences
 def ask_unseen(
     state: State, found: TableMatch, unseen: Collection[tuple[str, int]]
 ) -> Ambiguous | None:
-    """The question where these unseen ships (player, cell) are.
+    """Ask where these unseen ships (player, cell) are.
 
-    They are where they stood, or where a legal move takes one; a move to where something is not
-    read comes first. None where more is amiss, or most ships are not seen.
+    They are in place, or where a legal move takes one; moves to unread things come first. None if
+    more is wrong, or most ships are unseen.
     """
     if not mostly_seen(unseen, 2 * SHIPS):
         return None
@@ -53,7 +53,7 @@ def ask_unseen(
 def _explains(state: State, there: TableMatch, move: Move) -> bool:
     """True if the table may be as this move leaves it.
 
-    The ship that moved is seen, or was not seen before and is not now.
+    The ship that moved is seen, or was unseen before and still is.
     """
     mover = (str(state.next), move.from_cell)
     after = play(state, move)
@@ -62,7 +62,7 @@ def _explains(state: State, there: TableMatch, move: Move) -> bool:
 
 
 def true_act_question(unseen: Listing) -> Message:
-    """The question about what is not seen."""
+    """Ask which act happened, given what is unseen."""
     return sentences(
         msg("Not seen on the board: {text}.", text=unseen),
         msg("Which is right?"),
@@ -71,7 +71,7 @@ def true_act_question(unseen: Listing) -> Message:
 
 
 def ships(slots: Collection[tuple[str, int]]) -> Listing:
-    """Ships by their player and cell."""
+    """Name ships by their player and cell."""
     return all_of(
         phrase("{player}'s ship from {cell}", player=player, cell=label(cell))
         for player, cell in slots

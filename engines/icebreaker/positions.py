@@ -14,7 +14,7 @@ Step = tuple[int, int]
 
 
 class Position(NamedTuple):
-    """As the player to move sees it: sets of cells, and captures."""
+    """A position from the view of the player to move: sets of cells, and captures."""
 
     own: int
     others: int
@@ -23,7 +23,7 @@ class Position(NamedTuple):
     theirs: int
 
     def after(self, step: Step) -> Position:
-        """What the other player sees after a move."""
+        """Position after a move, from the other player's view."""
         own, others, ice, mine, theirs = self
         start, end = step
         if ice & end:
@@ -31,15 +31,15 @@ class Position(NamedTuple):
         return Position(others, own ^ start ^ end, ice, theirs, mine)
 
     def after_pass(self) -> Position:
-        """What the other player sees when no ship could move."""
+        """Position from the other player's view, if no ship could move."""
         return Position(self.others, self.own, self.ice, self.theirs, self.mine)
 
 
 def steps(board: Board, position: Position) -> list[Step]:
-    """Legal moves of the player to move, captures first; none where the turn passes.
+    """Legal moves of the player to move, captures first; none if the turn passes.
 
-    Ice beside a ship is taken. From there on, one layer at a time spreads from all ice around the
-    ships: the first layer beside a ship holds the first steps of its shortest ways.
+    Ice beside a ship is captured. Otherwise layers spread from all ice around the ships: the first
+    layer beside a ship has the first steps of its shortest ways.
     """
     own, others, ice, _, _ = position
     around, found, far = board.around, [], []
@@ -78,8 +78,8 @@ def playout(
 ) -> tuple[int, bool]:
     """Play random legal moves until somebody has `goal` captures.
 
-    Gives the number of moves, and whether the player to move in `position` won. `chance` is
-    `Random.random`. There must be ice enough for `goal`.
+    Returns the number of moves, and whether the player to move in `position` won. `chance` is
+    `Random.random`. There must be enough ice for `goal`.
     """
     moves, first = 0, True
     while position.theirs < goal:

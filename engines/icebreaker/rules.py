@@ -123,7 +123,7 @@ def play(state: State, move: Move) -> State:
 
 
 def resign(state: State, _player: str) -> State:
-    """The state as it was: there are two players, and when one resigns nobody plays on."""
+    """Return the state unchanged: of two players, one resigns and nobody plays on."""
     return state
 
 
@@ -159,9 +159,9 @@ def turn(state: State) -> Message:
 
 
 def passed_player(before: State, after: State) -> str | None:
-    """The player whose turn passes at once after a move; else None.
+    """Player whose turn passes at once after a move; else None.
 
-    It passes where none of their ships can move (ruling icebreaker.2).
+    It passes if none of their ships can move (ruling icebreaker.2).
     """
     if before.seat is None or after.seat != before.seat:
         return None
@@ -181,9 +181,9 @@ def move_text(state: State, move: Move) -> Message:
 
 
 def _with_turn_passed(state: State) -> State:
-    """Pass the turn back where the next player can move no ship (ruling icebreaker.2).
+    """Pass the turn back if the next player can move no ship (ruling icebreaker.2).
 
-    One of the two always can while ice is left: the board is one piece, so the open cells around
+    One of the two always can while ice is left. The board is connected, so the open cells around
     any ice end at a ship.
     """
     if state.seat is None or state.ways(state.seat):

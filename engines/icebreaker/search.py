@@ -1,7 +1,6 @@
 """Search of Icebreaker: alpha-beta with a transposition table and iterative deepening.
 
-Without a clock, the same position and the same number of positions to look at give the same move
-on every machine.
+Without a clock, the result is determined by the position and the number of nodes, on every machine.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ from engines.icebreaker.board import Board
 from engines.icebreaker.positions import Position, Step, steps
 
 WON = 10_000_000
-"""More than positions are ever worth before they are won; a win is worth one more for every iceberg
-that it leaves.
+"""Bound of positions' values before a win; a win is worth one more for every iceberg that it
+leaves.
 """
 LEAD, FIRST = 1000, 500
-"""Worth of a captured iceberg, and of one that a player reaches first."""
+"""Values of a captured iceberg, and of one that a player reaches first."""
 BESIDE = (57, 235, 265, 119, 25, 10)
-"""Worth of an iceberg beside a ship in each sixth of the ice, the last sixth first."""
+"""Value of an iceberg beside a ship in each sixth of the ice, the last sixth first."""
 ASKED_EVERY = 64
-"""Positions between two looks at the clock."""
+"""Positions between two checks of the clock."""
 
 
 class Known(NamedTuple):
-    """What a search found of a position: `value` is exact, or a bound of the value.
+    """Search result of a position: `value` is exact, or a bound.
 
-    `bound` is 0 for exact, 1 where the value is at least that, -1 where it is at most that.
+    `bound` is 0 for exact, 1 for a lower bound, -1 for an upper bound.
     """
 
     depth: int
@@ -37,13 +36,13 @@ class Known(NamedTuple):
 
 
 class _Spent(Exception):  # noqa: N818 - no error
-    """All positions are spent, or the time is."""
+    """The node limit or the time is reached."""
 
 
 class Search:
-    """A search on one board; `goal` is how many captures win.
+    """A search on one board; `goal` is the number of captures that wins.
 
-    It looks at `nodes` positions, and in any case at every position one move ahead.
+    It visits `nodes` positions, and always every position one move ahead.
     """
 
     def __init__(self, board: Board, goal: int, nodes: int, out_of_time: OutOfTime = never) -> None:
@@ -52,7 +51,7 @@ class Search:
         self._looked, self.depth = 0, 1
 
     def best(self, position: Position) -> Step:
-        """The best move that was found; the player to move must have one."""
+        """Return the best move found; the player to move must have one."""
         value = self._value(position, 1, -2 * WON, 2 * WON)
         found = self._known[position].best
         self._looked = 0
@@ -62,7 +61,7 @@ class Search:
                 self.depth += 1
                 found = self._known[position].best
         except _Spent:
-            if position in self._known:  # not deeper on the whole, but the first move was
+            if position in self._known:  # incomplete depth, but its first move is searched
                 found = self._known[position].best
         return found
 
@@ -113,11 +112,10 @@ class Search:
 
 
 def worth(board: Board, position: Position) -> int:
-    """How well the player to move stands.
+    """Evaluate a position for the player to move.
 
-    It counts captures, icebergs beside ships (once for each ship), and icebergs that each side
-    reaches first: both spread one step at a time over cells without ships, the player to move
-    first.
+    It counts captures, icebergs beside ships (once per ship), and icebergs that each side reaches
+    first. Both spread one step at a time over cells without ships, the player to move first.
     """
     near, far, ice, mine, theirs = position
     around, free, beside, first = board.around, board.cells & ~(near | far), 0, 0

@@ -1,6 +1,6 @@
 """Alternatives to a move that was ruled on.
 
-There are none to votes and coins: nobody mistakes what was voted, and on whom coins were laid.
+Votes and coins have none, as they cannot be misread.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from table.messages import Message, msg
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Legal alternatives to the last of `moves`, for an appeal.
+    """Return legal alternatives to the last of `moves`, for an appeal.
 
-    Tiles beside the one that a pyramid came to, and other pyramids that may have gone; other ways
-    for a tile; other empty tiles.
+    Tiles beside the pyramid's target, and other pyramids that may have moved. Other ways for a
+    tile. Other empty tiles.
     """
     return choices_near(rules, _nearby_moves, state, moves)
 
 
 def in_words(state: State, move: Move) -> Message:
-    """A move that happened, as people say it."""
+    """Describe a move."""
     match move:
         case Movement(pyramid, origin, target):
             return _movement_text(pyramid, origin, target)

@@ -193,9 +193,9 @@ def hear(state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) -> 
 
 
 def may_say(state: State) -> list[Announcement]:
-    """The announcements that `hear` waits for now, each with the label of a button.
+    """Return the announcements that `hear` waits for now, each with a button's label.
 
-    Those marked `aside` come last: what the camera should have seen, and that somebody broke the
+    Those marked `aside` come last: facts that the camera should have seen, and breaches of the
     commentary rules.
     """
     every = (saying(state, move) for move in legal_moves(state))
@@ -206,7 +206,7 @@ def may_say(state: State) -> list[Announcement]:
 
 
 def _admitting(state: State) -> list[Announcement]:
-    """Announcements by the accused, who need not wait for the others' word."""
+    """Admissions by the accused, who need not wait for the others' answers."""
     if state.objection is None:
         return []
     accused = state.objection.accused
@@ -219,7 +219,7 @@ def _admitting(state: State) -> list[Announcement]:
 
 
 def _removing(state: State) -> list[Announcement]:
-    """Announcements of a tile that was removed, unseen by the camera."""
+    """Announcements of a removed tile that the camera did not see."""
     gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
     return [
         {
@@ -262,7 +262,7 @@ def _objecting(state: State) -> list[Announcement]:
 
 
 def saying(state: State, move: Move) -> tuple[Message, Announced]:
-    """The label and the announcement of a move; empty for a move that is seen."""
+    """Label and announcement of a move; empty for a move that is seen."""
     match move:
         case Vote(player, name):
             return phrase("{player}: {text}", player=player, text=choice(name)), {
@@ -360,7 +360,7 @@ def _tile(text: str) -> str:
 
 
 def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
-    """The verdict on a vote, which is shown to nobody before all are in."""
+    """Judge a vote, which stays hidden until all are cast."""
     wrong = violation(state, move)
     kind = choices is not (SUITS if state.value else VALUES)
     if (wrong is None and kind) or (wrong is not None and wrong.code == "icefloe.vote.kind"):
@@ -395,7 +395,7 @@ def _coin(state: State, heard: CoinLaid) -> Verdict:
 
 
 def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
-    """The verdict on a move that counts and decides nothing yet."""
+    """Judge a move that counts but decides nothing yet."""
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
     message = (
@@ -418,14 +418,14 @@ def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
 
 
 def _done(state: State, move: Done) -> Verdict:
-    """The verdict on a player who lays no more coins; the last one brings the count."""
+    """Judge that a player lays no more coins; after the last one the votes are counted."""
     if violation(state, move) is None and play(state, move).phase not in ("coins", "decide"):
         return _counted(state, move)
     return _noted(state, move, "icefloe.done")
 
 
 def _counted(state: State, move: Done | Decision) -> Accepted:
-    """The verdict where the vote is decided: a value, or the tile."""
+    """Return the verdict of a decided vote: a value, or the tile."""
     after = play(state, move)
     if after.phase == "vote" and after.value == state.value:
         message = sentences(msg("No vote counts, so all vote again."), _vote_opening_text(after))
@@ -478,14 +478,14 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
 
 
 def _vote_opening_text(state: State) -> Message:
-    """What comes next, with what the torch bearer says before the vote on the suit."""
+    """Describe what comes next, with the torch bearer's comment before the vote on the suit."""
     return sentences(turn(state), comments(state))
 
 
 def _judge_finding(state: State, move: Finding) -> Verdict:
-    """The verdict on a word on the open objection.
+    """Judge an answer on the open objection.
 
-    The last word, or the torch bearer's in a tie, settles it.
+    The last answer, or the torch bearer's in a tie, settles it.
     """
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
@@ -525,7 +525,7 @@ def _judge_finding(state: State, move: Finding) -> Verdict:
 
 
 def _word(move: Finding, accused: str, decides: bool) -> Message:
-    """A player's word on an objection, as a sentence.
+    """Describe a player's answer on an objection.
 
     `decides`: it is the torch bearer's in a tie.
     """
@@ -542,9 +542,9 @@ def _word(move: Finding, accused: str, decides: bool) -> Message:
 
 
 def _next_step_with_votes(state: State, after: State) -> Message:
-    """What comes next, with all votes where they are now shown.
+    """Describe what comes next, with all votes if they are now shown.
 
-    They are shown where an objection, or a vote still to come, was all that kept them hidden.
+    They are shown if only an objection, or a vote still to come, kept them hidden.
     """
     shown = after.cast and state.phase in ("move", "vote") and after.phase in ("coins", "decide")
     return sentences(votes(after) if shown else NOTHING, turn(after))
@@ -561,7 +561,7 @@ def _judge_decision(state: State, heard: Decided) -> Verdict:
 
 
 def _extra(state: State, heard: ExtraTile) -> Verdict:
-    """The verdict where no second tile is removed.
+    """Judge that no second tile is removed.
 
     If nobody scores yet, the torch is handed on with that.
     """
@@ -603,7 +603,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
 def _judge_without_removal(
     state: State, move: Selection | Torch, code: str, rests_on: str
 ) -> Verdict:
-    """As `_judge_move`, for a player who scores or hands the torch on, and removes no tile."""
+    """As `_judge_move`, for a player who scores or hands the torch on without a removal."""
     none = Removal(None)
     if state.phase != "extra" or violation(after := play(state, none), move):
         return _judge_move(state, move, code, rests_on)
@@ -640,7 +640,7 @@ def _judge_removal(state: State, heard: Removed) -> Verdict:
 
 
 def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
-    """The verdict where the torch is handed on."""
+    """Judge that the torch is handed on."""
     torch = Torch(after.after(after.torch))
     message = sentences(
         msg("No empty tile is removed, and the torch goes to {player}.", player=torch.player),
@@ -676,7 +676,7 @@ def _judge_move(
 def _decision_text(
     state: State, move: Decision | Selection | Torch | Penalty | Objection
 ) -> Message:
-    """What was decided, in a sentence."""
+    """Describe a decision."""
     match move:
         case Decision():
             return msg("{player} names {text}.", player=move.player, text=choice(move.choice))
@@ -704,7 +704,7 @@ def _decision_text(
                 player=move.player,
             )
         case Objection():
-            return NOTHING  # what comes next says who objects
+            return NOTHING  # the description of what comes next names the objector
         case _:
             assert_never(move)
 

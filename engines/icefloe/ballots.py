@@ -1,4 +1,4 @@
-"""What forbids a vote, a coin, a decision, an objection or a penalty.
+"""Rules that forbid a vote, a coin, a decision, an objection or a penalty.
 
 Clauses are sections of the printed rules, or rulings.
 """
@@ -18,7 +18,7 @@ _COIN_NAMES = {"a": phrase("the ace"), "2": phrase("the #2 coin")}
 
 
 def choices(state: State) -> tuple[str, ...]:
-    """What can be voted for, void votes too; or what the torch bearer decides between."""
+    """Choices of a vote, void ones included; or those of the torch bearer."""
     if state.phase in ("move", "vote"):
         return tuple(SUITS if state.value else VALUES)
     return (*state.best, SHARED) if state.phase == "name" else state.leading_choices
@@ -27,7 +27,7 @@ def choices(state: State) -> tuple[str, ...]:
 def vote(state: State, move: Vote) -> Violation | None:
     """Why a vote is illegal, or None: printed rules, both sections on votes; ruling icefloe.6.
 
-    A vote for what is gone is legal, and void.
+    A vote for something no longer in play is legal, and void.
     """
     clause, name = VOTING[state.value is not None], move.player
     if move.player in state.muted:

@@ -41,7 +41,7 @@ _FLOE = re.compile(r"([a-e][1-5])=([SMCA][na2-5])((?:\+[A-F][SMCA])*)")
 
 
 def _links(ways: Iterable[tuple[int, int]], spaces: int) -> dict[str, tuple[str, ...]]:
-    """For every place, those that lie so many spaces from it in one of the directions."""
+    """For every place, those `spaces` away in one of the directions."""
     reached = {
         place: [
             chr(ord(place[0]) + spaces * right) + str(int(place[1]) + spaces * up)
@@ -95,15 +95,15 @@ class Board:
     floes: tuple[Floe, ...]
 
     def at(self, place: str) -> Floe | None:
-        """The floe on a place; None where there is none."""
+        """Floe on a place; None without one."""
         return next((floe for floe in self.floes if floe.place == place), None)
 
     def floe_of(self, tile: str | None) -> Floe | None:
-        """The floe of a tile, None if it is out of the game."""
+        """Floe of a tile, None if it is out of the game."""
         return next((floe for floe in self.floes if floe.tile == tile), None)
 
     def floe_under(self, pyramid: str) -> Floe | None:
-        """The floe that a pyramid stands on; None if it is out of the game."""
+        """Floe under a pyramid; None if the pyramid is out of the game."""
         return next((floe for floe in self.floes if pyramid in floe.pyramids), None)
 
     @property
@@ -121,7 +121,7 @@ class Board:
         return Board(tuple(floe for floe in self.floes if floe.tile != tile))
 
     def with_pyramid(self, pyramid: str, place: str) -> Board:
-        """The board with a pyramid on the tile of that place, wherever it was before."""
+        """Return the board with a pyramid on the tile of a place, wherever it was before."""
 
         def load(floe: Floe) -> Floe:
             if floe.place != place and pyramid not in floe.pyramids:
@@ -184,11 +184,11 @@ def starting_board(players: int) -> Board:
 
 
 def reachable_places(board: Board, pyramid: str, origin: str) -> frozenset[str]:
-    """Places of the tiles that a pyramid on `origin` can reach, those that sink under it included.
+    """Places of the tiles that a pyramid on `origin` can reach, also those that sink under it.
 
-    `origin` is among them if it can come back. A move is a step, a jump, or two of them with at
-    most one jump (printed rules, "Piece Movement"; ruling icefloe.4); a tile that sinks ends it
-    (ruling icefloe.3).
+    `origin` is included if it can come back. A move is a step, a jump, or two of them with at most
+    one jump (printed rules, "Piece Movement"; ruling icefloe.4). A tile that sinks ends it (ruling
+    icefloe.3).
     """
     weights = {floe.place: floe.weight for floe in board.floes}
     weights[origin] -= WEIGHTS[pyramid[0]]

@@ -1,6 +1,6 @@
-"""Moves, slides and tiles of IceFloe on the pond.
+"""Marks of moves, slides and tiles of IceFloe on the pond.
 
-Of votes only who may still vote is shown, never what was voted.
+For votes only the missing voters are shown, never a vote.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from table.messages import NOTHING, Listing, Message, all_of, any_of, msg, phras
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """What may be done in this phase, by whom; what settles an open objection comes first."""
+    """Return what each player may do in this phase; first what settles an open objection."""
     accused = state.objection.accused if state.objection else ""
     return (
         *(
@@ -108,7 +108,7 @@ def _in_phase(state: State) -> tuple[Option, ...]:
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
-    """Where a pyramid or tile came from and went, and what sank or was removed.
+    """Marks of a move: origin and target, and what sank or was removed.
 
     Empty for announcements.
     """
@@ -134,7 +134,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
 
 
 def _moves(state: State) -> Iterator[Option]:
-    """One option a pyramid, then one a tile that may slide."""
+    """One option per pyramid, then one per tile that may slide."""
     for pyramid in state.pyramids(str(state.mover)):
         floe = state.board.floe_under(pyramid)
         if floe is None:
@@ -167,7 +167,7 @@ def _moves(state: State) -> Iterator[Option]:
 
 
 def _ways(once: Sequence[str], twice: Sequence[str], sinks: Sequence[str]) -> Message:
-    """Where a pyramid may go by one action and by two, and which tiles sink under it, in words."""
+    """Describe targets by one action and by two, and the tiles that sink under a pyramid."""
     return phrases(
         phrase("to {cells}", cells=any_of(once)) if once else NOTHING,
         phrase("in two actions to {cells}", cells=any_of(twice)) if twice else NOTHING,
@@ -195,7 +195,7 @@ def _score(state: State, floe: Floe) -> Option:
 
 
 def _sinks(state: State, pyramid: str, place: str) -> bool:
-    """True if the tile there would carry too much."""
+    """True if the tile there would be overloaded."""
     floe = state.board.at(place)
     return (
         floe is not None

@@ -1,4 +1,4 @@
-"""What forbids a move on the board: code, clause and sentence.
+"""Rules that forbid a move on the board: code, clause and sentence.
 
 Clauses are sections of the printed rules, or rulings.
 """
@@ -116,7 +116,7 @@ def movement(state: State, move: Movement) -> Violation | None:
 
 
 def _path_violation(state: State, move: Movement) -> Violation:
-    """Why a pyramid cannot go there from where it stands."""
+    """Why a pyramid cannot go to the target."""
     pyramid, origin, target = move.pyramid, move.origin, move.target
     allowed = reachable(state, pyramid, origin)
     may = (
@@ -198,7 +198,7 @@ def slide(state: State, move: Slide) -> Violation | None:
 
 
 def _no_slide(state: State, move: Slide, tile: str) -> Violation:
-    """Why a tile cannot slide there from where it lies."""
+    """Why a tile cannot slide to the target."""
     origin, target = move.origin, move.target
     allowed, other = slides(state, origin), state.board.at(target)
     may = (

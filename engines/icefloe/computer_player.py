@@ -1,6 +1,6 @@
-"""Computer player of IceFloe: it tries its moves out in rounds whose votes and moves are sampled.
+"""Computer player of IceFloe: evaluates moves by sampled rounds of votes and moves.
 
-Votes of others that are not shown yet are sampled too, whatever they are.
+Hidden votes of others are sampled too, whatever they are.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from engines.icefloe.state import State
 from table.messages import Message, msg, sentences
 
 ROUNDS: dict[Strength, int] = {"beginner": 0, "club": 60, "strong": 240}
-"""Rounds that a player samples for a move; without any it looks one move ahead."""
+"""Sampled rounds per move; with 0 it looks one move ahead."""
 TRIED = 12
-"""Moves, the best at first sight, that rounds are sampled for; half of them at a time are left."""
+"""Moves, the best at first sight, for which rounds are sampled; each time half of them are kept."""
 SLIPS = 0.3
-"""Share of moves that a beginner makes by chance, and that sampled players make so."""
+"""Share of a beginner's random moves, also those of sampled players."""
 ON_ICE = 1.5
-"""Worth of the points of a pyramid on the ice, which score at the end and may before."""
+"""Value of the points of a pyramid on the ice, which score at the end and may score before."""
 WINS = 30.0
-"""Worth of a game that is won, in points."""
+"""Value of a won game, in points."""
 
 
 def choose(
     state: State, player: str, strength: Strength, chance: Random, out_of_time: OutOfTime
 ) -> Move:
-    """A legal move of a player who is asked; it does not depend on votes that are hidden."""
+    """Choose a legal move of a player who is asked; hidden votes do not affect it."""
     state = _without_hidden_votes(state, player)
     moves = _moves_of(state, player)
     if len(moves) == 1:
@@ -72,7 +72,7 @@ def choose(
 
 
 def _without_hidden_votes(state: State, player: str) -> State:
-    """The state in which of the hidden votes only the player's own is cast."""
+    """Return the state with only the player's own hidden vote."""
     if state.phase not in ("move", "vote"):
         return state
     own = (
@@ -83,9 +83,9 @@ def _without_hidden_votes(state: State, player: str) -> State:
 
 
 def _moves_of(state: State, player: str) -> list[Move]:
-    """What a player who is asked may do; of votes, only those that are not void.
+    """Moves of a player who is asked; no void votes.
 
-    A computer player cannot say that somebody broke the commentary rules: it heard nothing.
+    A computer player cannot report a breach of the commentary rules: it hears nothing.
     """
     if player in state.asked:
         return [Finding(player, False)]
@@ -104,7 +104,7 @@ def _moves_of(state: State, player: str) -> list[Move]:
 
 
 def _immediate_value(state: State, move: Move, player: str) -> float:
-    """What a move is worth without what follows from it."""
+    """Value of a move without its consequences."""
     match move:
         case Vote(choice=choice):
             return _harm(state, choice, player)
@@ -117,7 +117,7 @@ def _immediate_value(state: State, move: Move, player: str) -> float:
 
 
 def _harm(state: State, choice: str, player: str) -> float:
-    """What others stand to lose by a vote, on average, less twice what the player does."""
+    """Expected loss of the others by a vote, on average, minus twice the player's."""
     place = 1 if state.value is None else 0
     floes = [
         floe
@@ -133,7 +133,7 @@ def _harm(state: State, choice: str, player: str) -> float:
 
 
 def _lead(state: State, player: str) -> float:
-    """The player's lead in points, of which pyramids on the ice have some."""
+    """Player's lead in points, with a share for pyramids on the ice."""
     on_ice = state.worth(state.board.pyramids) if state.phase != "over" else state.scores
     ahead = ON_ICE if state.phase != "over" else 0.0
     totals = {
@@ -149,7 +149,7 @@ def _lead(state: State, player: str) -> float:
 
 
 def _rollout_value(state: State, player: str, chance: Random) -> float:
-    """What a state is worth after a round that chance and habit play to its end."""
+    """Value of a state after a round of random and habitual moves."""
     current, placing = state.round, state.phase == "place"
     while outcome(state) is None and (state.round == current or placing):
         if placing and state.phase != "place":
@@ -159,7 +159,7 @@ def _rollout_value(state: State, player: str, chance: Random) -> float:
 
 
 def _habitual_move(state: State, chance: Random) -> Move:
-    """A move as players make it who do not look ahead, of whoever is asked first."""
+    """Move of a player without look-ahead, for the first one asked."""
     if state.asked:
         return Finding(state.asked[0], False)
     match state.phase:
@@ -187,14 +187,14 @@ def _habitual_move(state: State, chance: Random) -> Move:
 
 
 def _habitual_vote(state: State, choices: Sequence[str], player: str, chance: Random) -> str:
-    """The vote that harms others most, or one by chance."""
+    """The vote that harms others most, or a random one."""
     if chance.random() < SLIPS:
         return chance.choice(choices)
     return max(choices, key=lambda choice: _harm(state, choice, player))
 
 
 def _scoring(state: State, player: str) -> Selection:
-    """The tile on which a player gains most on the best of the others."""
+    """Tile with the player's largest gain over the best of the others."""
     seat = state.players.index(player)
 
     def gain(tile_worth: tuple[int, ...]) -> int:
@@ -206,7 +206,7 @@ def _scoring(state: State, player: str) -> Selection:
 
 
 def _random_movement(state: State, chance: Random) -> Move:
-    """A random movement of a random pyramid of the player; any legal move where it has none."""
+    """Random movement of a random pyramid of the player; any legal move without one."""
     pyramid = chance.choice(state.pyramids(str(state.mover)))
     floe = state.board.floe_under(pyramid)
     assert floe is not None, "it is in play"
@@ -217,7 +217,7 @@ def _random_movement(state: State, chance: Random) -> Move:
 
 
 def _asked(state: State) -> tuple[str, ...]:
-    """Who has a choice now, an open objection first; who takes the torch says so."""
+    """Players with a choice now, those of an open objection first; for the torch, its taker."""
     match state.phase:
         case "over":
             phase: tuple[str, ...] = ()

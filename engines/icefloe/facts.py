@@ -1,4 +1,4 @@
-"""What IceFloe states beside its rules, for the other packages."""
+"""Facts of IceFloe beside its rules, for the other packages."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from table.messages import phrase
 SUIT_OF = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
 """The suit that pyramids of a colour have."""
 PIECES = PiecePrior(np.array([0.99, 0.005, 0.005]), 6)
-"""Prior probabilities of POSES, and the most pieces of a colour on the board."""
+"""Prior probabilities of POSES, and the largest number of pieces of a colour on the board."""
 
 
 def _marks(document: Document) -> tuple[Mark, ...]:
-    """Tiles loaded with all that they carry (ruling icefloe.3), and the one to be removed."""
+    """Marks of tiles at their weight limit (ruling icefloe.3), and of the one to be removed."""
     heavy = (
         place
         for place, floe in document.get("board", {}).items()
@@ -61,7 +61,7 @@ def _on_board(document: Document) -> OnBoard:
 
 
 def _cast_vote(document: Document, player: str) -> str | None:
-    """A vote as a state shows it."""
+    """A player's vote as shown by a state."""
     vote = document.get("votes", {}).get(player)
     return vote and ("" if vote == HIDDEN else str(Vote(player, vote)))
 

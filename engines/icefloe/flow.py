@@ -1,4 +1,4 @@
-"""What follows from a legal move: the board, whose turn it is, the next phase, and the end."""
+"""Consequences of a legal move: the board, the turn, the next phase, and the end."""
 
 from __future__ import annotations
 
@@ -46,9 +46,7 @@ def after_turn(state: State) -> State:
         return replace(state, mover=state.following)
     if len(state.board.floes) - len(state.board.empty) == 1:
         return _after_last_scoring(state)
-    return _vote_opened(
-        replace(state, mover=None)
-    )  # votes that were set before the last move count now
+    return _vote_opened(replace(state, mover=None))  # early votes count now
 
 
 def after_vote(state: State, player: str, choice: str) -> State:
@@ -74,14 +72,17 @@ def after_muting(state: State, player: str) -> State:
 
 
 def after_objection(state: State, move: Objection) -> State:
-    """The state after an objection: no vote is shown before it is settled, and all else goes on."""
+    """Return the state after an objection: votes stay hidden until it is settled.
+
+    All else goes on.
+    """
     return replace(state, objection=Objected(move.to, move.player))
 
 
 def after_finding(state: State, move: Finding) -> State:
-    """The state after a word on the open objection (ruling icefloe.6).
+    """Return the state after an answer on the open objection (ruling icefloe.6).
 
-    The last word settles it, or in a tie the torch bearer's.
+    The last answer settles it, or in a tie the torch bearer's.
     """
     objection = state.objection
     assert objection is not None, "nobody is asked without one"
@@ -95,7 +96,7 @@ def after_finding(state: State, move: Finding) -> State:
 
 
 def _after_settlement(state: State, objection: Objected, guilty: int) -> State:
-    """The state with an objection settled, once all have spoken and one side has more votes."""
+    """Return the state with an objection settled, once all have answered and one side leads."""
     others = state.others(objection.accused)
     if len(objection.ballot) < len(others) or guilty == 0:
         return replace(state, objection=objection)
@@ -107,7 +108,10 @@ def _after_settlement(state: State, objection: Objected, guilty: int) -> State:
 
 
 def after_coin(state: State, move: Coin) -> State:
-    """The state after a coin on a vote; who was done may be asked again (ruling icefloe.2)."""
+    """Return the state after a coin on a vote; players who were done may be asked again.
+
+    See ruling icefloe.2.
+    """
     kept = state.coins[state.players.index(move.player)].replace(move.coin, "")
     adds = state.laid[state.players.index(move.to)] + COINS[move.coin]
     after = replace(
@@ -127,7 +131,7 @@ def after_last_coin(state: State, player: str) -> State:
 
 
 def _counted(state: State) -> State:
-    """The state after somebody was done, or resigned."""
+    """Return the state after a player is done, or resigned."""
     if not {*state.remaining_players} <= {*state.done}:
         return state
     if state.tally and len(state.leading_choices) == 1:
@@ -186,15 +190,15 @@ def after_naming(state: State, choice: str) -> State:
 
 
 def resigned(state: State, player: str) -> State:
-    """The state after a player resigned while others play on.
+    """Return the state after a player resigned while others play on.
 
-    Nothing is awaited from that player any more.
+    The game no longer waits for that player.
     """
     after = replace(state, resigned=in_turn_order(state.players, (*state.resigned, player)))
     if state.phase in ("move", "vote"):
         after = replace(
             after, votes=_with_value(after, after.votes, player, None)
-        )  # votes that are shown stand
+        )  # votes that are shown remain
     if state.objection and state.objection.accused == player:
         after = replace(after, objection=None)
     elif state.objection:
