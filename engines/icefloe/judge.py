@@ -1,8 +1,8 @@
-"""From settled observations of the pond to verdicts.
+"""Judge settled observations of the pond.
 
-Every legal move leads to a different pond; the one that explains the picture is what happened, if
-no other explains it nearly as well and nothing that the rules forbid explains it better. `before`
-is the observation that the last accepted verdict rested on.
+Every legal move leads to a different pond. The one that explains the picture is what happened, if
+no other explains it nearly as well and nothing forbidden explains it better. `before` is the
+observation of the last accepted verdict.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from table.observation import Observation
 
 UNSURE = 2.0
 """An explanation up to this many times DOUBT worse than the best forbidden one is neither ruled on
-nor excluded: people say what is true.
+nor excluded: people decide.
 """
 
 
@@ -56,7 +56,7 @@ class _Explanation(NamedTuple):
 def judge(
     state: State, seen: Observation, before: Observation | None, board: TableBoard, /
 ) -> Verdict:
-    """The verdict on a pond on which nothing moves any more."""
+    """Judge a settled pond."""
     assert isinstance(board, Tiles), "set_up sees to that"
     if ended := outcome(state):
         return Waiting(
@@ -103,7 +103,7 @@ def judge(
 
 
 def _explanations(state: State) -> Iterator[_Explanation]:
-    """The explanations: nothing happened, or any legal move that can be seen.
+    """Return the explanations: nothing happened, or any legal move that can be seen.
 
     The torch is handed on implicitly when the next round begins. A move that ends where it began
     cannot be seen: people have to declare it.
@@ -133,7 +133,7 @@ def _explanations(state: State) -> Iterator[_Explanation]:
 
 
 def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
-    """The state in which somebody may move, and the implicit moves that lead to it.
+    """Return the state in which a player may move, and the implicit moves before it.
 
     These are that no empty tile is removed, and that the torch is handed on.
     """
@@ -148,7 +148,7 @@ def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
 
 
 def _judge_explanation(match: TableMatch, explanation: _Explanation) -> Verdict:
-    """The verdict where a single story explains the picture, if it explains all of it."""
+    """Return the verdict of a single explanation, if it explains the whole picture."""
     if differences := match.differences(explanation.after.board):
         return _out_of_sync(match.state, explanation, differences)
     return _judge_move(match, explanation) if explanation.moves else _judge_unchanged(match)
@@ -157,7 +157,7 @@ def _judge_explanation(match: TableMatch, explanation: _Explanation) -> Verdict:
 def _out_of_sync(
     state: State, explanation: _Explanation, differences: tuple[Message, ...]
 ) -> OutOfSync:
-    """The verdict where something is left that the story does not explain."""
+    """Return the verdict of differences that the explanation leaves."""
     what = (
         msg(
             "The camera sees {cell}, but something else has changed too.",
@@ -175,7 +175,7 @@ def _out_of_sync(
 
 
 def _judge_unchanged(match: TableMatch) -> Verdict:
-    """The verdict where nothing happened: whose turn it is, and what is not seen or too much."""
+    """Return the verdict if nothing happened: whose turn it is, and what is unseen or surplus."""
     state, matched = match.state, set(match.matched_pyramids(match.state.board).values())
     if hidden := match.hidden(state.board):
         known = matched | match.assumed_pyramids
@@ -200,7 +200,7 @@ def _judge_unchanged(match: TableMatch) -> Verdict:
 
 
 def _extra_tiles(match: TableMatch) -> Message:
-    """The tiles that are seen where none belongs, in a sentence; NOTHING where there are none."""
+    """Describe surplus tiles; NOTHING without any."""
     extra = sorted(match.tiles - {floe.place for floe in match.state.board.floes} - match.misread)
     if not extra:
         return NOTHING
@@ -210,7 +210,7 @@ def _extra_tiles(match: TableMatch) -> Message:
 
 
 def _assumed_pyramids_text(match: TableMatch) -> Message:
-    """The pyramids that nobody sees and people vouch for; NOTHING where there are none."""
+    """Describe unseen pyramids that people vouch for; NOTHING without any."""
     if not match.assumed_pyramids:
         return NOTHING
     return msg(
@@ -220,14 +220,14 @@ def _assumed_pyramids_text(match: TableMatch) -> Message:
 
 
 def _assumed_pyramids_of_next(match: TableMatch) -> list[str]:
-    """The pyramids that are held to be there, of the player who is to act next."""
+    """Assumed pyramids of the player who acts next."""
     moving = _next_to_move(match.state)[1]
     player = moving.mover if moving.phase == "move" else match.state.next
     return [name for name in match.assumed_pyramids if moving.owner(name) == player]
 
 
 def _judge_move(match: TableMatch, explanation: _Explanation) -> Verdict:
-    """The verdict where a move was made; a question where its pyramid is not read at its end."""
+    """Return the verdict on a move; a question if its pyramid is unread at its end."""
     state, after, move = match.state, explanation.after, explanation.moves[-1]
     if (
         isinstance(move, Movement)
@@ -252,7 +252,7 @@ def _judge_move(match: TableMatch, explanation: _Explanation) -> Verdict:
 
 
 def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
-    """Code, player and clause of a move that is seen."""
+    """Code, player and clause of a visible move."""
     if isinstance(move, Removal):
         empty = state.phase == "extra"
         return (
@@ -264,28 +264,28 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
 
 
 def _descriptions(state: State, explanation: _Explanation) -> list[Message]:
-    """What happened, in words.
+    """Describe what happened.
 
-    The last move, and the removal before it where two tiles were removed at once.
+    The last move, and the removal before it if two tiles were removed at once.
     """
     moves = explanation.moves if state.phase == "remove" else explanation.moves[-1:]
     return [_describe(state, move, explanation.after) for move in moves]
 
 
 def _as_choice(state: State, explanation: _Explanation) -> Choice:
-    """The choice that this is what happened."""
+    """Return the choice of this explanation."""
     *before, last = _descriptions(state, explanation)
     label = sentences(*(msg("{text}.", text=what) for what in before), last)
     return Choice(label, tuple(map(str, explanation.moves)))
 
 
 def _short_notation(move: Move) -> str:
-    """A move as people write it; of a removal only the tile's name."""
+    """Format a move for people; of a removal only the tile's name."""
     return str(move.tile) if isinstance(move, Removal) else str(move)
 
 
 def _describe(state: State, move: Move, after: State) -> Message:
-    """What happened, in words."""
+    """Describe a move."""
     mover = _kind(state, move)[1]
     match move:
         case Removal():
@@ -328,9 +328,9 @@ def _describe(state: State, move: Move, after: State) -> Message:
 
 
 def _ask_unread(match: TableMatch, explanation: _Explanation, move: Movement) -> Ambiguous:
-    """The question about a pyramid that is gone from its place and cannot be read elsewhere.
+    """Ask about a pyramid that left its place and is not read elsewhere.
 
-    All that is seen of it is something unreadable, or nothing.
+    Only something unreadable is seen of it, or nothing.
     """
     state, moves = match.state, tuple(map(str, explanation.moves))
     message = sentences(
@@ -363,7 +363,7 @@ def _ask_unread(match: TableMatch, explanation: _Explanation, move: Movement) ->
 
 
 def _ask(match: TableMatch, rivals: list[_Explanation]) -> Verdict:
-    """The question where several explanations fit the picture."""
+    """Ask which of several explanations of the picture is right."""
     state = match.state
     choices = [_as_choice(state, one) for one in rivals if one.moves]
     choices.append(NONE_OF_THESE)
@@ -378,11 +378,11 @@ def _ask(match: TableMatch, rivals: list[_Explanation]) -> Verdict:
 
 
 def _ask_unseen(match: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
-    """The question where these unseen pyramids are.
+    """Ask where these unseen pyramids are.
 
-    They are where they stood, or where a legal move takes one.
+    They are in place, or where a legal move takes one.
 
-    None where more is amiss, or most are not seen.
+    None if more is wrong, or most are unseen.
     """
     state = match.state
     if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
@@ -413,9 +413,9 @@ def _ask_unseen(match: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
 
 
 def _ask_unsure(match: TableMatch) -> Ambiguous | None:
-    """The question what happened where only an unsure reading speaks against the explanations.
+    """Ask what happened if only an unsure reading contradicts the explanations.
 
-    What is unsure is which pyramid a piece is.
+    It is unsure which pyramid a piece is.
     """
     state = match.state
     scored = [(match.cost_nats(one.after.board), one) for one in _explanations(state)]
@@ -457,9 +457,9 @@ def _ask_unsure(match: TableMatch) -> Ambiguous | None:
 
 
 def _ask_in_turn(match: TableMatch, changes: _Changes) -> Ambiguous | None:
-    """The question whether several players moved in turn before the pond was seen at rest.
+    """Ask whether several players moved in turn before the pond was at rest.
 
-    None where the picture does not show that.
+    None if the picture does not show that.
     """
     opening, state = _next_to_move(match.state)
     moves: list[Move] = list(opening)
@@ -497,7 +497,7 @@ def _ask_in_turn(match: TableMatch, changes: _Changes) -> Ambiguous | None:
 
 
 def _stand(state: State, names: Collection[str]) -> Listing:
-    """Where pyramids stand by the record, in words."""
+    """Describe where pyramids stand by the record."""
     return all_of(
         phrase("{cell} on {cell2}", cell=messages.pyramid(name), cell2=floe.place)
         for floe in state.board.floes
@@ -507,10 +507,10 @@ def _stand(state: State, names: Collection[str]) -> Listing:
 
 
 def _half_move_verdict(match: TableMatch, changes: _Changes) -> Waiting | None:
-    """The verdict where a move is half done.
+    """Return the verdict of a half-done move.
 
-    A pyramid is in the hand of the player who moves; or a tile has to be removed with all that
-    stands on it, and not all of it is gone.
+    The player who moves holds a pyramid. Or a tile has to be removed with all that stands on it,
+    and only a part is gone.
     """
     state = match.state
     if state.phase == "remove" and _board_fits(match, state.board, state.tile):
@@ -562,9 +562,9 @@ def _board_fits(match: TableMatch, board: Board, half_done: str | None) -> bool:
 
 
 def _ask_two(match: TableMatch, changes: _Changes) -> Ambiguous | None:
-    """The question whether two legal acts in turn, which explain the picture, were done.
+    """Ask whether two legal acts in turn, which explain the picture, were done.
 
-    Nobody looked in between.
+    They were not observed in between.
     """
     firsts = [
         one for one in _explanations(match.state) if one.moves and changes.partly(one.after.board)
@@ -596,9 +596,9 @@ def _ask_two(match: TableMatch, changes: _Changes) -> Ambiguous | None:
 
 
 def _not_allowed(match: TableMatch, changes: _Changes) -> Refused | OutOfSync | CannotSee:
-    """The verdict where no legal move explains the picture.
+    """Return the verdict of a picture that no legal move explains.
 
-    It names what was tried, if that is one thing, else all differences.
+    It names what was tried, if that is a single act, else all differences.
     """
     tried = _attempted_move(match, changes)
     moving = _next_to_move(match.state)[1]
@@ -633,7 +633,7 @@ def _not_allowed(match: TableMatch, changes: _Changes) -> Refused | OutOfSync | 
 
 
 def _unexplained(match: TableMatch, changes: _Changes) -> OutOfSync | CannotSee:
-    """The verdict where no move, legal or not, explains the picture: it names all differences."""
+    """Return the verdict of a picture that no move explains: it names all differences."""
     lost = {
         name
         for floe in match.state.board.floes
@@ -663,9 +663,9 @@ def _unexplained(match: TableMatch, changes: _Changes) -> OutOfSync | CannotSee:
 
 
 def _is_legal_after_unseen_move(state: State, tried: Movement | Slide) -> bool:
-    """True if it would be legal after a move of the player before that ended where it began.
+    """True if it would be legal after a move of the previous player that ended where it began.
 
-    Nobody can see such a move.
+    Such a move is invisible.
     """
     if state.phase != "move":
         return False
@@ -681,10 +681,10 @@ def _is_legal_after_unseen_move(state: State, tried: Movement | Slide) -> bool:
 
 
 class _Changes(NamedTuple):
-    """The differences between the picture and the record.
+    """Differences between the picture and the record.
 
-    Pyramids that stand elsewhere, with their places, and that are gone; places that lost a tile or
-    got one; unexpected pieces.
+    Pyramids at other places, with these places, and missing ones; places that lost or got a tile;
+    unexpected pieces.
     """
 
     moved: dict[str, str]
@@ -700,11 +700,11 @@ class _Changes(NamedTuple):
 
     @property
     def lifted_pyramid(self) -> str:
-        """The only pyramid that is gone, where nothing else is different; else empty."""
+        """The only missing pyramid, if nothing else is different; else empty."""
         return self.gone[0] if len(self.gone) == 1 and not self.displaced else ""
 
     def partly(self, after: Board) -> bool:
-        """True if at least one difference is as on this board."""
+        """True if at least one difference agrees with this board."""
         where = {name: floe.place for floe in after.floes for name in floe.pyramids}
         places = {floe.place for floe in after.floes}
         stand = any(where.get(name) == place for name, place in self.moved.items())
@@ -716,7 +716,7 @@ class _Changes(NamedTuple):
         )
 
     def message(self, match: TableMatch) -> tuple[str, ...]:
-        """The differences, one sentence each."""
+        """Describe the differences, one sentence each."""
         board = match.state.board
         stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
         tiles = {floe.place: floe.tile for floe in board.floes}
@@ -771,7 +771,7 @@ def _changes(match: TableMatch) -> _Changes:
 
 
 def _attempted_move(match: TableMatch, changes: _Changes) -> Movement | Slide | Removal | None:
-    """The one move that people tried, legal or not; None where it is not a single move."""
+    """The single move that people tried, legal or not; else None."""
     board, (moved, gone, lost, got, strangers) = match.state.board, changes
     if strangers or len(lost) > 1 or len(got) > 1:
         return None
@@ -793,7 +793,7 @@ def _attempted_move(match: TableMatch, changes: _Changes) -> Movement | Slide | 
     if {*gone} - {*others} != {*floe.pyramids} or len(others) > 1:
         return None
     if others and match.state.phase == "remove" and floe.tile == match.state.tile:
-        # what is missing besides the tile that had to go is not seen, rather than gone with it
+        # apart from the tile to be removed, missing things are unseen, not gone
         return None
     under = board.floe_under(others[0]) if others else None
     return Movement(others[0], under.place, floe.place) if under else Removal(floe.tile)

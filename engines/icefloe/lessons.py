@@ -11,7 +11,7 @@ PLACED = (
     "AS:e4 AM:c1 AC:d1 BS:e3 BM:a2 BC:d5 CS:c2 CM:e2 CC:b2 DS:d4 DM:a3 DC:b3 ES:b1 EM:b5 EC:c5"
     " FS:b4 FM:d3 FC:d2"
 )
-"""Where the pyramids of suns, moons and crowns stand at first."""
+"""First places of the pyramids of suns, moons and crowns."""
 
 
 def lessons(players: Sequence[str]) -> tuple[Lesson, ...]:

@@ -1,9 +1,9 @@
-"""Compare what is seen of the pond with the ponds that the rules allow, in nats.
+"""Compare an observation of the pond with the possible ponds, in nats.
 
-The cost of an explanation, which is a board, is minus the logarithm of the likelihood of the
-picture: fewer nats are better. Pyramids are told apart by colour and size, each with its
-probability, and by where they stood before; they are matched jointly, so that a badly read one is
-identified by elimination.
+The cost of an explanation, which is a board, is minus the logarithm of the picture's likelihood:
+fewer nats are better. Pyramids are identified by colour and size, each with its probability, and by
+their earlier places. They are matched jointly, so that a badly read one is identified by
+elimination.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
 
 DOUBT = math.log(SURE / (1 - SURE))
-"""An explanation that costs this many nats more than another is excluded."""
+"""Cost difference in nats at which an explanation is excluded."""
 READ_MOST, UNSURE_MOST = 0.995, 0.6
 """Caps of the probabilities read: of colours and sizes, and of the sizes of pieces that do not
 surely stand.
@@ -40,16 +40,18 @@ MISSED, UNREAD_MISSED = 7.0, 2.0
 """Cost in nats of a pyramid that was not detected: anywhere, and where something unreadable lies.
 """
 STOOD = 0.5
-"""Least probability of standing at which a piece where a pyramid stood before surely stands."""
+"""Least probability of standing at which a piece at a pyramid's earlier place surely stands."""
 TILE = 8.0
-"""Cost in nats of a place read as having a tile where there is none, or the reverse."""
+"""Cost in nats of misreading whether a place has a tile."""
 SWAPPED = 5.0
-"""Cost in nats of another pyramid exactly where one was."""
+"""Cost in nats of another pyramid exactly at one's place."""
 NEVER = 1e6
 GHOST_MM = 8.0
-"""Readings this near to each other count as the same place."""
+"""Largest distance in mm between readings of the same place."""
 EDGE_MM = 1.0
-"""How exactly a pyramid is put on a tile, 1 sigma; added to the measured variance."""
+"""Standard deviation in mm of placing a pyramid on a tile; its square is added to the measured
+variance.
+"""
 STAYS = 3.0
 """Cost in nats of matching a piece to a pyramid that stood on another tile before."""
 
@@ -58,8 +60,7 @@ STAYS = 3.0
 class TableMatch:
     """The table `now` compared with the state; `before` is the table of the last accepted verdict.
 
-    `pyramids` are all that may stand there; those in `anywhere` may stand anywhere without being
-    seen.
+    `pyramids` are all that may be there; those in `anywhere` may be anywhere unseen.
     """
 
     state: State
@@ -71,12 +72,12 @@ class TableMatch:
 
     @cached_property
     def places(self) -> tuple[str, ...]:
-        """The place that each piece seen stands on, or next to."""
+        """Place of each piece seen, on it or next to it."""
         return tuple(PLACES[k] for k in self._place_nats.argmin(axis=1))
 
     @cached_property
     def tiles(self) -> frozenset[str]:
-        """Places that seem to have a tile, or have one as an untouched pyramid stands on it."""
+        """Places that seem to have a tile, or have one under an untouched pyramid."""
         read = {place for place, there in (self.now.tiles or {}).items() if there}
         standing = {
             name
@@ -89,9 +90,9 @@ class TableMatch:
 
     @cached_property
     def misread(self) -> frozenset[str]:
-        """Places where no verdict rests on whether a tile was read there.
+        """Places whose tile reading is not used for verdicts.
 
-        It was misread before, or something unreadable lies on the tile and hides it.
+        It was misread before, or something unreadable hides the tile.
         """
         recorded = {floe.place for floe in self.state.board.floes}
         covered = recorded & {self._place(place) for place in self.now.unread_mm}
@@ -102,7 +103,7 @@ class TableMatch:
 
     @cached_property
     def earlier_pyramids(self) -> Mapping[str, SeenPiece]:
-        """The pyramids as they were seen before, if they then stood as the state says."""
+        """Pyramids as seen before, if they then agreed with the state."""
         if self.before is None:
             return {}
         then = TableMatch(self.state, self.before, None, self.board, self.pyramids)
@@ -112,10 +113,9 @@ class TableMatch:
 
     @cached_property
     def pyramid_places(self) -> dict[str, str]:
-        """The places of pyramids, by name.
+        """Places of pyramids, by name.
 
-        The recorded place for one that was not touched since the last verdict, even where it fell
-        over.
+        The recorded place for an untouched one, even if it fell over.
         """
         return {
             name: floe.place
@@ -128,10 +128,10 @@ class TableMatch:
 
     @cached_property
     def assumed_pyramids(self) -> frozenset[str]:
-        """Pyramids unseen at the last verdict, on people's word, and not seen to be gone since.
+        """Pyramids unseen at the last verdict, vouched for by people, and not seen gone since.
 
-        A table on which most were not seen is ignored. Where something unreadable lay on their
-        tile, it still does.
+        A table on which most were unseen is ignored. If something unreadable lay on their tile, it
+        still does.
         """
         board = self.state.board
         never = [name for name in board.pyramids if name not in self.earlier_pyramids]
@@ -145,7 +145,7 @@ class TableMatch:
 
     @cached_property
     def untouched(self) -> bool:
-        """True if everything is read where and as it was at the last verdict."""
+        """True if everything is read as at the last verdict."""
         if (
             self.before is None
             or self.now.tiles != self.before.tiles
@@ -163,7 +163,7 @@ class TableMatch:
     def cost_nats(self, board: Board, half_done: str | None = None) -> float:
         """Cost in nats of the picture if the pond is `board`.
 
-        It does not matter whether the tile `half_done`, and what is on it, is there.
+        The tile `half_done`, with all on it, may be there or not.
         """
         present = {
             pyramid: PLACES.index(floe.place) for floe in board.floes for pyramid in floe.pyramids
@@ -189,7 +189,7 @@ class TableMatch:
         )
 
     def matched_pyramids(self, board: Board) -> dict[int, str]:
-        """For pieces seen, by index, the pyramids that they are if the pond is `board`.
+        """Pyramids that the seen pieces are if the pond is `board`, by the pieces' indexes.
 
         Pieces that do not fit are left out.
         """
@@ -203,7 +203,7 @@ class TableMatch:
         return _pairs(nats, self._spurious, self._board_miss_costs(board), tuple(present))
 
     def hidden(self, board: Board) -> list[Array]:
-        """Places (2,) of unreadable things on tiles that miss a pyramid that was read before."""
+        """Places (2,) of unreadable things on tiles that miss a pyramid read before."""
         matched = set(self.matched_pyramids(board).values())
         without = {
             floe.place
@@ -219,7 +219,7 @@ class TableMatch:
 
     @cached_property
     def nearest_pyramids(self) -> dict[int, str]:
-        """For pieces seen, by index, the pyramids that they are wherever they stand now."""
+        """Pyramids that the seen pieces are, wherever they stand, by the pieces' indexes."""
         stood = [
             floe.place if (floe := self.state.board.floe_under(pyramid)) else ""
             for pyramid in self.pyramids
@@ -232,7 +232,7 @@ class TableMatch:
         )
 
     def rivals(self) -> set[frozenset[str]]:
-        """Sets of pyramids that may well have been confused with one another."""
+        """Sets of pyramids that may have been confused."""
         found = set()
         least = self._pyramid_nats
         for k, name in self.nearest_pyramids.items():
@@ -254,9 +254,9 @@ class TableMatch:
 
     @cached_property
     def free_nats(self) -> float:
-        """Least cost in nats of the picture, wherever the pyramids may stand, or be gone.
+        """Least cost in nats of the picture, with pyramids anywhere or gone.
 
-        Any tiles may be there, but no more than there were: none are added in this game.
+        Any tiles may be there, but no more than there were, as the game adds none.
         """
         extra = max(
             0,
@@ -267,7 +267,7 @@ class TableMatch:
 
     @cached_property
     def _pyramid_nats(self) -> float:
-        """Cost in nats of the readings of pyramids, wherever they may stand, or be gone."""
+        """Cost in nats of the readings of pyramids, anywhere or gone."""
         matched = sum(
             float(self.identity[k, self.pyramids.index(name)])
             for k, name in self.nearest_pyramids.items()
@@ -277,7 +277,7 @@ class TableMatch:
         )
 
     def differences(self, board: Board) -> tuple[Message, ...]:
-        """What does not agree with a board that explains the rest, one sentence a pyramid."""
+        """Describe differences from a board that explains the rest, one sentence per pyramid."""
         matched = self.matched_pyramids(board)
         where = {name: floe.place for floe in board.floes for name in floe.pyramids}
         swapped = [
@@ -308,9 +308,9 @@ class TableMatch:
         )
 
     def strangers(self, matched: Mapping[int, str]) -> list[int]:
-        """Indexes of pyramids that surely stand there and match nothing.
+        """Indexes of surely standing pyramids that match nothing.
 
-        Without a sure colour a piece is not surely one.
+        A piece without a sure colour is not surely one.
         """
         return [
             k
@@ -330,7 +330,7 @@ class TableMatch:
 
     @cached_property
     def identity(self) -> Array:
-        """(pieces, pyramids): cost in nats of the reading of a piece if it is that pyramid."""
+        """(pieces, pyramids): cost in nats of a piece's reading, given the pyramid."""
         nats = np.array(
             [
                 [_colour_nats(piece, name) + _size_nats(piece, name) for name in self.pyramids]
@@ -352,7 +352,7 @@ class TableMatch:
 
     @cached_property
     def _place_nats(self) -> Array:
-        """(pieces, 25): cost in nats of a piece's measured position if it stands on that place."""
+        """(pieces, 25): cost in nats of a piece's measured position, given the place."""
         columns = np.array([[ord(place[0]) - ord("a"), int(place[1]) - 1] for place in PLACES])
         middles = np.asarray(self.board.origin_mm) + self.board.cell_mm * (columns + 0.5)
         nats = np.zeros((len(self.now.pieces), len(PLACES)))
@@ -364,9 +364,9 @@ class TableMatch:
 
     @cached_property
     def _spurious(self) -> Array:
-        """(pieces,): cost in nats of a piece being no pyramid.
+        """(pieces,): cost in nats of a piece that is no pyramid.
 
-        More where one stood before, less where none was read.
+        More if one stood there before, less if none was read.
         """
         sure = [
             piece.pose_probability >= (STOOD if self._has_earlier_pyramid(piece) else SURE)
@@ -378,9 +378,9 @@ class TableMatch:
 
     @cached_property
     def _ghosts(self) -> list[int]:
-        """Indexes of unsure pieces where something that was no pyramid was seen before.
+        """Indexes of unsure pieces at the place of something that was no pyramid before.
 
-        No pyramid was there, however either was read.
+        However either was read, no pyramid was there.
         """
         unsure = [
             (k, piece.base_mm)
@@ -411,7 +411,7 @@ class TableMatch:
     def _board_miss_costs(self, board: Board) -> Array:
         """(pyramids of a board,): cost in nats of missing each of them there.
 
-        0 where it is on the tile on which it was not seen before.
+        0 on the tile on which it was unseen before.
         """
         missed = []
         for floe in board.floes:
@@ -424,8 +424,8 @@ class TableMatch:
     def _has_earlier_stranger(self, place_mm: Array) -> bool:
         """True if something that was no pyramid was seen there before.
 
-        It is a print on a tile that was taken for a pyramid, or could not be read. On a tile with a
-        pyramid that was not read then, it was the pyramid.
+        It is a print on a tile that was taken for a pyramid, or was unreadable. On a tile with an
+        unread pyramid, it was the pyramid.
         """
         if self.before is None:
             return False
@@ -446,7 +446,7 @@ class TableMatch:
         )
 
     def _place(self, place_mm: Array) -> str:
-        """The place under a point (2,); empty beside the board."""
+        """Place under a point (2,); empty beside the board."""
         column, row = np.floor(
             (place_mm - np.asarray(self.board.origin_mm)) / self.board.cell_mm
         ).astype(int)
@@ -454,9 +454,9 @@ class TableMatch:
 
 
 def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) -> dict[int, str]:
-    """Rows with the columns that they match best jointly.
+    """Match rows and columns jointly at the least cost.
 
-    A row is left out where it is cheaper to call it spurious, and its column missed.
+    A row is left out if it is cheaper to call it spurious, and its column missed.
     """
     gain = np.minimum(nats - spurious[:, None] - missed[None], 0.0)
     return {
@@ -465,7 +465,7 @@ def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) 
 
 
 def _is_at_same_place(was: SeenPiece, now: SeenPiece) -> bool:
-    """True if a piece is where one was; a reading too rough to tell does not count."""
+    """True if a piece is at an earlier place; a reading too uncertain to tell does not count."""
     return bool(np.hypot(*(was.base_mm - now.base_mm)) <= GHOST_MM) and not moved(was, now)
 
 
@@ -479,7 +479,7 @@ def _colour_nats(piece: SeenPiece, name: str) -> float:
 
 
 def _size_nats(piece: SeenPiece, name: str) -> float:
-    """Cost in nats of the size read: neighbouring sizes are confused more often than others."""
+    """Cost in nats of the size read: adjacent sizes are confused more often than others."""
     if piece.size not in LETTERS:
         return math.log(len(LETTERS))
     right = min(piece.size_probability, READ_MOST if is_surely_standing(piece) else UNSURE_MOST)
@@ -493,11 +493,11 @@ def is_surely_standing(piece: SeenPiece) -> bool:
 
 
 def _middle_mm(piece: SeenPiece) -> Array:
-    """The point (2,) under a piece: the middle of its contact."""
+    """Point (2,) in the middle of a piece's contact."""
     return np.asarray(piece.contact_mm.mean(axis=0))
 
 
 def agrees_with_name(piece: SeenPiece, name: str) -> bool:
-    """True if it is read as that pyramid, as far as its colour and size are sure."""
+    """True if its reading agrees with that pyramid, as far as colour and size are sure."""
     colour = piece.colour_probability < SURE or PLAYS.get(piece.colour) == name[1]
     return colour and (piece.size_probability < SURE or piece.size == name[0])

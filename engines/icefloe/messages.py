@@ -1,4 +1,4 @@
-"""Sentences for people, as a calm umpire would say them."""
+"""Sentences for people, in the tone of a calm umpire."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ _CHOICES = {
 
 
 def choice(name: str) -> Message | Word | str:
-    """A choice as people say it, for a field: `null`, `4`, `suns`, `blue`, `a shared victory`."""
+    """Name a choice, for a field: `null`, `4`, `suns`, `blue`, `a shared victory`."""
     return _CHOICES.get(name) or (name if name.isdigit() else Word(name))
 
 
 def pyramid(name: str) -> Message:
-    """A pyramid as people say it, for a field: `pyramid B of suns`."""
+    """Name a pyramid, for a field: `pyramid B of suns`."""
     return phrase("pyramid {cell} of {text}", cell=name[0], text=choice(name[1]))
 
 
 def tile(name: str | None) -> Message:
-    """A tile as people say it, for a field: `the 4 of suns`; NOTHING for none."""
+    """Name a tile, for a field: `the 4 of suns`; NOTHING for none."""
     if not name:
         return NOTHING
     return phrase("the {text} of {text2}", text=choice(name[1]), text2=choice(name[0]))
 
 
 def open_choices(state: State) -> Listing:
-    """What a vote may be for: `2, 3 or ace`."""
+    """Describe the choices of a vote: `2, 3 or ace`."""
     return any_of(map(choice, state.open_choices))
 
 
 def turn(state: State) -> Message:
-    """What comes next, and who does it, in a sentence; an open objection comes before it."""
+    """Describe what comes next, and who does it; an open objection first."""
     return sentences(objection(state), _turn(state))
 
 
 def objection(state: State) -> Message:
-    """Who is accused of breaking the commentary rules, and who decides; empty if nobody."""
+    """Describe who is accused of breaking the commentary rules, and who decides; or empty."""
     if state.objection is None:
         return NOTHING
     accused, by = state.objection.accused, state.objection.by
@@ -69,7 +69,7 @@ def objection(state: State) -> Message:
 
 
 def comments(state: State) -> Message:
-    """What the torch bearer should say before each vote; empty while none may be cast."""
+    """What the torch bearer should say before each vote; empty while none is open."""
     if not state.missing_voters or not (state.phase == "vote" or state.last_to_move):
         return NOTHING
     return msg(
@@ -130,7 +130,7 @@ def _turn(state: State) -> Message:
 
 
 def _vote(state: State) -> Message:
-    """The vote: on what, the choices, and whose vote is still to come."""
+    """Describe the vote: its subject, the choices, and the missing voters."""
     if not state.missing_voters:
         return msg("All have voted. The votes are shown once the objection is settled.")
     open_to: dict[str, object] = {"text": open_choices(state), "players": state.missing_voters}
@@ -146,7 +146,7 @@ def _vote(state: State) -> Message:
 
 
 def _tie(state: State) -> Message:
-    """The tie: the choices of the torch bearer, and the reason."""
+    """Describe the tie: the torch bearer's choices, and the reason."""
     between: dict[str, object] = {
         "player": state.torch,
         "text": any_of(map(choice, state.leading_choices)),
@@ -157,10 +157,9 @@ def _tie(state: State) -> Message:
 
 
 def after_move(state: State) -> Message:
-    """What comes next after a move.
+    """Describe what comes next after a move.
 
-    It has the votes where all were set before the last move, and what is said before a vote that is
-    now open.
+    It includes votes that were all set before the last move, and the comment before an open vote.
     """
     if state.cast and state.phase in ("coins", "decide"):
         return sentences(votes(state), turn(state))
@@ -168,7 +167,7 @@ def after_move(state: State) -> Message:
 
 
 def removal_text(state: State, name: str | None) -> Message:
-    """What the torch bearer took off, with all that stood on it."""
+    """Describe what the torch bearer removed, with all that stood on it."""
     floe = state.board.floe_of(name)
     if floe and floe.pyramids:
         return msg(
@@ -181,7 +180,7 @@ def removal_text(state: State, name: str | None) -> Message:
 
 
 def votes(state: State) -> Message:
-    """Every vote, now that none is hidden any more."""
+    """Describe every vote, once none is hidden."""
     cast = (
         phrase("{player} for {text}", player=player, text=choice(vote))
         for player, vote in zip(state.players, state.votes, strict=True)

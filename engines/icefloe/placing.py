@@ -1,4 +1,4 @@
-"""Before the first round: the pyramids are placed, one by one or all at once."""
+"""Before the first round: the pyramids are placed, singly or all at once."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CODE = "icefloe.place"
 TILES = 24
 """Tiles in a piecepack."""
 CHOICES = 6
-"""Where unseen pyramids may stand in more ways than this, no question is asked."""
+"""Most arrangements of unseen pyramids for which a question is asked."""
 
 
 def judge_placing(
     state: State, seen: Observation, before: Observation | None, board: Tiles
 ) -> Verdict:
-    """The verdict on placing: the next pyramids in their order, or all of them."""
+    """Judge the placing: the next pyramids in order, or all of them."""
     missing, extra = _tiles(state, seen)
     if missing or extra:
         wrong = [
@@ -56,7 +56,7 @@ def judge_placing(
 def _judge_pyramids(
     state: State, seen: Observation, before: Observation | None, board: Tiles
 ) -> Verdict:
-    """The verdict where all tiles lie as they should."""
+    """Judge a table with all tiles in place."""
     order, placed = state.placing_order, state.board.pyramids
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
@@ -72,7 +72,7 @@ def _judge_pyramids(
             code=CODE, message=message, rests_on=PLACING, player=state.next, differences=(message,)
         )
     match = TableMatch(state, seen, before, board, order)
-    # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print
+    # An unsure pyramid counts if it completes the set; otherwise it may be a print
     # on a tile.
     counts = ([len(order)] if len(seen.pieces) >= len(order) else []) + [max(sure, len(placed))]
     due = next(
@@ -107,9 +107,9 @@ def _judge_pyramids(
 
 
 def fallen_pyramid_verdict(match: TableMatch, names: Collection[str]) -> Waiting | None:
-    """The verdict where one of these pyramids surely fell over; else None.
+    """Return the verdict if one of these pyramids surely fell over; else None.
 
-    It may have rolled there: that is no move, and nobody knows where it stood.
+    It may have rolled there: that is no move, and its place is unknown.
     """
     lying = [
         name
@@ -179,7 +179,7 @@ def _placing_text(move: Placing) -> Message:
 
 
 def _tiles(state: State, seen: Observation) -> tuple[list[Message], list[str]]:
-    """Tiles that are missing, each with its place, and places on which none belongs."""
+    """Missing tiles with their places, and places with surplus tiles."""
     wanted = {floe.place: floe.tile for floe in starting_board(len(state.players)).floes}
     there = {place for place, tile in (seen.tiles or {}).items() if tile}
     missing = [
@@ -187,12 +187,12 @@ def _tiles(state: State, seen: Observation) -> tuple[list[Message], list[str]]:
         for place, tile in wanted.items()
         if place not in there
     ]
-    # Where all tiles that there are lie as they should, what is read as one more is the table.
+    # If all present tiles are in place, a surplus reading is the table.
     return missing, sorted(there - set(wanted)) if missing or len(wanted) < TILES else []
 
 
 def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> Ambiguous | None:
-    """The question whether these unseen tiles lie there, where all else is as it should be."""
+    """Ask whether these unseen tiles are there, if all else is right."""
     if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
         return None
     message = sentences(msg("Not seen on the board: {text}.", text=missing), msg("Which is right?"))
@@ -209,9 +209,9 @@ def _ask_tiles(state: State, missing: Sequence[Message], otherwise: Verdict) -> 
 
 
 def _ask_where(match: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
-    """The question where one or two unseen pyramids stand.
+    """Ask where one or two unseen pyramids stand.
 
-    Asked where all others are surely read and only few tiles are left.
+    Asked if all others are surely read and few tiles are left.
     """
     state, where = match.state, match.pyramid_places
     missing = [name for name in match.pyramids if name not in where]
@@ -251,7 +251,7 @@ def _ask_where(match: TableMatch, placed: tuple[str, ...]) -> Ambiguous | None:
 
 
 def _stand(first: Placing, second: Placing | None = None) -> Message:
-    """Where one or two pyramids stand, in words."""
+    """Describe where one or two pyramids stand."""
     if second is None:
         return _placing_text(first)
     return msg(
@@ -266,7 +266,7 @@ def _stand(first: Placing, second: Placing | None = None) -> Message:
 def _possible_placements(
     state: State, missing: list[str], where: dict[str, str]
 ) -> Iterator[dict[str, str]]:
-    """The ways to stand on the tiles that are left; none where these are too many."""
+    """Placements on the remaining tiles; none if these are too many."""
     left = [floe.place for floe in state.board.floes if floe.place not in where.values()]
     if len(left) <= CHOICES:
         yield from (
@@ -275,7 +275,7 @@ def _possible_placements(
 
 
 def _out_of_order(match: TableMatch, placed: tuple[str, ...]) -> Verdict:
-    """The verdict where other pyramids stand there than those that are due.
+    """Judge other pyramids than those that are due.
 
     A single one is refused; for several it waits.
     """
@@ -307,7 +307,7 @@ def _out_of_order(match: TableMatch, placed: tuple[str, ...]) -> Verdict:
 
 
 def _misplaced_pyramid_sentences(match: TableMatch, placed: tuple[str, ...]) -> tuple[Message, ...]:
-    """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
+    """Describe pyramids that are not in place, as far as the picture tells."""
     pieces, order = match.now.pieces, match.pyramids
     seen = set(match.nearest_pyramids.values())
     # Where most stand there they are placed all at once: then none is too early, and those that are
@@ -365,7 +365,7 @@ def _misplaced_pyramid_sentences(match: TableMatch, placed: tuple[str, ...]) -> 
 
 
 def _alike(match: TableMatch, moves: list[Placing]) -> Ambiguous | CannotSee | None:
-    """The question about pyramids of one suit that the picture does not tell apart."""
+    """Ask about pyramids of one suit that the picture cannot distinguish."""
     rivals = match.rivals()
     if not rivals:
         return None

@@ -1,4 +1,4 @@
-"""The rules of IceFloe: what is legal, what a move does, and when the game is over.
+"""The rules of IceFloe: legal moves, their effect, and the end of the game.
 
 Pure: no clock, no chance, no I/O. Clauses are sections of the printed rules ("Piece Movement",
 "Voting Coins", "Torch Bearer" ...) or rulings.
@@ -122,7 +122,7 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, Message]] = {
     Objection: ("icefloe.objection.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
     Finding: ("icefloe.breach.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
 }
-"""Code, phases in which a move can be made, clause, and why not in others."""
+"""Code, phases in which a move is possible, clause, and the reason in other phases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def _violation(state: State, move: Move) -> Violation | None:
 
 
 def _stranger(state: State, move: Move) -> Violation | None:
-    """The violation where a move names somebody who does not play."""
+    """Violation if a move names somebody who does not play."""
     strangers: list[Message | Word | str]
     match move:
         case Placing(pyramid=pyramid) | Movement(pyramid=pyramid):
@@ -262,7 +262,7 @@ def _stranger(state: State, move: Move) -> Violation | None:
 
 
 def _resigned(state: State, move: Move) -> Violation | None:
-    """The violation where a player who resigned makes an announcement, or is accused."""
+    """Violation if a resigned player makes an announcement, or is accused."""
     match move:
         case Objection(player=player, to=to):
             people = [player, to]
@@ -333,7 +333,7 @@ def play(state: State, move: Move) -> State:
 
 
 def _every_legal_move(state: State) -> Iterator[Move]:
-    """Every legal move but penalties and objections; what settles an open objection comes first."""
+    """Yield every legal move but penalties and objections; first those of an open objection."""
     yield from (Finding(player, guilty) for player in state.asked for guilty in (True, False))
     match state.phase:
         case "place":

@@ -156,14 +156,14 @@ class State:
 
     @property
     def torch(self) -> str:
-        """The torch bearer of this round: where that player resigned, the next one."""
+        """Torch bearer of this round; if that player resigned, the next one."""
         return next_remaining_player(
             self.players, self.resigned, self.players[(self.round - 1) % len(self.players)]
         )
 
     @property
     def remaining_players(self) -> tuple[str, ...]:
-        """Who has not resigned."""
+        """Players who have not resigned."""
         return tuple(player for player in self.players if player not in self.resigned)
 
     def after(self, player: str) -> str:
@@ -176,7 +176,7 @@ class State:
 
     @property
     def next(self) -> str | None:
-        """Who chooses what happens next.
+        """Player who chooses what happens next.
 
         None while players vote or lay coins, and when the game is over. At the end of a round it is
         the bearer, who hands the torch on.
@@ -186,7 +186,7 @@ class State:
 
     @property
     def following(self) -> str | None:
-        """Who moves or scores after `mover` in this round; None after the last."""
+        """Player who moves or scores after `mover` in this round; None after the last."""
         following = self.after(self.mover) if self.mover else None
         return None if following == self.torch else following
 
@@ -194,12 +194,12 @@ class State:
     def last_to_move(self) -> bool:
         """True if the last player of the round moves now.
 
-        Votes on the value may then be set already, still hidden.
+        Votes on the value may already be set then, still hidden.
         """
         return self.phase == "move" and self.mover in self.players and self.following is None
 
     def owner(self, pyramid: str) -> str | None:
-        """Who plays the suit of a pyramid; None where nobody does."""
+        """Player of a pyramid's suit; None without one."""
         return next((player for player in self.players if PLAYS[player] == pyramid[1]), None)
 
     def pyramids(self, player: str) -> tuple[str, ...]:
@@ -209,7 +209,7 @@ class State:
         )
 
     def worth(self, pyramids: Sequence[str]) -> tuple[int, ...]:
-        """The points of some pyramids for each player."""
+        """Points of some pyramids for each player."""
         return tuple(
             sum(POINTS[pyramid[0]] for pyramid in pyramids if pyramid[1] == PLAYS[player])
             for player in self.players
@@ -217,10 +217,9 @@ class State:
 
     @property
     def placing_order(self) -> tuple[str, ...]:
-        """All pyramids in the order in which they are placed.
+        """All pyramids in the order of placing.
 
-        See printed rules, "Placing The Pyramids". Of players who resigned only those that were
-        placed.
+        See printed rules, "Placing The Pyramids". For resigned players only those already placed.
         """
         every = (f"{letter}{PLAYS[player]}" for letter in LETTERS for player in self.players)
         placed = self.board.pyramids
@@ -232,12 +231,12 @@ class State:
 
     @property
     def voters(self) -> tuple[str, ...]:
-        """Who has a vote in this round."""
+        """Players with a vote in this round."""
         return tuple(player for player in self.remaining_players if player not in self.muted)
 
     @property
     def missing_voters(self) -> tuple[str, ...]:
-        """Who has a vote and has not cast it."""
+        """Players with a vote who have not cast it."""
         return tuple(
             player
             for player, vote in zip(self.players, self.votes, strict=True)
@@ -254,18 +253,18 @@ class State:
         )
 
     def others(self, accused: str) -> tuple[str, ...]:
-        """Who votes on whether a player broke the commentary rules: all others.
+        """Players who vote on another's breach of the commentary rules: all others.
 
-        By default only those who have a vote in this round (ruling icefloe.6).
+        By default only those with a vote in this round (ruling icefloe.6).
         """
         those = self.remaining_players if self.ruling("ballot") == "all" else self.voters
         return tuple(player for player in those if player != accused)
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Who may say whether there was a breach; nobody while no objection is open.
+        """Players who may answer on the open objection; none without one.
 
-        Of the others those who have not said it, then, in a tie, the torch bearer.
+        Others who have not answered, then, in a tie, the torch bearer.
         """
         if self.objection is None:
             return ()
@@ -288,7 +287,7 @@ class State:
 
     @property
     def open_choices(self) -> tuple[str, ...]:
-        """What a vote may be for without being void.
+        """Choices of a vote that are not void.
 
         Values still in play, or suits with the value voted on.
         """
@@ -308,7 +307,7 @@ class State:
 
     @property
     def leading_choices(self) -> tuple[str, ...]:
-        """The choice with most votes; several in a tie, and every open one where no vote counts.
+        """Choices with most votes; several in a tie, and every open one if no vote counts.
 
         See ruling icefloe.1.
         """
@@ -321,7 +320,7 @@ class State:
 
     @property
     def best(self) -> tuple[str, ...]:
-        """Players with the highest score of those who have not resigned."""
+        """Players with the highest score among those who have not resigned."""
         score = {
             player: score
             for player, score in zip(self.players, self.scores, strict=True)

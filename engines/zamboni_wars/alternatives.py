@@ -23,7 +23,7 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
 
 
 def in_words(state: State, move: Move) -> Message:
-    """A move that happened, as people say it."""
+    """Describe a move."""
     match move:
         case Drive():
             return drive_end_text(state.to_move, move)
@@ -63,7 +63,7 @@ def _nearby_moves(state: State, ruled: Move) -> Iterator[tuple[Message, Move]]:
 
 
 def _distance(a: Drive, b: Drive) -> tuple[int, int]:
-    """The distance between the ends of two drives, in spaces and in eighths of a turn."""
+    """Distance between the ends of two drives, in spaces and in eighths of a turn."""
     turn = abs(FACINGS.index(a.facing) - FACINGS.index(b.facing))
     return max(abs(a.space.file - b.space.file), abs(a.space.row - b.space.row)), min(
         turn, len(FACINGS) - turn

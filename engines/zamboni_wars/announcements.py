@@ -102,9 +102,9 @@ def hear(state: State, heard: Mapping[str, Any], in_doubt: bool = False, /) -> V
 
 
 def may_say(state: State) -> list[Announcement]:
-    """The announcements that are waited for now, each with the label of a button.
+    """Return the announcements that are due now, each with a button's label.
 
-    Those marked `aside` come last: dice that may be told early, or for what nobody announced.
+    Those marked `aside` come last: early dice, or dice for unannounced acts.
     """
     if isinstance(state.phase, Over):
         return []
@@ -153,7 +153,7 @@ def _dice(player: str) -> list[Announcement]:
 
 
 def _may_roll(state: State, player: str) -> bool:
-    """True if a die of this player may count now, or once the end of the current move is seen.
+    """True if a die of this player may count now, or after the current move.
 
     Its number does not matter.
     """
@@ -164,7 +164,7 @@ def _may_roll(state: State, player: str) -> bool:
 
 
 def _judge_stays(state: State, player: str) -> Verdict:
-    """The verdict on a move that ends where it began, with nothing pushed.
+    """Judge a move that ends where it began, with nothing pushed.
 
     It may have counted for a shot that was announced.
     """
@@ -189,12 +189,11 @@ def _judge_stays(state: State, player: str) -> Verdict:
 
 
 def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
-    """The verdict on a roll for movement or for a shot, whichever is due.
+    """Judge a roll for movement or for a shot, whichever is due.
 
-    It includes moves that must have come before and were not announced. The player who drives may
-    be at the die sooner than the camera has read the end of the move. So may the next player, but
-    where nothing about the table is `in_doubt` nobody has driven yet, or the move ended where it
-    began.
+    It includes unannounced moves that must have come before. The driving player may roll before the
+    camera has read the end of the move, and so may the next player. If nothing about the table is
+    `in_doubt`, however, nobody has driven yet, or the move ended where it began.
     """
     showed = msg("{player}'s die shows {n}.", player=player, n=pips)
     if isinstance(state.phase, Moving) and not violation(state, early := EarlyRoll(player, pips)):
@@ -240,9 +239,9 @@ def _die(state: State, player: str, pips: int, in_doubt: bool) -> Verdict:
 
 
 def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
-    """The question about a die rolled while a Zamboni is to drive, which may end where it lies.
+    """Ask about a die rolled while a Zamboni has to drive, which may end where it lies.
 
-    Nothing visible tells whether it has driven.
+    It cannot be seen whether it has driven.
     """
     moves = (str(still), *map(str, moves_of_die(after_early(state, still)[0], player, pips) or ()))
     message = sentences(
@@ -267,7 +266,7 @@ def _ask(state: State, player: str, pips: int, still: Drive) -> Ambiguous:
 
 
 def _move_text(state: State, move: Move) -> Message:
-    """A move that nobody announced, in a sentence."""
+    """Describe an unannounced move."""
     who = state.to_move
     match move:
         case Take(target):
@@ -282,13 +281,13 @@ def _move_text(state: State, move: Move) -> Message:
 
 
 def _not_your_turn(state: State, player: str, message: Message) -> Violation:
-    """Why an announcement out of turn does not count."""
+    """Describe why an announcement out of turn does not count."""
     not_yours = msg("It is not {player}'s turn.", player=player)
     return Violation("zamboni.turn", SEQUENCE, sentences(message, not_yours, turn(state)))
 
 
 def _rolled_off(state: State, then: State) -> Iterator[Message]:
-    """Who got a cover die by a roll of the roll-off, and who rolls again."""
+    """Describe who got a cover die by a roll of the roll-off, and who rolls again."""
     if not isinstance(state.phase, RollOff):
         return
     for player in state.uncovered:
@@ -302,7 +301,7 @@ def _rolled_off(state: State, then: State) -> Iterator[Message]:
 def _note(
     state: State, player: str, moves: tuple[Move, ...], code: str, message: Message
 ) -> Verdict:
-    """The verdict that notes the moves, if it is this player's turn and they are legal."""
+    """Return the verdict that records the moves, if they are legal and it is this player's turn."""
     wrong = (
         _not_your_turn(state, player, message)
         if player != state.to_move

@@ -150,7 +150,7 @@ class Board:
 
     @property
     def arrows(self) -> Mapping[Space, frozenset[str]]:
-        """By space, the directions in which a piece may leave it, off the board included."""
+        """Directions in which a piece may leave each space, off the board included."""
         return _arrows(self)
 
 

@@ -17,10 +17,10 @@ from table.messages import any_of, msg
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """What may be done now.
+    """Return what is possible now.
 
-    Every space that the die leads to, with the directions to face there; the shot that may be
-    fired; or what is rolled for.
+    Every space that the die leads to, with the facings there; the possible shot; or the roll that
+    is due.
     """
     who = state.to_move
     match state.phase:
@@ -71,7 +71,7 @@ def options(state: State) -> tuple[Option, ...]:
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
-    """The way of a Zamboni from the space that it left; the line of a shot; what is removed."""
+    """Marks of a Zamboni's way from its space, of a shot's line, or of what is removed."""
     match move:
         case Drive():
             return _drive(state, move)
@@ -139,7 +139,7 @@ def _drive(state: State, drive: Drive) -> tuple[Mark, ...]:
 
 
 def _shot(state: State, target: str) -> tuple[Mark, ...]:
-    """The line of fire to a Zamboni in sight, and the Zamboni."""
+    """Line of fire to a Zamboni in sight, and the Zamboni."""
     mover = state.mover
     line = [
         there

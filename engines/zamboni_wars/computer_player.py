@@ -1,7 +1,7 @@
-"""Computer player of Zamboni Wars: it weighs shots against what dice let the others answer.
+"""Computer player of Zamboni Wars: weighs shots against the others' possible answers.
 
-With three, two and one layers a Zamboni survives, on average, so many shots that each shot takes
-one of `LIFE`. So a shot is worth the share of a life that it takes.
+A Zamboni with three, two or one layers survives a number of shots on average (`LIFE`). A shot is
+worth the share of a life that it takes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from table.messages import Message, msg
 LIFE = {3: 6, 2: 3, 1: 1}
 """Shots that a Zamboni survives on average, by its layers."""
 LOOKED_INTO = 24
-"""Ends of a move, the best at first sight, for which a strong player looks at the answers."""
+"""Ends of a move, the best at first sight, for which a strong player examines the answers."""
 SLIPS = 0.5
-"""Share of moves that a beginner makes by chance."""
+"""Share of a beginner's random moves."""
 
 
 def choose(
@@ -61,7 +61,7 @@ def choose(
 
 
 def _first_sight(state: State, drives: Iterable[Drive]) -> dict[Drive, float]:
-    """What each end of a move is worth: its shot, less the shots that dice allow in answer."""
+    """Value of each end of a move: its shot, minus the shots that dice allow in answer."""
     player, life = state.to_move, LIFE[state.mover.layers]
     answers = [
         (other, _chances(state, other, player))
@@ -79,9 +79,9 @@ def _first_sight(state: State, drives: Iterable[Drive]) -> dict[Drive, float]:
 
 
 def _answer(state: State, drive: Drive) -> float:
-    """What the next player gains on average by the best answer to a move, in shares of lives.
+    """Next player's expected gain by the best answer to a move, in shares of lives.
 
-    That player weighs a shot of their own against those that they may get in turn.
+    That player weighs a shot against those that may follow.
     """
     player, gone = state.to_move, _destroyed(state, drive)
     nest = replace(state.mover, space=drive.space, facing=drive.facing)
@@ -103,7 +103,7 @@ def _answer(state: State, drive: Drive) -> float:
 
 
 def _shot(state: State, drive: Drive) -> float:
-    """What the shot at the end of a move is worth; 0 without one."""
+    """Value of the shot at the end of a move; 0 without one."""
     target = _target(state, Stand(drive.space, drive.facing, drive.dice or state.dice, False))
     if target is None:
         return 0.0
@@ -115,15 +115,15 @@ def _shot(state: State, drive: Drive) -> float:
 
 
 def _destroyed(state: State, drive: Drive) -> str | None:
-    """Who is destroyed for certain by the shot at the end of a move."""
+    """Player who is surely destroyed by the shot at the end of a move."""
     target = _target(state, Stand(drive.space, drive.facing, drive.dice or state.dice, False))
     return target if target and state.remaining_zambonis[target].layers == 1 else None
 
 
 def _chances(state: State, shooter: str, absent: str) -> Mapping[Space, float]:
-    """By space, the share of rolls with which a player can aim at it.
+    """Share of rolls with which a player can aim at each space.
 
-    One Zamboni is thought away, so that the map holds wherever that one stands.
+    One Zamboni is left out, so that the map is valid wherever it stands.
     """
     thought = replace(_with_zamboni(state, absent, None, state.dice), to_move=shooter)
     others, seen = thought.others, Counter[Space]()
@@ -150,7 +150,7 @@ def _reachable_ends(state: State) -> Sequence[Sequence[Stand]]:
 
 
 def _target(state: State, end: Stand) -> str | None:
-    """Whom the laser of `state.to_move` would hit from there: as `State.in_sight`."""
+    """Player whom the laser of `state.to_move` would hit from there: as `State.in_sight`."""
     others = state.others
     for there in _ray(end.space, end.facing):
         if there in end.dice:

@@ -1,4 +1,4 @@
-"""Where a Zamboni can get to: every way that the rules of movement leave open.
+"""Movement of a Zamboni: every end that the rules of movement allow.
 
 Printed rules, "Movement", "Warp Zone Rule", "Treehouse Cover Rule"; rulings zamboni_wars.2 to .4,
 .7 and .9.
@@ -18,15 +18,14 @@ from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import State
 
 Way = tuple[Space | str, ...]
-"""What each point was spent on: a space driven or warped to, or a facing turned to."""
+"""Use of each point: a space driven or warped to, or a facing turned to."""
 
 
 @dataclass(frozen=True, slots=True)
 class MovementRules:
-    """The rules of movement that hold.
+    """The rules of movement in force.
 
-    `movement_rules` has those of the game; a refusal varies them to find the rule that it depends
-    on.
+    `movement_rules` has those of the game; a refusal varies them to find the rule that decides.
     """
 
     arrows: bool = True
@@ -63,7 +62,7 @@ class Ground:
 
 
 Layer = dict[Stand, Way]
-"""Everything that one number of points leads to, each with one way to it."""
+"""Everything reachable with a number of points, each with one way to it."""
 
 
 def movement_rules(state: State) -> MovementRules:
@@ -78,10 +77,10 @@ def movement_rules(state: State) -> MovementRules:
 def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
     """Every end of a move of `state.to_move` with a roll of 1 to 6, each with one way there.
 
-    Every way spends all points, or, where no way does, as many as possible (ruling zamboni_wars.4);
-    so all of them are equally short.  Where points may be left, shorter ways come first, and none
-    at all is the first.  Of several to the same end, the one given steps first, then warps, then
-    turns, N to NW clockwise.
+    Every way spends all points or, if none does, as many as possible (ruling zamboni_wars.4); so
+    all are equally short. If points may be left, shorter ways come first, starting with none at
+    all. Of several ways to one end, the first in this order is given: steps, warps, turns, N to NW
+    clockwise.
     """
     every: list[Layer] = list(islice(layers(state, movement_rules(state)), roll))
     counted: list[Layer] = (
@@ -96,9 +95,9 @@ def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
 
 
 def layers(state: State, laws: MovementRules) -> Iterator[Layer]:
-    """Everything reachable with 1, 2, 3, ... points, a layer each.
+    """Yield everything reachable with 1, 2, 3, ... points, one layer each.
 
-    Ends when nothing can be done any more; endless where something always can.
+    Ends when nothing more can be done; may be endless.
     """
     ground = _ground(state, laws)
     near: Layer = {_begin(state): ()}
@@ -114,7 +113,7 @@ def layers(state: State, laws: MovementRules) -> Iterator[Layer]:
 
 
 def breach(state: State, way: Way, laws: MovementRules) -> tuple[Stand, Space | str]:
-    """The first point of a way that the rules in force forbid: the situation, and what was done.
+    """First point of a way that the rules in force forbid: the situation, and the act.
 
     The way is possible under `laws`.
     """
@@ -136,7 +135,7 @@ def _begin(state: State) -> Stand:
 
 
 def _next(ground: Ground, stand: Stand) -> Iterator[tuple[Space | str, Stand]]:
-    """All that one point can do: what it was spent on, and the situation after it."""
+    """All acts of one point: its use, and the situation after it."""
     if then := _step(ground, stand):
         yield then.space, then
     if stand.space in ground.warps:

@@ -1,4 +1,4 @@
-"""Explanations of the board by legal moves, and questions about nests that are not seen."""
+"""Explanations of the board by legal moves, and questions about unseen nests."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from table.messages import NOTHING, Listing, Message, all_of, msg, sentences
 
 
 def observed_moves(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
-    """The legal moves on the board that may explain what is seen.
+    """Legal moves on the board that may explain the picture.
 
-    Where dice were announced before the end of a move was seen, what can have followed it is
-    included.
+    With dice announced before the end of a move was seen, possible later moves are included.
     """
     ways = _next_ways(state, found)
     if not (isinstance(state.phase, Moving) and state.phase.early):
@@ -58,10 +57,10 @@ def _next_ways(state: State, found: TableMatch) -> list[tuple[Move, ...]]:
 def _unseen_moves(
     state: State, found: TableMatch, unseen: Collection[str]
 ) -> Iterator[tuple[Move, ...]]:
-    """Legal moves that can have happened to nests that are not seen.
+    """Legal moves that may have happened to unseen nests.
 
     After these each is somewhere else, has fewer layers, or is gone. They include moves after a
-    drive that is seen, since a last layer is hit without a die.
+    visible drive, since a last layer is hit without a die.
     """
     match state.phase:
         case Moving(points) if state.to_move in unseen:
@@ -80,7 +79,7 @@ def _unseen_moves(
 def follower_has_driven(state: State, found: TableMatch) -> bool:
     """True if an unannounced die of the next player would explain the table.
 
-    Both players then have driven before it was seen at rest.
+    Both players then drove before it was seen at rest.
     """
     if (
         not isinstance(state.phase, Moving)
@@ -97,10 +96,10 @@ def follower_has_driven(state: State, found: TableMatch) -> bool:
 
 
 def unannounced_roller(state: State, found: TableMatch) -> str | None:
-    """The player whose unannounced die would explain the table; else None.
+    """Player whose unannounced die would explain the table; else None.
 
-    It is a die for a shot that hit before the end of its move was seen, or of a player who drove
-    after a hit.
+    The die is for a shot that hit before its move was seen to end, or of a player who drove after a
+    hit.
     """
     trials: list[tuple[str, State]] = []
     match state.phase:
@@ -140,10 +139,10 @@ def _drive_ends(state: State, found: TableMatch, mine: Sequence[Nest]) -> list[t
 
 
 def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambiguous | None:
-    """The question where the unseen nests of these players are.
+    """Ask where the unseen nests of these players are.
 
-    They lie as before, or as a legal move left them. None where more is amiss, or most nests are
-    not seen.
+    They lie as before, or as a legal move left them. None if more is wrong, or most nests are
+    unseen.
     """
     if not mostly_seen(unseen, len(state.remaining_zambonis)):
         return None
@@ -163,14 +162,14 @@ def ask_unseen(state: State, found: TableMatch, unseen: Collection[str]) -> Ambi
 
 
 def ask_strange(state: State, found: TableMatch, strange: Collection[Nest]) -> Ambiguous | None:
-    """The question whether surplus pieces are really there. None where more is amiss."""
+    """Ask whether surplus pieces are really there. None if more is wrong."""
     message = sentences(*map(too_many, strange), msg("Which is right?"))
     still = msg("Nothing is there; the camera is wrong")
     return _ask(state, found.without(strange), (), message, still)
 
 
 def too_many(nest: Nest) -> Message:
-    """The sentence that a piece lies where none belongs."""
+    """Sentence that a piece is surplus."""
     return msg(
         "There is an extra {size} {colour} piece on {cell}.",
         colour=nest.colour,
@@ -180,9 +179,9 @@ def too_many(nest: Nest) -> Message:
 
 
 def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
-    """The question whether a hit layer was taken off a nest that is not surely read.
+    """Ask whether a hit layer was taken off a nest that is not surely read.
 
-    None where nothing was hit, or the nest is surely read.
+    None if nothing was hit, or the nest is surely read.
     """
     target = state.phase.target if isinstance(state.phase, Hit) else None
     doubtful = (
@@ -202,10 +201,10 @@ def ask_taken(state: State, found: TableMatch) -> Ambiguous | None:
 
 
 def ask_resized(state: State, found: TableMatch, wrong: Difference) -> Ambiguous | None:
-    """The question whether the nest that drove only looks as if a piece had been taken off it.
+    """Ask whether the nest that drove only seems to have lost a piece.
 
-    A wrong reading is likelier than a drive and a forbidden act at once. Its facing is then not to
-    be trusted either. None where no drive explains the rest of the table.
+    A misreading is likelier than a drive and a forbidden act at once. Its facing is then unreliable
+    too. None if no drive explains the rest of the table.
     """
     looks = [
         pair.nest.piece.size
@@ -241,11 +240,11 @@ def _ask(
     still: Message,
     others: Iterable[tuple[Move, ...]] = (),
 ) -> Ambiguous | None:
-    """The question which of several ways happened, or nothing yet.
+    """Ask which of several ways happened, or nothing yet.
 
-    The ways are those that are seen `there` and `more`; a space with something unread comes first.
-    They are followed by `others`, which nothing has to confirm.
-    About a nest that was hit and is surely seen whole nobody is asked whether a layer was taken.
+    The ways are those seen `there` and `more`; spaces with something unread come first. `others`
+    follow, which need no confirmation. A nest that was hit and is surely seen whole is not asked
+    about.
     """
     if isinstance(state.phase, Hit) and not any(
         nest.is_of(state.phase.target) and nest.doubtful for nest in there.nests
@@ -295,7 +294,7 @@ def _move_text(state: State, move: Drive | Take, first: bool) -> Message:
 
 
 def ask_doubted(found: UndisturbedTable) -> Ambiguous:
-    """The question whether doubtful nests are as they were, though they seem to differ.
+    """Ask whether doubtful nests are unchanged, though they seem to differ.
 
     Nobody had a reason to touch them.
     """

@@ -1,6 +1,6 @@
-"""From settled observations of the coasters, and from dice, to verdicts.
+"""Judge settled observations of the coasters, and dice.
 
-The record says where every Zamboni lies, so the table is compared with it, not with an earlier
+The record has the place of every Zamboni, so the table is compared with it, not with an earlier
 picture. Dice are announced.
 """
 
@@ -107,7 +107,7 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
-    """The verdict on a board of coasters on which nothing moves any more."""
+    """Judge a settled board of coasters."""
     assert isinstance(board, Coasters), "set_up refuses other boards"
     held = undisturbed_table(seen, before, state)
     verdict = _judge(state, held, before, board)
@@ -154,13 +154,13 @@ def _judge(
             return _accept(state, explained[0], reading)
         if explained:
             return _ask(state, explained, still, reading)
-    if found.agrees_with(state):  # in doubt, which is in favour of the record
+    if found.agrees_with(state):  # doubt is resolved in favour of the record
         return _wait(state, found, held)
     return _judge_difference(state, found)
 
 
 def _may_have_ended(state: State) -> bool:
-    """True if announced dice say that the move is over, and it may have ended where it began."""
+    """True if announced dice imply that the move is over, and it may have ended where it began."""
     early = isinstance(state.phase, Moving) and bool(state.phase.early)
     return (
         early
@@ -170,9 +170,9 @@ def _may_have_ended(state: State) -> bool:
 
 
 def _wait(state: State, found: TableMatch, lie: UndisturbedTable) -> Waiting | Accepted:
-    """The verdict where nothing that counts has happened.
+    """Return the verdict if nothing that counts has happened.
 
-    Once a nest that lay unseen is seen again, people's word on it is dropped.
+    Once an unseen nest is seen again, people's statement about it is dropped.
     """
     held = found.differences(state).held
     if found.held.difference(held):
@@ -195,9 +195,9 @@ def _wait(state: State, found: TableMatch, lie: UndisturbedTable) -> Waiting | A
 
 
 def _turn(state: State, found: TableMatch) -> Message:
-    """Whose turn it is, and what is not seen or not believed.
+    """Describe whose turn it is, and what is unseen or ignored.
 
-    Nests and cover dice that are not seen are taken to lie as recorded.
+    Unseen nests and cover dice are assumed in place.
     """
     wrong = found.differences(state)
     nests = (
@@ -233,7 +233,7 @@ def _unseen_dice(spaces: Sequence[Space]) -> Message:
 
 
 def _judge_tilted_nest(state: State, found: TableMatch) -> Verdict:
-    """The verdict where a nest does not lie flat, or is read so: people may say how it lies."""
+    """Judge a nest that does not lie flat, or is read so: people may say how it lies."""
     piece, flat = found.up[0], replace(found, up=())
     asks = _ask_unless_driven(state, flat, flat.differences(state).gone)
     if piece.pose_probability < SURE:
@@ -245,7 +245,7 @@ def _judge_tilted_nest(state: State, found: TableMatch) -> Verdict:
 
 
 def _ask_unless_driven(state: State, found: TableMatch, gone: Collection[str]) -> Ambiguous | None:
-    """The question about missing nests; None where one may have driven by an unannounced roll."""
+    """Ask about missing nests; None if one may have driven by an unannounced roll."""
     return None if not gone or roller(state) in gone else ask_unseen(state, found, gone)
 
 
@@ -364,7 +364,7 @@ def _moves_text(player: str, way: tuple[Move, ...]) -> Message:
 def _ask(
     state: State, explained: list[tuple[Move, ...]], still: bool, found: TableMatch
 ) -> Ambiguous:
-    """The question where the picture leaves open what happened (ruling zamboni_wars.1)."""
+    """Ask what happened if the picture leaves it open (ruling zamboni_wars.1)."""
     more = doubtful_drive_ends(state, found)
     ways = dict.fromkeys((*explained, *more))
     ends = {_moves_text(state.to_move, way): tuple(map(str, way)) for way in ways}
@@ -389,9 +389,9 @@ def _ask(
 
 
 def _judge_difference(state: State, found: TableMatch) -> Verdict:
-    """The verdict where no legal move explains the table.
+    """Judge a table that no legal move explains.
 
-    It is half done, or wrong, or more than one thing.
+    An act is half done, or wrong, or there were several.
     """
     wrong = found.differences(state)
     strange = ask_strange(state, found, wrong.strange) if wrong.strange else None
@@ -432,10 +432,10 @@ def _judge_difference(state: State, found: TableMatch) -> Verdict:
 
 
 def _missing(state: State, found: TableMatch, wrong: Difference) -> Waiting | OutOfSync:
-    """The verdict where Zambonis are not seen.
+    """Judge missing Zambonis.
 
-    Somebody may hold them, where nothing else is amiss. Where the hit of the moment has been
-    carried out, what is amiss besides is told.
+    If nothing else is wrong, somebody may hold them. If the current hit has been carried out, other
+    errors are reported.
     """
     if isinstance(state.phase, Hit) and state.phase.target in wrong.gone:
         besides = found.differences(after(state, (Take(state.phase.target),)))
@@ -458,7 +458,7 @@ def _missing(state: State, found: TableMatch, wrong: Difference) -> Waiting | Ou
 
 
 def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | OutOfSync:
-    """The verdict where every Zamboni is in its place, and a cover die is not.
+    """Judge a misplaced cover die, with every Zamboni in place.
 
     It is pushed before its Zamboni drives, or was moved.
     """
@@ -477,7 +477,7 @@ def _only_dice(state: State, found: TableMatch, wrong: Difference) -> Waiting | 
 
 
 def _wrong_layers_verdict(state: State, wrong: Difference) -> Verdict:
-    """The verdict where layers are gone that nobody shot off, or differ from the record."""
+    """Judge layers that nobody shot off, or that differ from the record."""
     if any(pair.nest.layers > pair.zamboni.layers for pair in wrong.resized):
         return _out_of_sync(state, wrong)
     target = state.phase.target if isinstance(state.phase, Hit) else None
@@ -524,7 +524,7 @@ def _roll_instruction(player: str) -> Message:
 
 
 def _moved_nest_verdict(state: State, found: TableMatch, wrong: Difference) -> Verdict:
-    """The verdict where Zambonis lie or face otherwise than recorded, by no legal move."""
+    """Judge Zambonis at other places or facings than recorded, by no legal move."""
     if len(wrong.moved) > 1 and follower_has_driven(state, found.with_read_sizes()):
         verdict = _out_of_sync(state, wrong)
         return replace(
@@ -561,7 +561,7 @@ def _moved_nest_verdict(state: State, found: TableMatch, wrong: Difference) -> V
             state, Violation(MOVE, MOVEMENT, message), "zamboni.move.player", (str(drive),), wrong
         )
     forbidden = violation(state, drive)
-    if forbidden is None:  # as it is likeliest read; all that is seen it does not explain
+    if forbidden is None:  # by its likeliest reading; it does not explain the whole picture
         return _out_of_sync(state, wrong)
     return _refuse(
         state,
@@ -573,7 +573,7 @@ def _moved_nest_verdict(state: State, found: TableMatch, wrong: Difference) -> V
 
 
 def _attempted_move(state: State, drive: Drive) -> str:
-    """The move that was tried; its space alone where no move can end there, whatever the facing."""
+    """Return the attempted move; only its space if no move can end there with any facing."""
     ends = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
     return str(drive) if any(end.space == drive.space for end in ends) else str(drive.space)
 
@@ -615,7 +615,7 @@ def _recorded_nest_text(pair: Pair) -> Message:
 
 
 def _sentences(wrong: Difference) -> list[Message]:
-    """The difference in sentences, one a nest."""
+    """Describe the difference, one sentence per nest."""
     message = [
         msg(
             "{player}'s Zamboni is on {cell}, facing {cell2}, but belongs on {cell3},"
@@ -654,7 +654,7 @@ def _sentences(wrong: Difference) -> list[Message]:
 
 
 def _strange_die(space: Space, unseen: Sequence[Space]) -> Message:
-    """The sentence that a cover die lies where none belongs, and where one is missing."""
+    """Sentence that a cover die is misplaced, and where one is missing."""
     if not unseen:
         return msg("A cover die lies on {cell}, where none belongs.", cell=space)
     return msg(

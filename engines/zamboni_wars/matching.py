@@ -22,16 +22,16 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
 
 BOUNDARY_MM, BOUNDARY_DEG = 2.0, 8.0
-"""Nearer than this to the boundary of two readings, or within two standard deviations, both are
-tried (ruling zamboni_wars.1).
+"""Distances from a boundary between two readings within which both are tried; two standard
+deviations also count (ruling zamboni_wars.1).
 """
 STILL_MM, STILL_DEG = 2.0, 5.0
-"""A nest read within this of where it lay has not been touched."""
+"""A nest that moved and turned by less than this was not touched."""
 POINT_DEG = 360 / len(FACINGS)
 LAYERS_OF = {size: layers for layers, size in LAYER_SIZES.items()}
 LESS_LIKELY, OTHER_LAYERS, OTHER_PLACE, OTHER_COLOUR = 1e-3, 1.0, 1.5, 4.0
-"""Costs of taking a nest for another than it seems to be: not the likeliest reading, other layers,
-another place, another colour.
+"""Costs of matching a nest: not the likeliest reading, other layers, another place, another
+colour.
 """
 
 
@@ -61,7 +61,7 @@ class Nest:
         return not self.sure or size_probability(self.piece) < SURE
 
     def likeliest(self) -> Nest:
-        """The likeliest reading of it, as if there were no doubt."""
+        """Return its likeliest reading, ignoring doubt."""
         return replace(
             self, sure=True, spaces=self.spaces[:1], facings=self.facings[:1], sized=True
         )
@@ -71,7 +71,7 @@ class Nest:
         return self.colour == player or not self.sure
 
     def may_be(self, zamboni: Zamboni) -> bool:
-        """True if it may be meant to lie there and to face that way."""
+        """True if it may have this place and facing."""
         return zamboni.space in self.spaces and zamboni.facing in self.facings
 
     def has(self, layers: int) -> bool:
@@ -90,13 +90,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The differences between a table and a state.
+    """Differences between a table and a state.
 
-    `moved` nests lie or face otherwise, `resized` ones have more or fewer layers, `recoloured` ones
-    another colour; `gone` are players whose nest is not seen, `strange` nests that are too many.
-    `pushed` are cover dice where none belongs, as the spaces that each may be meant to be in;
-    `unseen` are spaces where one belongs and is not read, and `held` players whose nest is not seen
-    and lies there by people's word, which is no difference.
+    `moved` nests have another place or facing, `resized` ones other layers, `recoloured` ones
+    another colour. `gone` are players whose nest is unseen, `strange` surplus nests. `pushed` are
+    misplaced cover dice, as their possible spaces; `unseen` are spaces where one is missing. `held`
+    are players whose nest is unseen but vouched for by people, which is no difference.
     """
 
     moved: tuple[Pair, ...]
@@ -118,7 +117,7 @@ class Difference:
 
     @property
     def doubtful(self) -> tuple[Nest, ...]:
-        """The nests that it rests on and that were not surely read."""
+        """Unsure nests that it rests on."""
         return tuple(
             nest
             for nest in (
@@ -156,7 +155,7 @@ class TableMatch:
         )
 
     def with_read_size(self, player: str | None) -> TableMatch:
-        """The table with the size of this player's nest as it was read."""
+        """Return the table with this player's nest in the size read."""
         return replace(
             self,
             nests=tuple(
@@ -188,10 +187,10 @@ class TableMatch:
         )
 
     def without_impossible_nests(self, state: State) -> TableMatch:
-        """The table without doubtful pieces where no nest of their colour can be.
+        """Remove doubtful pieces where no nest of their colour can be.
 
-        Nobody has such a nest any more, or it is surely read elsewhere. A cover die that is not
-        read may look like a nest of its colour: whoever does not drive has none in its space.
+        No player has that nest any more, or it is surely read elsewhere. An unread cover die may
+        look like a nest of its colour: a player who does not drive has none in its space.
         """
         pieces = (*(nest.piece for nest in self.nests), *self.up)
         seen = {
@@ -227,7 +226,7 @@ class TableMatch:
         )
 
     def likeliest(self, players: Collection[str]) -> TableMatch:
-        """The table with the likeliest reading of these players' nests and of the cover dice.
+        """Return the likeliest reading of these players' nests and of the cover dice.
 
         Doubt is ignored.
         """
@@ -239,7 +238,7 @@ class TableMatch:
         )
 
     def agrees_with(self, state: State) -> bool:
-        """True if, by the picture, the table may be in this state."""
+        """True if the table may be in this state."""
         return not self.differences(state)
 
     def differences(self, state: State) -> Difference:
@@ -362,9 +361,9 @@ def _occupied_spaces(before: Observation | None, board: Coasters) -> frozenset[S
 
 
 def _lying_readings(piece: SeenPiece) -> tuple[SeenPiece, ...]:
-    """The ways in which a piece may lie flat on a side, as nests do, the likeliest first.
+    """Readings of a piece as lying flat, as nests do, the likeliest first.
 
-    As it is where it surely does not, or no such way is known.
+    Unchanged if it surely does not lie, or no such reading is known.
     """
     if piece.pose != "lying" and piece.pose_probability >= SURE:
         return (piece,)
@@ -378,10 +377,10 @@ def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
 def with_announcements(
     found: TableMatch, state: State, before: Observation | None, board: Coasters
 ) -> TableMatch:
-    """The table with what people said against the picture at the last verdict.
+    """Apply people's decisions against the picture at the last verdict.
 
-    They said where an unseen nest lies, and that none lies where one was too many, in doubt, or
-    seemed not to lie flat. A table on which most were not seen is ignored.
+    They located an unseen nest, or denied a nest that was surplus, doubtful, or seemed not to lie
+    flat. A table on which most were unseen is ignored.
     """
     if before is None:
         return found
@@ -395,17 +394,17 @@ def with_announcements(
 
 
 def touch(a: SeenPiece, b: SeenPiece) -> bool:
-    """True if they are at the same place, at least in part."""
+    """True if they overlap in place."""
     return clearance(a.solid, b.solid).mm == 0.0
 
 
 def size_probability(piece: SeenPiece) -> float:
-    """The probability that a piece is there with its size: the product of both."""
+    """Probability that a piece is there with its size: the product of both."""
     return piece.size_probability * piece.pose_probability
 
 
 def is_untouched(piece: SeenPiece, old: SeenPiece) -> bool:
-    """True if it is the same reading of a piece that nobody has touched since."""
+    """True if it is the same reading of an untouched piece."""
     x, y, turn_deg = piece.away_from(old)
     return (
         (piece.colour, piece.size) == (old.colour, old.size)
@@ -415,7 +414,7 @@ def is_untouched(piece: SeenPiece, old: SeenPiece) -> bool:
 
 
 def was_unread(place_mm: Array, before: Observation | None) -> bool:
-    """True if something unreadable was there before: then it is print, or dirt."""
+    """True if something unreadable was there before: a print, or dirt."""
     return before is not None and any(
         np.linalg.norm(place_mm - old_mm) <= STILL_MM for old_mm in before.unread_mm
     )
@@ -437,7 +436,7 @@ def _cost(nest: Nest, player: str, zamboni: Zamboni) -> float:
 
 
 def _spaces(point_mm: Array, doubt_mm: float, board: Coasters) -> tuple[Space, ...]:
-    """The spaces that a point (2,) may be meant to be in, the likeliest first."""
+    """Possible spaces of a point (2,), the likeliest first."""
     along = (np.asarray(point_mm, float) - board.origin_mm) / board.cell_mm
     files, rows = (_places(float(at), doubt_mm / board.cell_mm) for at in along)
     return tuple(
@@ -460,7 +459,7 @@ def _places(at: float, doubt: float) -> list[int]:
 
 
 def _facings(piece: SeenPiece) -> tuple[str, ...]:
-    """The compass points that a nest may be meant to face, the nearest first."""
+    """Possible compass points of a nest, the nearest first."""
     points = (90.0 - piece.heading_deg) / POINT_DEG
     nearest = round(points)
     doubt = max(BOUNDARY_DEG, 2 * float(np.sqrt(piece.covariance[2, 2]))) / POINT_DEG

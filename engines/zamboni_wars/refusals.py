@@ -1,6 +1,6 @@
-"""Why a Zamboni may not end its move so, or not fire so.
+"""Reasons why a Zamboni may not end its move, or not fire, as tried.
 
-A refusal says what was tried, which rule forbids it, and what would be allowed.
+A refusal has what was tried, the rule that forbids it, and what would be allowed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ MOVEMENT, FIRING, WARP, COVER = (
 Reason = tuple[str, str, Message]
 """Code, clause and reason of a refusal."""
 FARTHEST = 12
-"""Greatest number of points up to which a refusal looks for the cost of an end."""
+"""Most points up to which a refusal searches for the cost of an end."""
 
 
 def drive_violation(state: State, points: int, move: Drive) -> Violation | None:
-    """Which rule forbids the end of a move with so many points, or None."""
+    """Rule that forbids the end of a move with these points, or None."""
     ends = reachable(state, points)
     if move in ends:
         return None
@@ -80,7 +80,7 @@ def _alike(end: Drive, move: Drive) -> bool:
 
 
 def _dice_reason(state: State, move: Drive) -> Message:
-    """Why the cover dice cannot lie as announced, where the Zamboni itself may end so."""
+    """Why the cover dice cannot lie as announced, although the Zamboni may end so."""
     if not state.cover_dice:
         return msg("there are no cover dice in this game")
     if move.dice == state.dice:
@@ -94,7 +94,7 @@ def _dice_reason(state: State, move: Drive) -> Message:
 
 
 def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
-    """Code, clause and reason, the most telling first.
+    """Yield code, clause and reason, the most informative first.
 
     In order: the end itself, too few points, one rule broken, too many points.
     """
@@ -140,9 +140,9 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[Reason]:
 
 
 def _unspent_points_message(cost: int, most: int | None) -> Message:
-    """The message that a way spends too few of the points.
+    """Message that a way spends too few of the points.
 
-    `cost` is what it spends; `most` is all that can be spent, None where all points can.
+    `cost` is what it spends; `most` is all that can be spent, None if all points can.
     """
     if most is None:
         return msg("that takes {text}, and all points must be spent", text=_points(cost))
@@ -194,7 +194,7 @@ def _way(state: State, points: Collection[int], move: Drive, laws: MovementRules
 
 
 def _blocked(state: State, stand: Stand, there: Space | str) -> Reason:
-    """Code, clause and reason for what blocks a space that was to be entered."""
+    """Code, clause and reason of what blocks a space."""
     player = next((player for space, player in state.others.items() if space == there), None)
     if there != stand.space.ahead(stand.facing):
         why = (
@@ -228,7 +228,7 @@ def _blocked(state: State, stand: Stand, there: Space | str) -> Reason:
 
 
 def _allowed(ends: Iterable[Drive], move: Drive) -> Message:
-    """What would be allowed: the facings on that space, or else the nearest possible end."""
+    """Describe what is allowed: the facings on that space, or else the nearest possible end."""
     there = list(dict.fromkeys(end.facing for end in ends if end.space == move.space))
     if there:
         return msg("On {cell} it may face {cells}.", cell=move.space, cells=any_of(there, "cell"))
@@ -250,7 +250,7 @@ def _allowed(ends: Iterable[Drive], move: Drive) -> Message:
 
 
 def fire_violation(state: State, target: str) -> Violation | None:
-    """Which rule forbids that the player whose turn it is fires at another one, or None."""
+    """Rule that forbids the current player to fire at another one, or None."""
     if target == state.in_sight:
         return None
     code, clause, why = _out_of_sight_reason(state, target)
@@ -270,7 +270,7 @@ def fire_violation(state: State, target: str) -> Violation | None:
 
 
 def firing(state: State) -> Message:
-    """What a player who is aimed at somebody may or must do."""
+    """Describe what a player with somebody in sight may or must do."""
     if state.ruling("fire") == "may":
         return msg(
             "{player} may fire at {player2}, or not.", player=state.to_move, player2=state.in_sight
@@ -279,7 +279,7 @@ def firing(state: State) -> Message:
 
 
 def _out_of_sight_reason(state: State, target: str) -> Reason:
-    """Code, clause and reason why a laser cannot be fired at a player who is not in sight."""
+    """Code, clause and reason why a player is out of sight."""
     if target not in state.players:
         return "zamboni.fire.player", FIRING, msg("nobody plays {player}", player=target)
     if target not in state.remaining_zambonis:

@@ -1,6 +1,6 @@
 """Nests that nobody had a reason to touch.
 
-A nest of these that is not surely read lies as it lay, unless the picture speaks against that.
+An unsure reading of one counts as unmoved, unless the picture contradicts that.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def roller(state: State) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulNest:
-    """A nest that is not surely read, and seems to differ from before.
+    """An unsure nest that seems to differ from before.
 
-    `size` is the size that it shows by the record.
+    `size` is its recorded outer size.
     """
 
     now: SeenPiece
@@ -62,10 +62,10 @@ class DoubtfulNest:
 
 @dataclass(frozen=True, slots=True)
 class UndisturbedTable:
-    """A table in which untouched nests that are not surely read are as they were read before.
+    """A table in which untouched, unsure nests have their earlier readings.
 
-    Nobody had a reason to touch them, and they lie where they lay. `doubted` are those that seem to
-    differ from before, where people have not said yet that they do not.
+    Nobody had a reason to touch them, and they lie in place. `doubted` are those that seem to
+    differ, and that people have not confirmed yet.
     """
 
     table: Observation
@@ -82,7 +82,7 @@ class UndisturbedTable:
 def undisturbed_table(
     seen: Observation, before: Observation | None, state: State
 ) -> UndisturbedTable:
-    """The table as it must be if only those with a reason have touched nests."""
+    """Return the table as it must be if only nests with a reason were touched."""
     if before is None:
         return UndisturbedTable(seen)
     pieces, doubted, message = [], [], []
@@ -111,7 +111,7 @@ def undisturbed_table(
 
 
 def _earlier_nest(piece: SeenPiece, before: Observation) -> SeenPiece | None:
-    """The nest that lay where this one does, which is not surely read."""
+    """Earlier nest at the place of this unsure one."""
     were = [old for old in before.pieces if old.colour == piece.colour]
     return (
         were[0]
@@ -121,11 +121,10 @@ def _earlier_nest(piece: SeenPiece, before: Observation) -> SeenPiece | None:
 
 
 def _contradicts_earlier(piece: SeenPiece, was: SeenPiece, state: State, known: bool) -> bool:
-    """True if the picture speaks against a nest being as it was.
+    """True if the picture contradicts that a nest is unchanged.
 
-    For one that was surely `known`: also if it is read elsewhere, or not flat, unless it may have
-    driven. For others: if its recorded size is none that it may have, and it is not the same
-    reading once more.
+    For a surely `known` one: also if it is read elsewhere, or not flat, unless it may have driven.
+    For others: if it cannot have its recorded size, and it is not the same reading again.
     """
     if known:
         return was.size != piece.size or not (
@@ -141,7 +140,7 @@ def _contradicts_earlier(piece: SeenPiece, was: SeenPiece, state: State, known: 
 
 
 def _may_be_unmoved(piece: SeenPiece, was: SeenPiece) -> bool:
-    """True if, by the picture, a piece may lie as it lay."""
+    """True if, by the picture, a piece may be unmoved."""
     ways = [way for way in (piece, *piece.rivals) if (way.size, way.pose) == (was.size, was.pose)]
     return any(
         np.hypot(*way.away_from(was)[:2]) <= max(STILL_MM, 2 * way.place_sigma_mm) for way in ways
