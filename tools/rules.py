@@ -189,7 +189,7 @@ def files(rules: Sequence[Sentence]) -> list[str]:
     )
 
 
-def tests_by_level(
+def levels_of_tests(
     rules: Sequence[Sentence], ids: Sequence[str]
 ) -> tuple[dict[str, set[str]], list[str]]:
     """The levels that each test holds, by test id, and errors in the names of tests."""
@@ -286,7 +286,7 @@ def run(levels: Mapping[str, set[str]]) -> list[str]:
 def main() -> int:
     """Check the names, run the tests, write the page."""
     rules = all_sentences()
-    levels, wrong = tests_by_level(rules, collected_tests(files(rules)))
+    levels, wrong = levels_of_tests(rules, collected_tests(files(rules)))
     wrong += [] if wrong else run(levels)
     if wrong:
         print("\n".join(wrong), file=sys.stderr)

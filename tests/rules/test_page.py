@@ -23,9 +23,9 @@ from tools.rules import (
     all_sentences,
     collected_tests,
     files,
+    levels_of_tests,
     page,
     sentences,
-    tests_by_level,
 )
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ def test_the_page_is_up_to_date():
 
 
 def test_every_test_that_is_named_is_there():
-    _, wrong = tests_by_level(RULES, collected_tests(files(RULES)))
+    _, wrong = levels_of_tests(RULES, collected_tests(files(RULES)))
     assert wrong == []
 
 
@@ -80,7 +80,7 @@ def test_a_test_that_is_not_there_is_told():
         beyond="",
         levels={"engine": ("test_rules.py::test_nothing",), "judge": (), "referee": ()},
     )
-    levels, wrong = tests_by_level(
+    levels, wrong = levels_of_tests(
         [made_up], ["tests/engines/zamboni_wars/test_rules.py::test_nothing_else"]
     )
     assert (levels, wrong) == (
