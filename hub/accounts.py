@@ -26,12 +26,12 @@ ROLES = get_args(Role)
 LOGIN_S = 14 * 24 * 3600
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
 AT_ONCE = 2
-"""Passwords that are hashed at once: each takes 64 MB and a core for a moment."""
+"""Limit of concurrent password hashes; each takes 64 MB and a processor core."""
 
 
 @dataclass(frozen=True, slots=True)
 class Organiser:
-    """Somebody who is logged in."""
+    """A logged-in account."""
 
     id: int
     club_id: int
@@ -50,18 +50,18 @@ class Accounts:
         hasher: PasswordHasher | None = None,
         guesses: Guesses | None = None,
     ) -> None:
-        """`now_ms` is the hub's wall clock; the others stand in for the usual ones in tests."""
+        """`now_ms` is the hub's wall clock; tests pass their own `hasher` and `guesses`."""
         self._store, self._now_ms = store, now_ms
         self._hasher = hasher or PasswordHasher()
         self._guesses = guesses or Guesses()
         self._places = BoundedSemaphore(AT_ONCE)
         self._nobody = self._hasher.hash(secrets.token_urlsafe(16))
-        """Compared with where there is no such account, so that the time does not tell."""
+        """Hash to verify against for an unknown name, so that timing does not reveal it."""
 
     def add(self, club: str, name: str, password: str, role: Role, by: Actor | None = None) -> None:
-        """Make an account, and its club if that is new.
+        """Create an account, and its club if it does not exist.
 
-        Raises Refusal for a name that is taken, or a short password.
+        Raises Refusal for a name that is taken or a password that is too short.
         """
         club, name = read_name(club, "club"), read_name(name, "name")
         hashed = self._hashed(password)
@@ -82,7 +82,7 @@ class Accounts:
             ) from error
 
     def set_password(self, name: str, password: str, by: Actor | None = None) -> None:
-        """Give somebody another password, and end their log-ins; raises Refusal for nobody."""
+        """Change a password and end its log-ins; raises Refusal for an unknown name."""
         hashed = self._hashed(password)
         with self._store.writing() as db:
             row = db.execute(
@@ -118,10 +118,10 @@ class Accounts:
             return [(row.name, row.role) for row in db.execute(wanted.order_by(ORGANISERS.c.name))]
 
     def log_in(self, name: str, password: str, client: str) -> str:
-        """The secret of a new log-in, for the browser's cookie.
+        """Log in and return the secret for the browser's cookie.
 
-        Raises Refusal for a wrong name or password, and for a client with too many of them. There
-        is no limit for an account: whoever knows a name could lock its owner out.
+        Raises Refusal for a wrong name or password, and for a client with too many wrong ones.
+        Attempts are not counted per account: anyone who knows a name could lock its owner out.
         """
         self._guesses.check(client)
         with self._store.reading() as db:
@@ -150,7 +150,7 @@ class Accounts:
         return secret
 
     def logged_in(self, secret: str) -> Organiser | None:
-        """Who a browser's cookie is of; None for nobody."""
+        """The organiser whose cookie has this secret; None if no log-in has it."""
         if not secret:
             return None
         with self._store.reading() as db:

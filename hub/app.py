@@ -46,11 +46,11 @@ from webui.site import bare_app
 logger = logging.getLogger(__name__)
 
 RETRY_S = 5
-"""Time after which a table may try again while the database cannot be used."""
+"""`Retry-After` in seconds while the database is unavailable."""
 
 
 MOST_SPECTATORS = 2_500
-"""Most open walls; each is a socket (`rinkside hub` asks the system for as many)."""
+"""Maximum number of open walls; each uses a socket, and `rinkside hub` raises its limit."""
 
 
 def wall_ms() -> int:
@@ -64,10 +64,10 @@ def create_hub_app(
     now_ms: Callable[[], int] = wall_ms,
     accounts: Accounts | None = None,
 ) -> Flask:
-    """The hub on a database whose tables are up to date.
+    """The hub's Flask application on a migrated database.
 
-    `hosts` are names that it answers to, beside addresses and local names. Somebody runs
-    `app.extensions["hall"]`, or the wall stands still.
+    `hosts` are accepted host names, beside addresses and local names. The caller must run
+    `app.extensions["hall"]`; otherwise the wall does not change.
     """
     app = bare_app(hosts, api=False)
     app.config[MOST_BODIES], app.config[MOST_LISTENERS] = MOST_BATCH_BYTES, MOST_SPECTATORS
@@ -108,7 +108,7 @@ def create_hub_app(
 
 
 def _answer_no_database(failed: Exception) -> Response:
-    """Nothing was kept; a table asks again, as its log has all of it."""
+    """Answer 503; nothing was stored, and tables send again from their logs."""
     logger.error("database: %s", " ".join(str(failed).split())[:300])
     answer = error(
         503, "no_database", msg("The hub's database cannot be used now; nothing was lost.")

@@ -1,4 +1,4 @@
-"""How often tables may ask for their next match: all together no more than one hub can answer."""
+"""Poll intervals for next matches, set so that all tables together do not overload the hub."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from threading import Lock
 from hub.next_match import ASK_S, LONGEST_S
 
 TOGETHER_A_S = 50
-"""How often all tables together may ask in a second."""
+"""Polls per second, over all tables."""
 KNOWN_S = 2 * LONGEST_S
-"""How long a table counts after it has asked; longer than any table waits."""
+"""Time that a table counts as polling after its last poll; exceeds every poll interval."""
 
 
 class Askers:
-    """The tables that have asked lately.  Safe to use from many threads."""
+    """The tables that have polled recently.  Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds that never go back."""
+        """`clock` is monotonic, in seconds."""
         self._clock, self._lock = clock, Lock()
         self._asked_s: OrderedDict[int, float] = OrderedDict()
-        """When each table asked; the one that has not for longest is first."""
+        """Time of each table's last poll, oldest first."""
 
     def again_s(self, table_id: int) -> float:
-        """A table asks now: in how many seconds it should ask again."""
+        """Note a table's poll; returns the seconds until its next one."""
         with self._lock:
             now_s = self._clock()
             self._asked_s[table_id] = now_s

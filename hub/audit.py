@@ -1,4 +1,4 @@
-"""Who did what at the hub, and from where: one row for each change that a person made."""
+"""Audit log of the hub: one row for each change made by a person."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sqlalchemy import Connection, insert, select
 from hub.store import AUDIT, Store
 
 SHOWN = 200
-"""Newest rows on the page."""
+"""Number of newest rows on the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something: a name, the club, and the address that it comes from."""
+    """The person who acts: name, club and client address."""
 
     name: str
     club_id: int
@@ -34,7 +34,7 @@ class Entry:
 
 
 def note(db: Connection, at_ms: int, actor: Actor, what: str, about: str) -> None:
-    """Write a row, in the transaction of the change itself."""
+    """Write a row, within the transaction of the change."""
     db.execute(
         insert(AUDIT).values(
             club_id=actor.club_id,
@@ -48,7 +48,7 @@ def note(db: Connection, at_ms: int, actor: Actor, what: str, about: str) -> Non
 
 
 def entries(store: Store, club_id: int) -> Sequence[Entry]:
-    """The newest rows of a club, the newest first."""
+    """The newest rows of a club, newest first."""
     with store.reading() as db:
         rows = db.execute(
             select(AUDIT).where(AUDIT.c.club_id == club_id).order_by(AUDIT.c.id.desc()).limit(SHOWN)

@@ -1,7 +1,7 @@
-"""A table's way to a hub: one HTTP connection, kept open, with patience for none of it.
+"""HTTP client of a hub, for a table; one persistent connection.
 
-Whatever goes wrong is one of two things: the hub cannot be reached (`HubGone`, ask again later), or
-it has answered that it will not (`HubRefused`, with its code).
+Every failure is one of two exceptions: the hub cannot be reached (`HubGone`, retry later), or it
+refused the request (`HubRefused`, with its code).
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from webui.security.host_names import read_authority
 T = TypeVar("T")
 
 TIMEOUT_S = 20.0
-"""Longest silence of a hub within one request."""
+"""Socket timeout of a request."""
 MOST_ANSWER_BYTES = 64 << 10
 TOO_LARGE = 413
-"""The HTTP status of a request that is larger than is taken."""
+"""HTTP status "content too large"."""
 MOST_RETRY_S = 600.0
-"""Longest time that a hub may ask a table to wait."""
+"""Upper limit of a hub's `Retry-After`."""
 
 
 class HubGone(Exception):  # noqa: N818 - a state of the network, not a fault
-    """The hub cannot be reached, or is not well; ask again, after `retry_s` if it said so."""
+    """The hub is unreachable or failing; retry, after `retry_s` if the hub gave it."""
 
     def __init__(self, why: str, retry_s: float = 0.0) -> None:
         super().__init__(why)
@@ -53,7 +53,7 @@ class HubGone(Exception):  # noqa: N818 - a state of the network, not a fault
 
 
 class HubRefused(Exception):  # noqa: N818 - an answer
-    """The hub will not: an HTTP status, a code for programs, a sentence for people."""
+    """The hub refused: an HTTP status, a code for programs, a sentence for people."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -61,10 +61,10 @@ class HubRefused(Exception):  # noqa: N818 - an answer
 
 
 class HubPort(Protocol):
-    """What the forwarder asks of a hub."""
+    """The forwarder's interface to a hub."""
 
     def send(self, batch: Batch) -> Cursor:
-        """Send records, or ask how far the hub has come; raises HubGone or HubRefused."""
+        """Send records, or none to query the cursor; raises HubGone or HubRefused."""
 
 
 class _Error(msgspec.Struct, frozen=True):
@@ -77,13 +77,13 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class HubClient:
-    """A hub at an address; one thread uses it."""
+    """Client of the hub at an address; not thread-safe."""
 
     def __init__(self, url: str, token: str = "", ca_file: Path | None = None) -> None:
-        """`url` is `https://HOST` or `http://HOST`, with a port and a path perhaps.
+        """`url` is `https://HOST` or `http://HOST`, with an optional port and path.
 
-        `ca_file` has certificates (PEM) that count beside the system's. Raises InputError for what
-        is no such address or file.
+        `ca_file` adds certificates (PEM) to the system's. Raises InputError for an invalid address
+        or file.
         """
         self.url, self.token = url.rstrip("/"), token
         parts = urlsplit(self.url)
@@ -117,19 +117,19 @@ class HubClient:
         return self._ask(RECORDS, batch, Cursor)
 
     def ask(self) -> Asked:
-        """A code to be enrolled by; raises HubGone or HubRefused."""
+        """Request an enrolment code; raises HubGone or HubRefused."""
         return self._ask(ENROL, None, Asked)
 
     def claim(self, secret: str) -> Enrolled:
-        """The token, once the code was entered; raises HubGone or HubRefused."""
+        """Fetch the token; empty until the code was entered.  Raises HubGone or HubRefused."""
         return self._ask(CLAIM, Claim(secret=secret), Enrolled)
 
     def next_match(self) -> NextMatchAnswer:
-        """What this table plays next; raises HubGone or HubRefused."""
+        """Fetch this table's next match; raises HubGone or HubRefused."""
         return self._ask(NEXT, None, NextMatchAnswer)
 
     def close(self) -> None:
-        """Let go of the connection; the next request makes a new one."""
+        """Close the connection; the next request opens a new one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -157,9 +157,9 @@ class HubClient:
     def _exchange(
         self, path: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """One request, once more on a new connection if the old one was closed meanwhile.
+        """Send a request; repeat it on a new connection if the old one was closed.
 
-        That is safe: a hub that took the first one takes the second as known.
+        Repeating is safe, since the hub ignores records that it already has.
         """
         for connection in (self._connection, None):
             if connection is None:

@@ -1,4 +1,4 @@
-"""A table's side of being enrolled: it shows a code, waits, and keeps its token."""
+"""The table's side of enrolment: show a code, wait, and store the token."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from table.messages import msg
 
 TOKEN_NAME = "hub.json"
 ASK_S = 3.0
-"""How often a table asks whether its code was entered."""
+"""Interval for polling whether the code was entered."""
 
 
 class HubToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`hub.json` in the data folder: the hub, what the table is called there, and its token."""
+    """`hub.json` in the data folder: the hub, the table's name there, and its token."""
 
     format: Literal["rinkside-hub/1"] = "rinkside-hub/1"
     hub: str
@@ -30,7 +30,7 @@ class HubToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def stored_token(folder: Path, hub: str) -> str:
-    """The token for a hub that is kept in a data folder, empty if there is none.
+    """The token for a hub stored in a data folder; empty if there is none.
 
     Raises InputError for a damaged file.
     """
@@ -42,22 +42,22 @@ def stored_token(folder: Path, hub: str) -> str:
 
 
 def keep_token(folder: Path, token: HubToken) -> None:
-    """Write the token, for its owner only; raises InputError."""
+    """Write the token, readable by its owner only; raises InputError."""
     write_whole(folder / TOKEN_NAME, msgspec.json.format(msgspec.json.encode(token)) + b"\n", 0o600)
 
 
 def forget_token(folder: Path) -> None:
-    """Delete the token, which does not count any more."""
+    """Delete the token, which is no longer valid."""
     (folder / TOKEN_NAME).unlink(missing_ok=True)
 
 
 def enrolled(
     hub: HubClient, show: Callable[[Asked], None], tell: Callable[[str], None], stopping: Event
 ) -> HubToken | None:
-    """Wait until an organiser has entered the code that `show` shows; None if stopped before.
+    """Wait until an organiser has entered the code displayed by `show`; None if stopped before.
 
-    A code that nobody entered in time is followed by another one, and a hub that is gone is waited
-    for. Raises InputError where the hub refuses.
+    An expired code is replaced by a new one; an unreachable hub is retried. Raises InputError if
+    the hub refuses.
     """
     asked: Asked | None = None
     while not stopping.is_set():

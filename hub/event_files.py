@@ -1,4 +1,4 @@
-"""An event as it is shown and as other programs read it: tables, CSV, JSON, and TRF."""
+"""An event as tables for its page, and as CSV, JSON and TRF."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRF_SIGNS: dict[float, Outcome] = {WON: "1", DRAWN: "=", LOST: "0"}
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An event for its page; `cross` are the rows of its cross-table, `heads` their columns."""
+    """An event for its page; `cross` are its cross-table's rows, `heads` the column headings."""
 
     event: Event
     lines: Sequence[EventLine]
@@ -62,7 +62,7 @@ def _against(line: EventLine, other: EventLine, rows: dict[int, list[Meeting]]) 
 
 
 def _in_round(number_: int, row: Sequence[Meeting]) -> str:
-    """As chess players write it: a win against number 5 is `5 1`."""
+    """A match in chess notation: a win against number 5 is `5 1`."""
     for one in row:
         if one.round == number_:
             sign = SIGNS[one.share] if one.share is not None else ""
@@ -71,7 +71,7 @@ def _in_round(number_: int, row: Sequence[Meeting]) -> str:
 
 
 def event_csv(event: Event) -> bytes:
-    """The standings of an event, a line each."""
+    """The standings of an event as CSV, one row per player."""
     columns = EventLine.__struct_fields__
     cells = ([getattr(line, name) for name in columns] for line in shown(event).lines)
     return csv_bytes(columns, cells)
@@ -105,7 +105,7 @@ class EventDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def event_document(event: Event, club: str) -> EventDocument:
-    """An event for other programs."""
+    """The event as `EventDocument`."""
     return EventDocument(
         club=club,
         event=event.name,

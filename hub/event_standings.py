@@ -1,7 +1,7 @@
-"""Standings of an event, with tie-breaks that have names, and its cross-table.
+"""Standings of an event, with named tie-breaks, and its cross-table.
 
-All of it is computed from results as they stand. A bye counts as a win against somebody who has as
-many points as oneself.
+Everything is computed from the current results. A bye counts as a win against an opponent with
+equal points.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ TIE_BREAKS: dict[Format, tuple[str, ...]] = {
     "knock_out": ("round",),
     "free": ("points", "won", "difference"),
 }
-"""What decides between two players of an event, one after another: more of it is better.
+"""Tie-breaks by format, in order of precedence; higher is better.
 
-`points` are 1 for a win and 0.5 for a draw. `direct` are points against those with equally many, if
-all of them have met. `buchholz` are the points of all opponents; `sonneborn_berger` those of
-opponents who were beaten and half of those with a draw. `difference` is that of points in the
-games. `round` is how far somebody came.
+`points` count 1 for a win and 0.5 for a draw. `direct` is the points against players with equal
+points, if all of them have met. `buchholz` is the sum of all opponents' points. `sonneborn_berger`
+sums the points of beaten opponents and half those of drawn ones. `difference` is points scored
+minus conceded in the games. `round` is the last round reached.
 """
 
 
 class EventLine(Line, frozen=True, kw_only=True):
-    """A player's line, placed by the tie-breaks of the format."""
+    """A player's row, placed by the format's tie-breaks."""
 
     number: int
     player: str
@@ -51,7 +51,7 @@ class EventLine(Line, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class _Player:
-    """What a player has done: games as (opponents, share), in order."""
+    """Accumulator for a player; `games` are (opponents, share) in order."""
 
     id: int
     number: int
@@ -71,7 +71,7 @@ class _Player:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A player of an event: the number there, from 1, and the name."""
+    """A player of an event: starting number, from 1, and name."""
 
     id: int
     number: int
@@ -83,7 +83,7 @@ class Participant:
 def event_standings(
     format_: Format, players: Iterable[Participant], settled: Iterable[Settled]
 ) -> list[EventLine]:
-    """The lines of an event, the best first."""
+    """Rows of an event's standings, best first."""
     known = {one.id: _Player(one.id, one.number, one.name) for one in players}
     for one in settled:
         _count(known, one)
@@ -93,7 +93,7 @@ def event_standings(
 
 
 def _count(known: Mapping[int, _Player], one: Settled) -> None:
-    """Add a match to the lines of its players."""
+    """Add a match to its players' totals."""
     seats, result = one.match.seats, one.counts
     last = one.match.round
     for number, seat in enumerate(seats):
@@ -136,7 +136,7 @@ def _line(player: _Player, known: Mapping[int, _Player]) -> EventLine:
 
 
 def _direct(player: _Player, known: Mapping[int, _Player]) -> float:
-    """Points against those with equally many, 0 unless all of these have met one another."""
+    """Points against players with equal points; 0 unless all of them have met one another."""
     equal = {one.id for one in known.values() if one.points == player.points}
     for one in equal:
         met = {other for others, _ in known[one].games for other in others}
@@ -146,7 +146,7 @@ def _direct(player: _Player, known: Mapping[int, _Player]) -> float:
 
 
 class Meeting(msgspec.Struct, frozen=True, kw_only=True):
-    """A match in a player's row: the opponents' numbers (none: a bye), and the share, if any."""
+    """A match in a player's row: opponents' numbers (none for a bye), and share, if any."""
 
     round: int
     opponents: tuple[int, ...]

@@ -1,7 +1,6 @@
-"""Events of a club: an organiser makes them, adds players and tables, and has rounds paired.
+"""Events of a club: organisers create them, add players and tables, and pair rounds.
 
-What came of matches is folded each time (`hub.matches`); `hub.match_desk` has who may say what of a
-result.
+Match results are resolved on each read (`hub.matches`); `hub.match_desk` enters and confirms them.
 """
 
 from __future__ import annotations
@@ -44,20 +43,20 @@ from webui.security.codes import new_code, plain
 from webui.security.requests import Refusal
 
 State = Literal["open", "running", "over"]
-"""`open` until the first round is paired; `over` once an organiser has ended it."""
+"""`open` until the first round is paired; `over` once an organiser has ended the event."""
 FORMATS = get_args(Format)
 MOST_PLAYERS, MOST_ROUNDS, MOST_EVENTS, MOST_TERMS = 200, 50, 1000, 40
 MOST_SEATS = 8
-"""Most players of one match."""
+"""Maximum number of players per match."""
 MOST_LEADERS = 8
-"""Players of an event that the wall shows."""
+"""Number of players of an event that the wall shows."""
 CODE_LETTERS = 8
-"""As the code of a table: enough where wrong ones are counted."""
+"""Code length, as for a table's code: sufficient because wrong codes are limited."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventTable:
-    """A table of the club, and whether the event uses it."""
+    """A table of the club; `used` if the event uses it."""
 
     id: int
     name: str
@@ -66,7 +65,7 @@ class EventTable:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event as it stands; `terms` is a few words such as "to 13", `rounds` what is planned."""
+    """Current state of an event; `terms` is a few words such as "to 13", `rounds` the plan."""
 
     id: int
     club_id: int
@@ -83,17 +82,17 @@ class Event:
 
     @property
     def paired(self) -> int:
-        """How many rounds are paired."""
+        """Number of paired rounds."""
         return max((one.match.round for one in self.matches), default=0)
 
     @property
     def unconfirmed(self) -> int:
-        """How many matches have no result that counts for good."""
+        """Number of matches without a confirmed result, byes excluded."""
         return sum(one.status not in ("confirmed", "bye") for one in self.matches)
 
     @property
     def may_pair(self) -> bool:
-        """Is there another round to pair?"""
+        """True if another round can be paired."""
         if self.state == "over" or self.format == "free":
             return False
         if self.format == "round_robin":
@@ -107,7 +106,7 @@ class Event:
 
 
 class Events:
-    """The events of all clubs.  Safe to use from many threads."""
+    """The events of all clubs.  Thread-safe."""
 
     def __init__(self, store: Store, results: Results, now_ms: Callable[[], int]) -> None:
         """`now_ms` is the hub's wall clock."""
@@ -116,19 +115,19 @@ class Events:
     # ---- what pages ask
 
     def listed(self, club_id: int) -> list[Event]:
-        """The events of a club, the newest first, without players and matches."""
+        """The events of a club, newest first, without players and matches."""
         wanted = select(EVENTS).where(EVENTS.c.club_id == club_id).order_by(EVENTS.c.id.desc())
         with self._store.reading() as db:
             return [_event(row) for row in db.execute(wanted)]
 
     def event(self, club_id: int, event_id: int) -> Event:
-        """An event as it stands; raises Refusal for one that the club has not."""
+        """Current state of an event; raises Refusal if the club does not have it."""
         with self._store.reading() as db:
             read = _Read(db, club_id, event_id)
         return read.settled(self._results.games(club_id))
 
     def of_player(self, club_id: int, name: str) -> list[Event]:
-        """The events that somebody of this name is in, as they stand, the newest first."""
+        """Events with a player of this name or its aliases, newest first."""
         wanted = (
             select(EVENTS.c.id, EVENT_PLAYERS.c.name)
             .join(EVENT_PLAYERS, EVENT_PLAYERS.c.event_id == EVENTS.c.id)
@@ -145,7 +144,7 @@ class Events:
         return [self.event(club_id, number) for number in sorted(found, reverse=True)]
 
     def running(self, club_id: int) -> list[Event]:
-        """The events of a club that run, as they stand, the oldest first."""
+        """The running events of a club, oldest first."""
         wanted = select(EVENTS.c.id).where(EVENTS.c.club_id == club_id, EVENTS.c.state == "running")
         with self._store.reading() as db:
             numbers = [row.id for row in db.execute(wanted.order_by(EVENTS.c.id))]
@@ -154,17 +153,17 @@ class Events:
         return [read.settled(games) for read in running]
 
     def next_matches(self, club_id: int) -> dict[int, tuple[Event, Match]]:
-        """What each table of a club plays next, by the table's id; the oldest event goes first."""
+        """The next match of each table, by the table's id; older events take precedence."""
         return _next_matches(self.running(club_id))
 
     def clubs_that_play(self) -> list[int]:
-        """The clubs that have a running event."""
+        """Ids of all clubs with a running event."""
         wanted = select(EVENTS.c.club_id).where(EVENTS.c.state == "running").distinct()
         with self._store.reading() as db:
             return [row.club_id for row in db.execute(wanted)]
 
     def keep_results(self, club_id: int, name: str) -> None:
-        """Keep with the matches of a player what tables say of them, before the name is erased."""
+        """Store table results with a player's matches, before the linking name is erased."""
         wanted = (
             select(EVENTS.c.id, EVENT_PLAYERS.c.name)
             .join(EVENT_PLAYERS, EVENT_PLAYERS.c.event_id == EVENTS.c.id)
@@ -182,7 +181,7 @@ class Events:
                     db.execute(mine.values(**values))
 
     def plan(self) -> Plan:
-        """What the tables of all clubs play next, and who leads the events that run."""
+        """Next matches of all tables, and leaders of all running events."""
         next_: dict[int, NextMatch] = {}
         leaders: dict[int, tuple[EventNow, ...]] = {}
         for club_id in self.clubs_that_play():
@@ -204,7 +203,7 @@ class Events:
     def make(
         self, actor: Actor, name: str, game: str, format_: str, terms: str = "", rounds: int = 0
     ) -> int:
-        """A new event of a game; without `rounds`, a Swiss event has 5.  Raises Refusal."""
+        """Create an event of a game; a Swiss event has 5 rounds by default.  Raises Refusal."""
         name, terms = read_name(name, "name"), " ".join(terms.split())
         if game not in GAMES or format_ not in FORMATS or len(terms) > MOST_TERMS:
             raise _bad(msg("Expected a game and a format; nothing was done."))
@@ -234,7 +233,7 @@ class Events:
         return int(made)
 
     def add_players(self, actor: Actor, event_id: int, names: Iterable[str]) -> None:
-        """Add players, at the end; raises Refusal for a name that is there, or too late."""
+        """Append players; raises Refusal for an existing name, or if it is too late."""
         new = [read_name(name, "name") for name in names if name.strip()]
         with self._store.writing() as db:
             read = self._open(db, actor, event_id)
@@ -261,9 +260,9 @@ class Events:
             note(db, self._now_ms(), actor, "players added", read.row.name)
 
     def withdraw(self, actor: Actor, event_id: int, player_id: int) -> None:
-        """Leave a player out of further rounds, or take one back who had withdrawn.
+        """Toggle a player's withdrawal from further rounds.
 
-        Before the first round the player is deleted.
+        Before the first round the player is deleted instead.
         """
         with self._store.writing() as db:
             read = self._open(db, actor, event_id)
@@ -282,7 +281,7 @@ class Events:
             note(db, self._now_ms(), actor, "player withdrawn", read.row.name)
 
     def use_tables(self, actor: Actor, event_id: int, tables: Iterable[int]) -> None:
-        """The tables of the club that the event uses; others are left out."""
+        """Set the tables that the event uses."""
         with self._store.writing() as db:
             read = self._open(db, actor, event_id)
             known = {one.id for one in read.tables}
@@ -292,9 +291,10 @@ class Events:
             note(db, self._now_ms(), actor, "tables chosen", read.row.name)
 
     def pair(self, actor: Actor, event_id: int, after: int) -> None:
-        """Pair the round that follows number `after`; a round robin is paired to its end.
+        """Pair the round after number `after`; a round robin is paired completely.
 
-        Raises Refusal while a match has no confirmed result, or where no round is left.
+        Raises Refusal while a match has no confirmed result, if no round is left, or if the round
+        was paired already.
         """
         event = self.event(actor.club_id, event_id)
         if event.paired != after:
@@ -317,7 +317,7 @@ class Events:
     def add_match(
         self, actor: Actor, event_id: int, players: Sequence[int], table: int | None
     ) -> None:
-        """A match of a free evening between any players of the event; raises Refusal."""
+        """Add a match between any players of a free event; raises Refusal."""
         with self._store.writing() as db:
             read = self._open(db, actor, event_id)
             known = {one.id for one in read.players}
@@ -338,7 +338,7 @@ class Events:
             note(db, self._now_ms(), actor, "match added", read.row.name)
 
     def take_back(self, actor: Actor, event_id: int) -> None:
-        """Delete the last round, or the last match of a free evening, if nothing came of it yet."""
+        """Delete the last round, or a free event's last match; raises Refusal once it was begun."""
         event = self.event(actor.club_id, event_id)
         last = [one for one in event.matches if one.match.round == event.paired]
         if event.format == "free":
@@ -358,7 +358,7 @@ class Events:
             note(db, self._now_ms(), actor, "round taken back", event.name)
 
     def move(self, actor: Actor, event_id: int, match_id: int, table: int | None) -> None:
-        """Play a match at another table of the club, or at none in particular."""
+        """Move a match to another table of the club, or to any table for None."""
         with self._store.writing() as db:
             read = self._open(db, actor, event_id)
             self._check_table(read, table)
@@ -367,7 +367,7 @@ class Events:
             note(db, self._now_ms(), actor, "match moved", read.row.name)
 
     def end(self, actor: Actor, event_id: int) -> None:
-        """End an event, or go on with one that was ended."""
+        """End an event, or reopen an ended one."""
         with self._store.writing() as db:
             read = _Read(db, actor.club_id, event_id, lock=True)
             state = "over" if read.row.state != "over" else "running" if read.matches else "open"
@@ -375,7 +375,7 @@ class Events:
             note(db, self._now_ms(), actor, "event ended", read.row.name)
 
     def _open(self, db: Connection, actor: Actor, event_id: int) -> _Read:
-        """The event, locked; raises Refusal for none, and for one that is over."""
+        """Lock the event; raises Refusal if it does not exist or is over."""
         read = _Read(db, actor.club_id, event_id, lock=True)
         if read.row.state == "over":
             raise _too_late_refusal()
@@ -417,7 +417,7 @@ class Events:
 
 
 def _next_matches(running: Iterable[Event]) -> dict[int, tuple[Event, Match]]:
-    """What each table plays next in these events."""
+    """The next match of each table, by the table's id, and its event."""
     found: dict[int, tuple[Event, Match]] = {}
     for event in running:
         for table, match in next_at_tables(event.matches).items():
@@ -440,7 +440,7 @@ def _event_now(event: Event) -> EventNow:
 
 
 def pairings(event: Event) -> list[list[Pair]]:
-    """The rounds that come next, as ids of players; raises Refusal where none can be paired."""
+    """The next rounds, as pairs of player ids; raises Refusal if none can be paired."""
     if not event.may_pair:
         raise Refusal(409, "no_round_left", msg("No round is left to pair."))
     if event.unconfirmed:
@@ -462,7 +462,7 @@ def pairings(event: Event) -> list[list[Pair]]:
 
 
 def _winners(event: Event) -> list[int]:
-    """Who won the matches of the last round of a knock-out, in order; raises Refusal for a draw."""
+    """Winners of a knock-out's last round, in bracket order; raises Refusal for a draw."""
     winners = []
     for one in event.matches:
         if one.match.round != event.paired:
@@ -494,10 +494,10 @@ def _entrants(event: Event, active: Sequence[int]) -> list[Entrant]:
 
 
 class _Read:
-    """An event as the database has it, read in a transaction of the caller's."""
+    """Rows of an event, read in the caller's transaction."""
 
     def __init__(self, db: Connection, club_id: int, event_id: int, lock: bool = False) -> None:
-        """Raises Refusal for an event that the club has not."""
+        """Read the rows; raises Refusal if the club does not have the event."""
         wanted = select(EVENTS).where(EVENTS.c.id == event_id, EVENTS.c.club_id == club_id)
         row = db.execute(wanted.with_for_update() if lock else wanted).one_or_none()
         if row is None:
@@ -509,7 +509,7 @@ class _Read:
         self.matches = _matches(db, event_id, self.players, names)
 
     def settled(self, games: Sequence[HubGame]) -> Event:
-        """The event as it stands with the games of the club."""
+        """Current state of the event, given the club's games."""
         return _event(
             self.row,
             players=self.players,

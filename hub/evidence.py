@@ -1,4 +1,4 @@
-"""What was ruled in the game of a match: the evidence that an organiser decides by."""
+"""Rulings in the game of a match: evidence for the organiser's decision."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from table.errors import InputError
 from table.messages import Message
 
 MOST_LINES = 500
-"""Rulings of one game that are shown; more are at the table."""
+"""Maximum number of a game's records that are read; the table has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A ruling: its record's number, when the hub heard of it, whom it is about, and a sentence.
+    """A ruling: its record's number, time of receipt, the player concerned, and a sentence.
 
-    `late`: it came after the result was disputed.
+    `late` marks a ruling made after the result was disputed.
     """
 
     seq: int
@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class GameEvidence:
-    """The records of a game: the table and the session there, and its rulings in order."""
+    """Rulings of a game in order, with its table and session."""
 
     table: str
     session: int
@@ -50,7 +50,7 @@ class Evidences:
         self._store = store
 
     def of(self, club_id: int, one: Settled) -> GameEvidence | None:
-        """What was ruled in the game of a match; None where it was played at no table."""
+        """Rulings in the game of a match; None if no game at a table belongs to it."""
         if one.game is None:
             return None
         game, frozen = one.game, one.match.frozen
@@ -73,7 +73,7 @@ class Evidences:
         for row in rows:
             try:
                 record = read_public_document(msgspec.json.decode(row.document), "record")
-            except (InputError, ValueError):  # of a newer table than this hub
+            except (InputError, ValueError):  # record of a newer version
                 continue
             if isinstance(record.event, GameStarted) and record.seq != game.result.seq:
                 break  # the next game of the session

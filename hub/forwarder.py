@@ -1,8 +1,7 @@
-"""Send a log to a hub as it is written, each record once, whatever happens in between.
+"""Send a log to a hub as it is written, with exactly-once delivery of records.
 
-The log is the outbox, and is only read. The hub's last record of it is the cursor: nothing is
-remembered here, so nothing can be wrong after a crash. No clock decides anything but how long to
-wait.
+The log is the outbox and is only read. The cursor is the hub's last record of it. No state is
+stored here, so a crash leaves nothing inconsistent. Clocks affect only waiting times.
 """
 
 from __future__ import annotations
@@ -29,19 +28,17 @@ from table.messages import msg
 logger = logging.getLogger(__name__)
 
 LOOK_S = 0.25
-"""How often the log's files are looked at for something new."""
+"""Interval for polling the log's files for changes."""
 LOOKS = 20
-"""Looks without anything new after which the log is read all the same: the times of files are
-coarse.
-"""
+"""Polls without a change after which the log is read anyway: file times are coarse."""
 LOG_WAIT_S = 5.0
-"""Longest wait for a log that is not there, or cannot be read now."""
+"""Longest wait for a log that is missing or cannot be read."""
 LONGEST_WAIT_S = 60.0
 """Longest wait after a failure."""
 ROOM_BYTES = MOST_BATCH_BYTES - (16 << 10)
 """Room for documents in a batch."""
 LEAST_RECORD_BYTES = 4 << 10
-"""What every hub takes; a record is made no smaller for a proxy that takes less."""
+"""Lower limit to which records are reduced when a hub or proxy rejects the size."""
 LEFT_OUT: JsonObject = {
     "table": {},
     "observation": None,
@@ -49,25 +46,25 @@ LEFT_OUT: JsonObject = {
     "choices": [],
     "state": {},
 }
-"""What a record that is too large goes without, one after another, and what stands in its place:
-none is needed for results but the last.
+"""Parts removed from an oversized record, in this order, and their replacements. Of these, results
+need only the last.
 """
 FINAL = {"no_token", "token_withdrawn", "another_log", "log_of_another_table", "too_many_logs"}
-"""Refusals that no waiting changes: a person must act."""
+"""Codes of permanent refusals, which a person must resolve."""
 
 Signature = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What one round did: records that were taken, and whether there may be more at once."""
+    """Result of one round: number of records taken, and whether more may be ready."""
 
     records: int
     more: bool
 
 
 class Forwarder:
-    """Sends one log to one hub; one thread uses it."""
+    """Sends one log to one hub; not thread-safe."""
 
     def __init__(
         self,
@@ -76,7 +73,7 @@ class Forwarder:
         tell: Callable[[str], None],
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`tell` says what has changed, for people; `chance` is from 0 to 1, for waits."""
+        """`tell` shows a status message; `chance` gives numbers from 0 to 1, for jitter."""
         self._path, self._hub, self._tell, self._chance = log, hub, tell, chance
         self._reader: LogReader | None = None
         self._file = (0, 0)
@@ -88,7 +85,7 @@ class Forwarder:
     def run(self, stopping: Event) -> None:
         """Send until `stopping` is set.
 
-        Raises HubRefused where only a person can help.
+        Raises HubRefused for a permanent refusal (FINAL).
         """
         failures, idle, seen = 0, 0, None
         while not stopping.is_set():
@@ -149,7 +146,7 @@ class Forwarder:
         return Sent(taken, True)
 
     def _smaller(self, count: int) -> bool:
-        """Send less at once than these records; False if that cannot be."""
+        """Halve the batch, or for one record its size limit; False below LEAST_RECORD_BYTES."""
         if count > 1:
             self._most = count // 2
             return True
@@ -157,11 +154,11 @@ class Forwarder:
         return self._record_bytes >= LEAST_RECORD_BYTES
 
     def close(self) -> None:
-        """Let go of the log."""
+        """Close the log."""
         self._forget()
 
     def _open(self) -> tuple[LogReader, LogIdentity]:
-        """The log that is there now, and who it is."""
+        """Open the current log, again if its file was replaced; returns reader and identity."""
         if self._reader is not None and _file(self._path) != self._file:
             self._forget()
         if self._reader is None and not self._path.exists():
@@ -202,7 +199,7 @@ class Forwarder:
         return cursor
 
     def _next(self, reader: LogReader, after: int) -> tuple[list[Record], dict[int, str]]:
-        """The records after the cursor that go next, with their fingerprints."""
+        """The next records after `after`, with their fingerprints."""
         records = reader.records(after=after, most=self._most)
         prints = reader.fingerprints(after, self._most)
         return [record for record in records if record.seq in prints], prints
@@ -211,7 +208,7 @@ class Forwarder:
         return wait_s(failures, LONGEST_WAIT_S, self._chance)
 
     def _say(self, text: str) -> None:
-        """Tell people once about each thing that is wrong, and once that all is well again."""
+        """Report each new problem once, and recovery once."""
         if text != self._last_text:
             self._last_text = text
             self._tell(text or msg("The hub has everything again."))
@@ -224,9 +221,9 @@ def _packed(
     prints: dict[int, str],
     most_bytes: int,
 ) -> Batch:
-    """A batch of the first records, as many as there is room for, at least one.
+    """A batch of as many of the first records as fit, at least one.
 
-    Each has at most `most_bytes`, if leaving parts out is enough for that.
+    Each is reduced to `most_bytes` if leaving out parts (LEFT_OUT) suffices.
     """
     sent: list[SentRecord] = []
     left = ROOM_BYTES
@@ -242,7 +239,7 @@ def _packed(
 
 
 def _within_size(document: JsonObject, most_bytes: int) -> JsonObject:
-    """The document, without its largest parts if it is too large for a hub."""
+    """The document, with parts left out one by one until it has at most `most_bytes`."""
     for name, nothing in LEFT_OUT.items():
         if len(msgspec.json.encode(document)) <= most_bytes:
             break
@@ -260,7 +257,7 @@ def _file(path: Path) -> tuple[int, int]:
 
 
 def _signature(path: Path) -> Signature:
-    """What changes when a log is written; reading it costs no look into the database."""
+    """Inode, size and modification time of the log's files; no database access."""
     found = []
     for one in (path, path.with_name(f"{path.name}-wal")):
         try:

@@ -1,4 +1,4 @@
-"""Games of a club or an event as text, which its reader can play again (docs/FORMATS.md)."""
+"""Games of a club or an event as replayable text (docs/FORMATS.md)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from table.measured_text import time_utc
 
 
 def event_text(event: Event, played: PlayedGames) -> str:
-    """The games of an event's matches that were played at tables, in their order."""
+    """Games played at tables for an event's matches, in match order."""
     return write_games(_event_texts(event, played))
 
 
 def match_text(event: Event, one: Settled, played: PlayedGames) -> str:
-    """The game of a match; empty where there is none."""
+    """The game of a match; empty if there is none."""
     return write_games(_match_texts(event, [one], played))
 
 
 def club_text(events: Iterable[Event], games: Iterable[HubGame], played: PlayedGames) -> str:
-    """All games of a club that are over, those of events first, the newest event first."""
+    """All finished games of a club, those of events first, newest event first."""
     found: list[GameText] = []
     counted: set[tuple[str, int]] = set()
     for event in events:
@@ -51,7 +51,7 @@ def _match_texts(event: Event, matches: Iterable[Settled], played: PlayedGames) 
 
 
 def _text(game: HubGame, played: PlayedGames) -> GameText | None:
-    """A game that is over, with the names that its players have now."""
+    """Text of a finished game, with its players' current names."""
     again = played.of(game) if game.result.over else None
     if again is None or again.text is None:
         return None

@@ -1,7 +1,7 @@
-"""What is going on at every table now, for the wall: folded as records come in.
+"""Live state of every table for the wall, folded as records arrive.
 
-The database is the truth; this is made from it again at every start. Changes are numbered, so that
-a page that lost its connection is told what it missed.
+The state is rebuilt from the database at every start. Changes are numbered, so that a page receives
+missed changes after a reconnect.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from webui.api.events import first_event, written_event
 logger = logging.getLogger(__name__)
 
 LOOK_S = 2.0
-"""How often the database is looked at for what another process took in."""
+"""Interval for polling the database for records stored by other processes."""
 PACE_S = 0.05
-"""Time between two folds: what comes in meanwhile is folded together."""
+"""Interval between folds; records that arrive in between are folded together."""
 AT_ONCE, TABLES_AT_ONCE = 500, 100
-"""Records that are read at a time, and tables that they are read for."""
+"""Maximum number of records per query, and of tables per query."""
 RECENT_MS = 24 * 3600 * 1000
-"""Tables that were silent for longer show no game."""
+"""Age of the last record beyond which a table shows no game."""
 
 
 class PlayerNow(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class PlayerNow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableNow(msgspec.Struct, frozen=True, kw_only=True):
-    """A table as the wall shows it, in one language; `seq` tells one drawing from the next.
+    """A table as the wall shows it, in one language; `seq` identifies the drawing.
 
     `phase` is `idle`, `playing`, `asking`, `paused`, `over` or `ended`; `player` whose turn it is;
     `upcoming` is the next match of an event.
@@ -85,7 +85,7 @@ class TableNow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Leader(msgspec.Struct, frozen=True, kw_only=True):
-    """A player near the top of an event; `points` are the round that was reached in a knock-out."""
+    """A leading player of an event; in a knock-out `points` is the round reached."""
 
     place: int
     player: str
@@ -93,7 +93,7 @@ class Leader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventNow(msgspec.Struct, frozen=True, kw_only=True):
-    """An event that runs, as the wall shows it, with its best players."""
+    """A running event as the wall shows it, with its leaders."""
 
     id: int
     name: str
@@ -103,7 +103,7 @@ class EventNow(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What tables play next, by their ids, and the events that run, by club."""
+    """Next matches by table id, and running events by club id."""
 
     next: Mapping[int, NextMatch] = field(default_factory=dict)
     events: Mapping[int, tuple[EventNow, ...]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """The game as it stood at a ruling, for its headline."""
+    """Game and state at a ruling, for its headline."""
 
     game: str
     state: Mapping[str, Any]
@@ -119,7 +119,7 @@ class Ruled:
 
 @dataclass(slots=True)
 class _Table:
-    """A table as it is known here; `change` numbers the last one."""
+    """Accumulator for one table; `change` is the number of its last change."""
 
     id: int
     club_id: int
@@ -137,7 +137,7 @@ class _Table:
     written: dict[str, bytes] = field(default_factory=dict)
 
     def add(self, record: Record) -> None:
-        """The next record of the log that the table plays on."""
+        """Apply the next record of the table's current log."""
         event = record.event
         if isinstance(event, SessionStarted):
             self.fold = SessionFold(record)
@@ -163,30 +163,30 @@ class _Table:
 def _add(table: _Table, document: str) -> None:
     try:
         table.add(read_public_document(msgspec.json.decode(document), "record"))
-    except (InputError, ValueError) as error:  # of a newer table than this hub
+    except (InputError, ValueError) as error:  # record of a newer version
         logger.warning("log %s, record %d: %s", table.log_id, table.seq, error)
 
 
 class Hall:
-    """The tables of all clubs.  Safe to use from many threads; one thread folds (`run`)."""
+    """The tables of all clubs.  Thread-safe; one thread folds (`run`)."""
 
     def __init__(
         self, store: Store, news: News, now_ms: Callable[[], int], plan: Callable[[], Plan] = Plan
     ) -> None:
-        """`plan` says what tables play next, and what events run."""
+        """`plan` returns the next matches and the running events."""
         self._store, self._news, self._now_ms, self._plan = store, news, now_ms, plan
         self._planned: Mapping[int, NextMatch] = {}
         self._events: dict[int, tuple[int, tuple[EventNow, ...]]] = {}
-        """The events of each club, with the number of their last change."""
+        """Running events by club id, with the number of their last change."""
         self._tables: OrderedDict[int, _Table] = OrderedDict()
-        """Those that changed last come last."""
+        """Tables by id, in order of their last change."""
         self._changed = threading.Condition()
         self.hello = first_event(secrets.token_hex(8))
         self.newest, self.closed = 0, False
         self._old = threading.Event()
 
     def run(self, stopping: threading.Event) -> None:
-        """Fold what comes in until `stopping` is set."""
+        """Fold incoming records until `stopping` is set."""
         look_s = 0.0
         while not stopping.is_set():
             try:
@@ -201,7 +201,7 @@ class Hall:
             stopping.wait(PACE_S)
 
     def refresh(self) -> None:
-        """Fold all that the database has and this does not know yet."""
+        """Fold all new records of the database, and update the plan."""
         wanted = (
             select(TABLES.c.id, TABLES.c.club_id, TABLES.c.name, LOGS.c.log_id, LOGS.c.seq)
             .outerjoin(LOGS, LOGS.c.table_id == TABLES.c.id)
@@ -212,7 +212,7 @@ class Hall:
         with self._store.reading() as db:
             rows = db.execute(wanted).all()
         behind: list[_Table] = []
-        for row in {row.id: row for row in rows}.values():  # the log that was heard last
+        for row in {row.id: row for row in rows}.values():  # each table's most recent log
             known = None if old else self._tables.get(row.id)
             if known is None:
                 known = _Table(row.id, row.club_id, row.name)
@@ -226,7 +226,7 @@ class Hall:
         self._take_plan(self._plan())
 
     def hear(self, news: Iterable[NewRecords]) -> None:
-        """Fold what was just committed; what it does not follow is read from the database."""
+        """Fold committed records; fill gaps from the database."""
         heard: dict[int, _Table] = {}
         behind: dict[int, _Table] = {}
         try:
@@ -264,17 +264,17 @@ class Hall:
             self._changes(table)
 
     def next_match(self, table_id: int) -> NextMatch:
-        """What a table plays next."""
+        """The next match of a table; an empty one if there is none."""
         with self._changed:
             return self._planned.get(table_id, NextMatch())
 
     def _catch_up(self, behind: Sequence[_Table]) -> None:
-        """Fold what the database has of these tables."""
+        """Fold the new records of these tables from the database."""
         while behind:
             behind = [*self._read_newer_records(behind[:TABLES_AT_ONCE]), *behind[TABLES_AT_ONCE:]]
 
     def _read_newer_records(self, behind: Sequence[_Table]) -> list[_Table]:
-        """Fold records of these tables; returns those that the database may have more of."""
+        """Fold one query's records of these tables; returns all tables if more may follow."""
         folded = {table.log_id: table for table in behind}
         found = self._records(
             or_(*(and_(RECORDS.c.log_id == one.log_id, RECORDS.c.seq > one.seq) for one in behind))
@@ -286,8 +286,8 @@ class Hall:
         return [*folded.values()] if len(found) == AT_ONCE else []
 
     def _with_record(self, table: _Table, seq: int, session: int, document: str) -> _Table:
-        """The table with the next record of its log."""
-        if session != table.session:  # a new session, or an older one that goes on
+        """Apply the next record of a log; a session change gives a new `_Table`."""
+        if session != table.session:  # a new session, or a resumed one
             table = _Table(table.id, table.club_id, table.name, table.log_id, session=session)
             if session < seq:
                 self._play_again(table, seq)
@@ -296,7 +296,7 @@ class Hall:
         return table
 
     def _play_again(self, table: _Table, before: int) -> None:
-        """Fold the records of the table's session that come before a number."""
+        """Fold the records of the table's session with numbers below `before`."""
         of_session = (RECORDS.c.log_id == table.log_id, RECORDS.c.session == table.session)
         while found := self._records(
             *of_session, RECORDS.c.seq > table.seq, RECORDS.c.seq < before
@@ -306,7 +306,7 @@ class Hall:
                 _add(table, document)
 
     def _before_last(self, log_id: str) -> int:
-        """The number before the last record; that of the last one if it is old."""
+        """Number of the last record but one, or of the last if it is older than RECENT_MS."""
         with self._store.reading() as db:
             last, received_ms = db.execute(
                 select(func.max(RECORDS.c.seq), func.max(RECORDS.c.received_ms)).where(
@@ -318,7 +318,7 @@ class Hall:
         return int(last - 1 if received_ms > self._now_ms() - RECENT_MS else last)
 
     def _records(self, *wanted: Any) -> Sequence[tuple[str, int, int, str]]:
-        """Log, number, session and document of records, those of a log in order."""
+        """Log, number, session and document of up to AT_ONCE records, ordered by log and number."""
         with self._store.reading() as db:
             rows = db.execute(
                 select(RECORDS.c.log_id, RECORDS.c.seq, RECORDS.c.session, RECORDS.c.document)
@@ -337,7 +337,7 @@ class Hall:
             self._changed.notify_all()
 
     def forget(self) -> None:
-        """Fold everything again at the next look: records were changed."""
+        """Rebuild everything at the next refresh, because records were changed."""
         self._old.set()
 
     # ---- what pages and streams ask
@@ -350,14 +350,14 @@ class Hall:
             return sorted(shown, key=lambda one: one.name.casefold())
 
     def events(self, club_id: int) -> tuple[EventNow, ...]:
-        """The events of a club that run."""
+        """The running events of a club."""
         with self._changed:
             return self._events.get(club_id, (0, ()))[1]
 
     def board(self, club_id: int, table_id: int) -> tuple[JsonObject, JsonObject | None, Ruled]:
-        """What is known of a table's board: the table, what was seen on it, and the game.
+        """Documents for drawing a table's board: the set-up, the last observation, and the game.
 
-        The first is empty where nothing is known, or the club has no such table.
+        The set-up is empty if it is unknown or the club does not have the table.
         """
         with self._changed:
             table = self._tables.get(table_id)
@@ -366,23 +366,23 @@ class Hall:
             return table.setup, table.seen, Ruled(table.fold.started.game, table.fold.state)
 
     def wait(self, after: int, timeout_s: float) -> int:
-        """The number of the newest change, as soon as there is one after `after`."""
+        """Wait for a change after number `after`; returns the newest number, also on timeout."""
         with self._changed:
             self._changed.wait_for(lambda: self.newest > after, timeout_s)
             return self.newest
 
     def since(self, after: int) -> list[tuple[int, bytes]]:
-        """Nothing: listeners ask for the tables of their club (`HallFeed`)."""
+        """An empty event with the newest number; `HallFeed` gives the tables of a club."""
         return [(max(after, self.newest), b"")]
 
     def moment(self) -> bytes:
-        """Nothing is told between changes."""
+        """No bytes: nothing is sent between changes."""
         return b""
 
     def news(self, club_id: int, language: str, after: int) -> list[tuple[int, bytes]]:
-        """The tables of a club that changed after number `after`, oldest first, as events.
+        """Events for the tables of a club that changed after number `after`, oldest first.
 
-        Each is told once, as it is now. The last number is always the newest.
+        Each table appears once, in its current state. The last number is always the newest.
         """
         found: list[tuple[int, bytes]] = []
         with self._changed:
@@ -405,7 +405,7 @@ class Hall:
 
 
 class HallFeed:
-    """The hall as listeners of one club and language are told of it."""
+    """Event source for listeners of one club and language."""
 
     def __init__(self, hall: Hall, club_id: int, language: str) -> None:
         self._hall, self._club_id, self._language = hall, club_id, language

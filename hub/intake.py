@@ -1,4 +1,4 @@
-"""Take records in: each once, in order, from the one table whose log it is."""
+"""Store incoming records exactly once, in order, from the table that owns the log."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from webui.security.requests import Refusal
 logger = logging.getLogger(__name__)
 
 MOST_LOGS = 100
-"""Most logs of one table: a log is made when a table gets a new card, not every evening."""
+"""Maximum number of logs per table. A table starts a new log only with a new card."""
 PACE_S = 0.02
-"""Time from one transaction to the next: what comes in meanwhile is committed together."""
+"""Interval between transactions; batches that arrive in between share one commit."""
 MOST_NEWS = 10_000
-"""Batches that are remembered until somebody asks what is new; later ones replace them."""
+"""Capacity of the queue of committed batches; the oldest are dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A record as it is kept."""
+    """A record as stored in the database."""
 
     place: Place
     fingerprint: str
@@ -53,29 +53,29 @@ class NewRecords:
 
     @property
     def cursor(self) -> Cursor:
-        """The last of them."""
+        """Number and fingerprint of the last record."""
         last = self.records[-1]
         return Cursor(log=self.log_id, seq=last.place.seq, fingerprint=last.fingerprint)
 
 
 class News:
-    """What was taken in, for the one who waits for it.  Safe to use from many threads."""
+    """Queue of committed records for one consumer.  Thread-safe."""
 
     def __init__(self) -> None:
         self._changed, self._has_news = Condition(), False
         self._taken = deque[NewRecords](maxlen=MOST_NEWS)
 
     def tell(self, taken: Sequence[NewRecords] = ()) -> None:
-        """Something was committed."""
+        """Add committed records and wake the consumer."""
         with self._changed:
             self._has_news = True
             self._taken.extend(taken)
             self._changed.notify()
 
     def wait(self, timeout_s: float) -> list[NewRecords]:
-        """What was taken in since the last time, as soon as something is told.
+        """Wait for committed records and return all since the last call.
 
-        The oldest is missing where that is much; the database has it.
+        The oldest are missing after an overflow; read those from the database.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._has_news, timeout_s)
@@ -86,7 +86,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class _QueuedBatch:
-    """A batch that waits to be taken in, the token it came with, and a place for the answer."""
+    """A queued batch with its token and the future of its answer."""
 
     token: str
     batch: Batch
@@ -95,28 +95,27 @@ class _QueuedBatch:
 
 
 class Intake:
-    """The way in.  Safe to use from many threads and many processes.
+    """Entry point for batches.  Safe to use from many threads and many processes.
 
-    One thread writes. What comes in meanwhile waits, and is then committed together: that costs
-    hardly more than committing one batch.
+    One thread writes. Batches that arrive during a commit are committed together next, which costs
+    little more than one batch.
     """
 
     def __init__(self, store: Store, news: News, now_ms: Callable[[], int]) -> None:
         """`now_ms` is the hub's wall clock."""
         self._store, self._news, self._now_ms = store, news, now_ms
         self._waiting: list[_QueuedBatch] = []
-        self._known: set[str] = set()  # tokens that were in force: nobody else's are added
+        self._known: set[str] = set()  # tokens found valid; no others are added
         self._lock, self._writer = Lock(), ThreadPoolExecutor(1, "intake")
 
     def take(self, token: str, body: bytes) -> Cursor:
-        """Keep the records of a batch that are new, and say what the hub has of the log now.
+        """Store the new records of a batch, and return the log's cursor.
 
-        A batch that follows a record that the hub has not is left, and so is one that brings
-        nothing new. Returns only when all is on disk. Raises Refusal for a token that is not in
-        force, for what is no batch, and for a log that is another table's, or another log with the
-        same id; then nothing is kept.
+        A batch with nothing new, or one that leaves a gap after the cursor, is ignored. Returns
+        only when all is on disk. Raises Refusal, and stores nothing, for an invalid token, for a
+        malformed batch, for another table's log, and for a different log with the same id.
         """
-        if token not in self._known:  # before anything of a stranger's is parsed
+        if token not in self._known:  # before untrusted input is parsed
             with self._store.reading() as db:
                 valid_table(senders(db, [token])[token])
             self._known.add(token)
@@ -130,7 +129,7 @@ class Intake:
         return waiting.answer.result()
 
     def _take_waiting(self) -> None:
-        """Take in what waits, one batch of each log: the next one follows what that has brought."""
+        """Store queued batches, one per log at a time: the next depends on the new cursor."""
         with self._lock:
             group: dict[str, _QueuedBatch] = {}
             later = [
@@ -143,7 +142,7 @@ class Intake:
             sleep(max(0.0, next_s - monotonic()))
 
     def _answer(self, group: Sequence[_QueuedBatch]) -> None:
-        """Take in batches together, or one by one if one of them cannot be kept."""
+        """Store batches in one transaction, or one by one if that fails."""
         try:
             answers, taken = self._take(group)
         except Exception as error:
@@ -165,7 +164,7 @@ class Intake:
     def _take(
         self, group: Sequence[_QueuedBatch]
     ) -> tuple[list[Cursor | Refusal], list[NewRecords]]:
-        """Commit batches of different logs; the answer to each, and what they have brought."""
+        """Commit batches of different logs; returns each answer, and the new records."""
         answers: list[Cursor | Refusal] = []
         taken: list[NewRecords] = []
         with self._store.writing() as db:
@@ -188,16 +187,16 @@ class Intake:
         return answers, taken
 
     def _logs(self, db: Connection, log_ids: Sequence[str]) -> dict[str, Row]:
-        """The rows of those logs that are known.
+        """Lock and return the rows of the known logs.
 
-        They are locked, so that two batches of one log never mix; in order, so that two hubs
-        never wait for each other.
+        The locks keep batches of one log apart. They are taken in the order of the ids, so that
+        two hub processes cannot deadlock.
         """
         wanted = select(LOGS).where(LOGS.c.log_id.in_(log_ids)).order_by(LOGS.c.log_id)
         return {row.log_id: row for row in db.execute(wanted.with_for_update())}
 
     def _log_row(self, db: Connection, table: KnownTable, log_id: str) -> Row:
-        """The row of a log that is new, and this table's; raises Refusal if it has too many."""
+        """Insert the row of a new log; raises Refusal if the table has too many logs."""
         mine = select(LOGS.c.log_id).where(LOGS.c.table_id == table.id).limit(MOST_LOGS)
         if len(db.execute(mine).all()) >= MOST_LOGS:
             raise Refusal(
@@ -214,10 +213,10 @@ class Intake:
             "heard_ms": self._now_ms(),
         }
         self._store.insert_new(db, LOGS, [first])
-        return self._logs(db, [log_id])[log_id]  # perhaps another hub was first
+        return self._logs(db, [log_id])[log_id]  # another hub process may have inserted it first
 
     def _cursor(self, db: Connection, one: _QueuedBatch, table: KnownTable, row: Row) -> Cursor:
-        """How far a log has come; raises Refusal if the batch is of another one."""
+        """The cursor of a log; raises Refusal if the batch belongs to a different log."""
         cursor = Cursor(log=row.log_id, seq=row.seq, fingerprint=row.fingerprint)
         mine = row.table_id == table.id
         wrong = self._compare(db, one.batch, one.sent, cursor) if mine else _not_yours()
@@ -230,7 +229,7 @@ class Intake:
     def _compare(
         self, db: Connection, batch: Batch, sent: Sequence[StoredRecord], cursor: Cursor
     ) -> Refusal | None:
-        """Is what was sent before still the same?  A Refusal if it is not."""
+        """Compare fingerprints of records sent again; returns a Refusal if they differ."""
         known_prints = {
             one.place.seq: one.fingerprint for one in sent if one.place.seq <= cursor.seq
         }
@@ -280,7 +279,7 @@ class Intake:
 
 
 ADVANCE = update(LOGS).where(LOGS.c.log_id == bindparam("log"))
-"""Move the cursor of a log; what else is given is what it becomes."""
+"""Update the row of log `log`; all other parameters are its new column values."""
 
 
 def _not_yours() -> Refusal:
@@ -296,7 +295,7 @@ def _not_yours() -> Refusal:
 
 
 def _note(db: Connection, log_id: str, trouble: str) -> None:
-    """Keep what is wrong with a log until an organiser has seen it."""
+    """Store a log's fault code until an organiser dismisses it."""
     db.execute(update(LOGS).where(LOGS.c.log_id == log_id).values(trouble=trouble))
 
 
@@ -340,7 +339,7 @@ def _checked(record: SentRecord) -> StoredRecord:
 
 
 def _check_order(batch: Batch, sent: Sequence[StoredRecord]) -> None:
-    """Raise Refusal unless numbers rise, and every record is of a session that began before."""
+    """Raise Refusal unless numbers increase and each session's first record starts it."""
     last = batch.after
     for one in sent:
         if one.place.seq <= last or one.place.session > one.place.seq:

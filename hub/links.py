@@ -1,4 +1,4 @@
-"""Where pages of the hub lead to: on the hub itself, or in a folder of files."""
+"""Links between pages: on the hub itself, or in an exported folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hub.people import SOMEBODY
 
 
 class Links(Protocol):
-    """Addresses, relative to the page that has them; empty where there is no page."""
+    """Addresses relative to the current page; empty if there is no page."""
 
     def player(self, name: str) -> str:
         """The page of a player; nobody has one whose name was erased."""
@@ -23,7 +23,7 @@ class Links(Protocol):
 
 
 class HubLinks:
-    """Pages of a club on the hub."""
+    """Links between a club's pages on the hub."""
 
     def __init__(self, club_id: int) -> None:
         self._club_id = club_id

@@ -1,7 +1,7 @@
-"""Results of matches: who may say, confirm, doubt and decide them.
+"""Report, confirm, dispute and decide results of matches.
 
-Players are known by the code that the organiser gives them. Each answer names the result that it is
-about, so that nobody confirms one that they have not seen.
+Players identify themselves by a code from the organiser. Each answer names the result it refers to,
+so that nobody confirms a result that they have not seen.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_SCORE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class PlayersView:
-    """An event as one of its players sees it: own matches in order, and whether one is next."""
+    """An event as one player sees it: own matches in order, and the next open one."""
 
     event: Event
     player: Participant
@@ -36,7 +36,7 @@ class PlayersView:
 
 
 class MatchDesk:
-    """Results of all clubs.  Safe to use from many threads."""
+    """Results of all clubs.  Thread-safe."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class MatchDesk:
     # ---- players
 
     def player(self, code: str, client: str) -> PlayersView:
-        """What a player sees; raises Refusal for a wrong code, and for too many of them."""
+        """The view of the player with this code; raises Refusal for a wrong or too many codes."""
         self._guesses.check(client)
         wanted = (
             select(EVENT_PLAYERS.c.id, EVENT_PLAYERS.c.event_id, EVENTS.c.club_id)
@@ -73,9 +73,9 @@ class MatchDesk:
     def claim(
         self, view: PlayersView, match_id: int, share: float, scores: Sequence[float] = ()
     ) -> None:
-        """A player says how a match of two ended.
+        """Enter a player's claim of a result in a match of two.
 
-        The other one has to agree. Raises Refusal where a table or an organiser says it already.
+        The opponent must agree. Raises Refusal if a table or an organiser gave a result already.
         """
         one, place = _own(view, match_id)
         if len(one.match.seats) != 2 or one.status not in (*OPEN, "reported"):
@@ -92,7 +92,7 @@ class MatchDesk:
             _agree(db, match_id, view.player.id, result_text(result))
 
     def agree(self, view: PlayersView, match_id: int, result: str) -> None:
-        """A player agrees to a result, as `written`; raises Refusal if it has changed since."""
+        """Record a player's agreement to `result`; raises Refusal if the result has changed."""
         one, _ = _own(view, match_id)
         _check_same(one, result)
         with self._store.writing() as db:
@@ -100,10 +100,10 @@ class MatchDesk:
             _agree(db, match_id, view.player.id, result)
 
     def dispute(self, view: PlayersView, match_id: int, result: str) -> None:
-        """A player says that a result is wrong: it is frozen until an organiser decides."""
+        """Dispute a result for a player; it is frozen until an organiser decides."""
         one, _ = _own(view, match_id)
         _check_same(one, result)
-        if one.result is None or one.match.confirmed == result:  # an organiser has seen it
+        if one.result is None or one.match.confirmed == result:  # confirmed by an organiser
             raise _not_now_refusal()
         game = one.game if one.source == "table" else None
         frozen = Evidence(
@@ -119,7 +119,7 @@ class MatchDesk:
     # ---- organisers
 
     def confirm(self, actor: Actor, event_id: int, match_id: int, result: str) -> None:
-        """An organiser confirms a result as it is shown; raises Refusal if it has changed since."""
+        """Confirm `result` as an organiser; raises Refusal if the result has changed."""
         event, one = self._match(actor, event_id, match_id)
         _check_same(one, result)
         with self._store.writing() as db:
@@ -128,7 +128,7 @@ class MatchDesk:
             note(db, self._now_ms(), actor, "result confirmed", _match_label(event, one))
 
     def decide(self, actor: Actor, event_id: int, match_id: int, result: MatchResult) -> None:
-        """An organiser enters a result, which goes before all others; raises Refusal."""
+        """Enter an organiser's result, which overrides all others; raises Refusal."""
         event, one = self._match(actor, event_id, match_id)
         if one.status == "bye":
             raise _not_now_refusal()
@@ -147,7 +147,7 @@ class MatchDesk:
             note(db, self._now_ms(), actor, "result decided", _match_label(event, one))
 
     def let_go(self, actor: Actor, event_id: int, match_id: int) -> None:
-        """Forget what people said of a match: the table's result counts again, if there is one."""
+        """Delete entered results, agreements and disputes; a table's result counts again."""
         event, one = self._match(actor, event_id, match_id)
         with self._store.writing() as db:
             self._running(db, event)
@@ -167,7 +167,7 @@ class MatchDesk:
 
 
 def match_of(event: Event, match_id: int) -> Settled:
-    """A match of an event; raises Refusal for none."""
+    """The match with this id; raises Refusal if the event does not have it."""
     for one in event.matches:
         if one.match.id == match_id:
             return one
@@ -175,7 +175,7 @@ def match_of(event: Event, match_id: int) -> Settled:
 
 
 def checked(result: MatchResult, seats: int) -> MatchResult:
-    """A result that can be; raises Refusal for any other."""
+    """The result with numbers as floats; raises Refusal for an impossible one."""
     shares, scores = tuple(map(float, result.shares)), tuple(map(float, result.scores))
     total = sum(shares)
     right = (
@@ -218,7 +218,7 @@ def _check_same(one: Settled, result: str) -> None:
 
 
 def _match_label(event: Event, one: Settled) -> str:
-    """A match in the audit log, without names of players, which may be erased."""
+    """Label of a match for the audit log, without players' names, which may be erased."""
     return f"{event.name}, {one.match.round}.{one.match.number}"
 
 
@@ -227,7 +227,7 @@ def _set(db: Connection, match_id: int, **values: Any) -> None:
 
 
 def _agree(db: Connection, match_id: int, player_id: int | None, result: str) -> None:
-    """Keep what a player agrees to, or all of them."""
+    """Set the result that one player, or for None every player, agrees to."""
     mine = update(SEATS).where(SEATS.c.match_id == match_id)
     if player_id is not None:
         mine = mine.where(SEATS.c.player_id == player_id)

@@ -1,8 +1,8 @@
-"""What became of the matches of an event, by what tables sent and people said.
+"""Resolve the matches of an event from tables' records and entered results.
 
-A match is played where its players' names stand in a game of its table. What a table says is never
-kept with the match: it is read from the records each time, so that a correction at the table counts
-at once, and lets go of what was confirmed before it.
+A match is linked to a game by its table and its players' names. The table's result is not stored
+with the match but read from the records each time. So a correction at the table counts at once, and
+voids earlier confirmations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from table.files import convert
 T = TypeVar("T")
 Format = Literal["round_robin", "swiss", "knock_out", "free"]
 Source = Literal["", "table", "player", "organiser"]
-"""Whose result it is; an organiser's goes before a table's, and a table's before a player's."""
+"""Origin of a result. Precedence: organiser, table, player."""
 Status = Literal["waiting", "playing", "reported", "confirmed", "disputed", "bye"]
 """`reported` waits for confirmation; `disputed` is frozen until an organiser decides."""
 OPEN: tuple[Status, ...] = ("waiting", "playing")
@@ -30,9 +30,9 @@ WON, DRAWN, LOST = 1.0, 0.5, 0.0
 
 
 class MatchResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A result by seats: 1 for a win, 0.5 for a draw, 0 for a loss; and the points of the game.
+    """A result by seat: shares (win 1, draw 0.5, loss 0), and points scored in the game.
 
-    Points are missing where nobody said them.
+    `scores` is empty if the points are unknown.
     """
 
     shares: tuple[float, ...]
@@ -40,9 +40,9 @@ class MatchResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A result as it stood when somebody said that it is wrong, and where it came from.
+    """Snapshot of a disputed result and its source.
 
-    The records are those of a log and a session up to number `last`; none where people said it.
+    The source is the records of a log and session up to number `last`; empty for an entered result.
     """
 
     result: MatchResult
@@ -53,7 +53,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A player of a match, the one who begins first; `agreed` is the result that they agreed to."""
+    """A player of a match, in order of play; `agreed` is the result that they agreed to."""
 
     player_id: int
     name: str
@@ -62,10 +62,10 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match as it is kept.
+    """A match as stored in the database.
 
-    `entered` is a result that somebody entered, `confirmed` the one that an organiser confirmed,
-    `disputed_by` the player who said that `frozen` is wrong.
+    `entered` is a manually entered result, `confirmed` the one that an organiser confirmed, and
+    `disputed_by` the player who disputes `frozen`.
     """
 
     id: int
@@ -84,10 +84,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A match as it stands.
+    """Current state of a match.
 
-    `result` is what counts, `game` the one at a table that it was played in, and `table_says` what
-    came of that one.
+    `result` is the valid result, `game` the linked game at a table, and `table_says` that game's
+    result.
     """
 
     match: Match
@@ -99,22 +99,22 @@ class Settled:
 
     @property
     def counts(self) -> MatchResult | None:
-        """The result, if standings may count it; a disputed one waits."""
+        """The result for standings; None while it is disputed."""
         return None if self.status == "disputed" else self.result
 
 
 def result_text(result: msgspec.Struct | None) -> str:
-    """A result as it is kept, and as those who confirm it name it; empty for None."""
+    """JSON text of a result, for storage and for naming it in a confirmation; empty for None."""
     return msgspec.json.encode(result).decode() if result is not None else ""
 
 
 def read_result(text: str) -> MatchResult | None:
-    """A result as `result_text`; None for an empty text.  Raises InputError for anything else."""
+    """Parse `result_text`; None for an empty text.  Raises InputError for invalid text."""
     return _decode(text, MatchResult)
 
 
 def read_evidence(text: str) -> Evidence | None:
-    """The same for evidence."""
+    """As `read_result`, for evidence."""
     return _decode(text, Evidence)
 
 
@@ -128,10 +128,10 @@ def _decode(text: str, kind: type[T]) -> T | None:
 
 
 def settle(game: str, matches: Iterable[Match], games: Sequence[HubGame]) -> list[Settled]:
-    """The matches of an event of a game, in their order, as they stand.
+    """Link matches of an event to games, and resolve their current state, in order.
 
-    A match takes the first finished game of its players that began after it was made; the last one
-    that they began, as long as none is finished. Each game counts for one match only.
+    A match takes its players' first finished game that began after the match was made; before one
+    is finished, the latest begun. Each game counts for one match only.
     """
     ordered = sorted(matches, key=lambda one: (one.round, one.number))
     first_ms = min((one.made_ms for one in ordered), default=0)
@@ -154,7 +154,7 @@ def _players(names: Iterable[str]) -> frozenset[str]:
 
 
 def _game_of(match: Match, games: Sequence[HubGame]) -> HubGame | None:
-    """The game of a match, of those that its players have had."""
+    """The game to link to a match, out of its players' unlinked games; None if none fits."""
     found = [
         one
         for one in games
@@ -183,7 +183,7 @@ def _settle(match: Match, game: HubGame | None) -> Settled:
 
 
 def _table_result(match: Match, game: HubGame) -> MatchResult:
-    """What came of a finished game, by seats; nobody won: it is drawn."""
+    """Result of a finished game by seat; a game without a winner is drawn."""
     result = game.result
     colours = {name_key(name): colour for colour, name in result.names.items()}
     own = [colours[name_key(seat.name)] for seat in match.seats]
@@ -196,9 +196,9 @@ def _table_result(match: Match, game: HubGame) -> MatchResult:
 
 
 def next_at_tables(settled: Iterable[Settled]) -> dict[int, Match]:
-    """The match that each table plays next, by the table's id.
+    """The next match of each table, by the table's id.
 
-    It is the first one whose players have no earlier match to play.
+    It is the table's first waiting match whose players have no earlier open match.
     """
     found: dict[int, Match] = {}
     busy: set[int] = set()

@@ -1,4 +1,4 @@
-"""`/healthz` and `/metrics` of the hub: how many and how well, never who or what."""
+"""`/healthz` and `/metrics` of the hub: counts and states, no names or results."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class HubHealth:
-    """What monitors ask.  Safe to use from many threads."""
+    """Health and metrics for monitoring.  Thread-safe."""
 
     def __init__(self, store: Store, now_ms: Callable[[], int]) -> None:
         self._store, self._now_ms = store, now_ms
 
     def health(self) -> Health:
-        """Asks the database, whose failure is answered by 503."""
+        """Query the database; a failure there is answered with status 503."""
         with self._store.reading() as db:
             db.execute(select(LOGS.c.log_id).limit(1)).all()
         return Health(True, msg("The hub works."))
 
     def collect(self) -> Iterator[Metric]:
-        """The figures of this moment."""
+        """Current metrics in Prometheus's format."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 
         with self._store.reading() as db:

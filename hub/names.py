@@ -1,8 +1,8 @@
-"""What tells players apart."""
+"""Identity of players by name."""
 
 from __future__ import annotations
 
 
 def name_key(name: str) -> str:
-    """A name, whatever its capitals and spaces."""
+    """Comparison key of a name: case-folded, spaces normalised."""
     return " ".join(name.split()).casefold()

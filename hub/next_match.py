@@ -1,4 +1,4 @@
-"""A table's next match: asked of the hub now and then, and kept in a file for the home page."""
+"""Poll the hub for a table's next match, and store it in a file for the home page."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ logger = logging.getLogger(__name__)
 
 MATCH_NAME = "match.json"
 ASK_S, LONGEST_S = 5.0, 600.0
-"""How often the hub is asked at most, and at least, whatever it says."""
+"""Shortest and longest poll interval, whatever the hub requests."""
 LATER_S = 60.0
-"""Least wait after the hub was gone, or knows of no matches."""
+"""Shortest wait after a failure, or if the hub has no events."""
 LASTS_S = 12 * 3600.0
-"""A match that was kept for longer is nobody's next one."""
+"""Age in seconds from which a stored match is ignored."""
 
 
 class MatchPort(Protocol):
-    """What is asked of a hub."""
+    """The part of a hub's interface used here."""
 
     def next_match(self) -> NextMatchAnswer:
-        """What this table plays next; raises HubGone or HubRefused."""
+        """Fetch this table's next match; raises HubGone or HubRefused."""
 
 
 def follow(hub: MatchPort, folder: Path, stopping: Event) -> None:
-    """Keep the next match in the data folder, until `stopping` is set.
+    """Keep the next match in the data folder up to date, until `stopping` is set.
 
-    The hub says when it is asked again, within ASK_S and LONGEST_S. After a failure that is no
-    sooner than it said last. What was kept stays while the hub cannot be reached: the table plays
-    on. It ends where the hub does not let the table in.
+    The hub sets the poll interval, clamped to ASK_S and LONGEST_S. After a failure the wait is at
+    least the interval last set. The stored match stays while the hub cannot be reached. Returns
+    when the hub rejects the table's token.
     """
     kept: NextMatch | None = None
     again_s = ASK_S
@@ -64,7 +64,7 @@ def follow(hub: MatchPort, folder: Path, stopping: Event) -> None:
 
 
 def keep_match(folder: Path, match: NextMatch) -> None:
-    """Write the match, or nothing where there is none; raises InputError."""
+    """Write the match, or delete the file if there is none; raises InputError."""
     path = folder / MATCH_NAME
     if match.match:
         write_whole(path, msgspec.json.format(msgspec.json.encode(match)) + b"\n", 0o600)
@@ -73,7 +73,7 @@ def keep_match(folder: Path, match: NextMatch) -> None:
 
 
 def stored_match(folder: Path, now_s: Callable[[], float]) -> NextMatch | None:
-    """The match that is kept in a data folder, None for none; `now_s` is the wall clock."""
+    """The match stored in a data folder, or None; `now_s` is the wall clock."""
     path = folder / MATCH_NAME
     try:
         if not 0 <= now_s() - path.stat().st_mtime < LASTS_S:

@@ -1,6 +1,6 @@
-"""Who meets whom: round robin, knock-out, Swiss.  Pure functions of numbers of players.
+"""Pairings for round robin, knock-out and Swiss.  Pure functions of player numbers.
 
-A pair is (who begins, the other one). A player who stays alone has a bye: (player, None).
+A pair is (first player, second player). A bye is (player, None).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import networkx as nx
 
 Pair = tuple[int, int | None]
 NOBODY = -1
-"""Stands for the bye while players are paired; players have numbers from 0."""
+"""Player number of the bye during pairing; real players have numbers from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
     """A player before a round of a Swiss event.
 
-    `met` counts games against others by their numbers, `began` how much more often the player began
-    than not.
+    `met` counts games against each opponent, by number. `began` is games begun minus games not
+    begun.
     """
 
     player: int
@@ -32,10 +32,11 @@ class Entrant:
 
 
 def round_robin(players: Sequence[int]) -> list[list[Pair]]:
-    """The rounds in which everybody meets everybody once, by the circle method.
+    """All rounds of a single round robin, by the circle method.
 
-    The first place stays and the others move on by one each round. Who begins is as even as can be.
-    With an odd number of players the first place is empty: one of them is left out of each round.
+    The first place is fixed and the others rotate by one each round. Starts are balanced as far as
+    possible. With an odd number of players the first place is empty, so one player is idle per
+    round.
     """
     ring: list[int | None] = [*([None] if len(players) % 2 else []), *players]
     rounds = []
@@ -53,10 +54,10 @@ def round_robin(players: Sequence[int]) -> list[list[Pair]]:
 
 
 def bracket(players: Sequence[int]) -> list[Pair]:
-    """The first round of a knock-out, of players in the order of their strength.
+    """The first round of a knock-out, for players in seeding order.
 
-    The best ones have byes where there are fewer players than places, and meet last: the winners of
-    two pairs that follow each other meet in the next round.
+    Top seeds get the byes if players do not fill the bracket, and meet as late as possible. Winners
+    of adjacent pairs meet in the next round.
     """
     seeds = [0]
     while len(seeds) < len(players):
@@ -68,17 +69,17 @@ def bracket(players: Sequence[int]) -> list[Pair]:
 
 
 def next_round(winners: Sequence[int]) -> list[Pair]:
-    """The round of a knock-out after one whose pairs were won by `winners`, in their order."""
+    """The next round of a knock-out: pairs adjacent `winners`, given in bracket order."""
     return list(zip(winners[::2], winners[1::2], strict=True))
 
 
 def swiss(entrants: Sequence[Entrant]) -> list[Pair]:
-    """A round of a Swiss event, of players in the order of their strength; the bye comes last.
+    """Pair a round of a Swiss event, for players in seeding order; the bye comes last.
 
-    Of all ways to pair, it is the one with, first, the fewest games and byes that repeat; then, the
-    bye for the lowest of those; then, the least sum of squared differences between score groups;
-    then, in each group, the upper half against the lower half in order. So it is what FIDE's Dutch
-    system aims at, without its rules of colours. Found as a matching of least cost.
+    A minimum-cost matching, with these criteria in order of precedence: fewest repeated games and
+    byes; the bye to the lowest-ranked player; least sum of squared score-group differences; within
+    a group, upper half against lower half in order. These are the aims of FIDE's Dutch system,
+    without its colour rules.
     """
     ranked = sorted(entrants, key=lambda one: -one.score)
     graph = nx.Graph()
@@ -95,9 +96,9 @@ def swiss(entrants: Sequence[Entrant]) -> list[Pair]:
 
 
 def _edges(ranked: Sequence[Entrant]) -> Iterator[tuple[int, int, int]]:
-    """Pairs that are possible, with weights; whole numbers, so that nothing is rounded.
+    """Possible pairs with weights; integers, so that nothing is rounded.
 
-    What counts first is multiplied by more than all that comes after it can sum up to.
+    The factor of each criterion exceeds the largest sum of all lower criteria.
     """
     groups = sorted({one.score for one in ranked}, reverse=True)
     group = {score: number for number, score in enumerate(groups)}
@@ -121,7 +122,7 @@ def _edges(ranked: Sequence[Entrant]) -> Iterator[tuple[int, int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A player's place in the score group, from 0, and how many there are in it."""
+    """A player's index in the score group, from 0, and the group's size."""
 
     number: int
     size: int
@@ -138,13 +139,13 @@ def _places(ranked: Sequence[Entrant]) -> dict[int, _Place]:
 
 
 def _disorder(upper: _Place, lower: _Place, same_group: bool) -> int:
-    """How far two players are from those that the order of the groups would pair."""
+    """Cost of a pair: squared deviation from the opponents that group order gives."""
     if same_group:
         return (lower.number - upper.number - upper.size // 2) ** 2
     return (upper.size - 1 - upper.number) ** 2 + lower.number**2
 
 
 def _with_seats(one: Entrant, other: Entrant, board: int) -> Pair:
-    """Who has begun less often begins; if that is equal, the better one on every second board."""
+    """The player with fewer starts begins; on a tie, the higher seed on every second board."""
     first = one.began < other.began or (one.began == other.began and board % 2 == 0)
     return (one.player, other.player) if first else (other.player, one.player)

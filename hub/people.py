@@ -1,6 +1,6 @@
-"""What the hub knows of one person by name: given to them, or erased.
+"""Export or erase the hub's data about one person, by name.
 
-Names are in records as players gave them. What is erased here is still in the tables' own logs.
+Records contain names as players typed them. Erasing here leaves the tables' own logs unchanged.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from hub.tables import read_name
 from table.json_data import JsonObject
 
 NAMES, DECIDED_BY, REASON, MESSAGES = "names", "decided_by", "reason", "said"
-"""Fields of a record in which people's names stand: by colour, alone, as words of a text, and as
-parts of messages.
+"""Fields of a record that contain names: by colour, alone, within a text, and as parts of messages.
 """
 SOMEBODY = "somebody"
 
 
 class KnownRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A record in which a name stands: the table that it is of, its log, and the record itself."""
+    """A record that contains a name, with its table and log."""
 
     table: str
     log: str
@@ -35,7 +34,7 @@ class KnownRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An event in which somebody of that name plays, and the number there."""
+    """An event with a player of that name, and the player's number."""
 
     event: str
     game: str
@@ -44,7 +43,7 @@ class KnownEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class People:
-    """The people of all clubs.  Safe to use from many threads."""
+    """Export and erasure for all clubs.  Thread-safe."""
 
     def __init__(
         self,
@@ -53,17 +52,18 @@ class People:
         changed: Callable[[], None],
         keep: Callable[[int, str], None],
     ) -> None:
-        """`changed` is called after records were changed, as what was folded is old then.
+        """`changed` is called after an erasure, to discard folds of the old records.
 
-        `keep` is called before, with the club and a name: it keeps what is folded by that name.
+        `keep` is called before it, with the club and the name, to store results that are folded by
+        name.
         """
         self._store, self._now_ms = store, now_ms
         self._changed, self._keep = changed, keep
 
     def known(self, actor: Actor, name: str) -> list[KnownRecord | KnownEntry]:
-        """All records of the club in which a name stands, and the events that somebody is in.
+        """All records of the club that contain a player's names, and that player's events.
 
-        Raises Refusal for no name.
+        Raises Refusal for an empty name.
         """
         name = read_name(name, "name")
         with self._store.writing() as db:
@@ -83,9 +83,9 @@ class People:
             ]
 
     def erase(self, actor: Actor, name: str) -> int:
-        """Take a name out of all records and events of the club; returns in how many it stood.
+        """Erase a player's names from the club's records and events; returns how many had one.
 
-        Games and points stay, without the name. Raises Refusal for no name.
+        Games and points stay. Raises Refusal for an empty name.
         """
         name, count = read_name(name, "name"), 0
         self._keep(actor.club_id, name)
@@ -107,7 +107,7 @@ class People:
                 )
                 count += 1
             forget_names(db, actor.club_id, names)
-            note(db, self._now_ms(), actor, "player erased", "")  # the name would stay here
+            note(db, self._now_ms(), actor, "player erased", "")  # without the name
         self._changed()
         return count
 
@@ -144,9 +144,10 @@ def _without_names(document: JsonObject, names: Sequence[str]) -> JsonObject:
 
 
 def without(document: Any, name: str) -> JsonObject:
-    """A record's document without a name, whatever its capitals and spaces.
+    """A record's document without a name; case and spacing are ignored.
 
-    In a reason it is replaced where it stands as words of its own, elsewhere where it stands alone.
+    In `reason` the name is replaced wherever it appears as whole words, in other fields only where
+    it is the whole value.
     """
     parts = r"\s+".join(map(re.escape, name.split()))
     words = re.compile(rf"(?<!\w){parts}(?!\w)", re.IGNORECASE)
@@ -169,7 +170,7 @@ def _matches_name(text: object, words: re.Pattern[str]) -> bool:
 
 
 def _in_message(node: Any, words: re.Pattern[str]) -> Any:
-    """A message, in which a name stands as a part of its own."""
+    """A message, with each part that equals the name replaced."""
     if isinstance(node, dict):
         return {key: _in_message(value, words) for key, value in node.items()}
     if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""Places in a table of standings, shared by those who are equal in all tie-breaks."""
+"""Places in standings; players with equal tie-breaks share a place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """A line with its `place`, 1 the best; who shares a place is equal in all tie-breaks."""
+    """A row of standings; `place` 1 is best, and equal tie-breaks share a place."""
 
     place: int
 
@@ -18,9 +18,9 @@ AnyLine = TypeVar("AnyLine", bound=Line)
 
 
 def placed(lines: Iterable[AnyLine], tie_breaks: Sequence[str]) -> list[AnyLine]:
-    """The lines with their places, the best first.
+    """Sort rows, best first, and set their places.
 
-    `tie_breaks` are fields, of which more is better. Lines that are equal keep their order.
+    `tie_breaks` are names of fields; higher is better. Equal rows keep their order.
     """
 
     def worth(line: AnyLine) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
-"""Games of a hub played again by their rules: as text, and what they say of how people play.
+"""Replay a hub's games by their rules, for game texts and statistics of play.
 
-Records at a hub are public: votes that were never shown are not in them. A session that the rules
-of this version cannot read has no such games; standings count it all the same.
+Records at a hub are public, so they lack votes that were never shown. A session that this version's
+rules cannot read has no replayed games; standings still count it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from referee.sessions.state import SessionState, fold
 from referee.statistics.practice import GamePractice, practices
 
 REMEMBERED = 2000
-"""Sessions that are kept folded; a session of an evening takes about 100 kB."""
+"""Cache size in sessions; one evening's session takes about 100 kB."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedAgain:
-    """A game after it was played again; `text` is None where nobody began."""
+    """A replayed game; `text` is None if the game was never begun."""
 
     text: GameText | None
     practice: GamePractice
 
 
 class PlayedGames:
-    """Plays games again when they are asked for.  Safe to use from many threads."""
+    """Replays games on request, with a cache.  Thread-safe."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -45,7 +45,7 @@ class PlayedGames:
         self._lock = threading.Lock()
 
     def of(self, game: HubGame) -> PlayedAgain | None:
-        """A game of a table; None where these rules cannot read its session."""
+        """The replayed game; None if this version's rules cannot read its session."""
         key = (game.log_id, game.session)
         with self._lock:
             last, found = self._known.get(key, (0, {}))
@@ -59,12 +59,12 @@ class PlayedGames:
         return found.get(game.result.seq)
 
     def forget(self) -> None:
-        """Read everything again: records were changed."""
+        """Clear the cache, because records were changed."""
         with self._lock:
             self._known.clear()
 
     def _read_games(self, game: HubGame) -> Mapping[int, PlayedAgain]:
-        """The games of a session by the records that they began with."""
+        """The games of a session, by the number of each game's first record."""
         wanted = (
             select(RECORDS.c.document)
             .where(
@@ -82,12 +82,12 @@ class PlayedGames:
                 for document in documents
             ]
             return _replayed_games(records)
-        except ValueError:  # of another version, or of a game that is not installed here
+        except ValueError:  # another version, or a game that is not installed
             return {}
 
 
 def _replayed_games(records: list[Record]) -> dict[int, PlayedAgain]:
-    """Raises ValueError where these rules cannot read the records."""
+    """Replay a session; raises ValueError if this version's rules cannot read it."""
     started = records[0].event
     if not isinstance(started, SessionStarted) or started.game not in GAMES:
         return {}

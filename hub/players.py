@@ -1,6 +1,6 @@
-"""What a club knows of its players: standings, ratings over time, and matches of events.
+"""Statistics of a club's players: standings, ratings over time, and event matches.
 
-All of it is computed from the games as they stand, and is gone with a name that is erased.
+Everything is computed from the current games, so erasing a name removes it here too.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from referee.statistics.practice import GamePractice, Practice, practice
 
 @dataclass(frozen=True, slots=True)
 class PlayerGame:
-    """A player's finished games of one game.
+    """A player's statistics in one kind of game.
 
-    `line` is that of the club's standings; `weeks` are ratings after each week, the oldest first;
-    `practice` says how they play, in as many of the newest games as were asked for.
+    `line` is the row of the club's standings; `weeks` are ratings after each week, oldest first;
+    `practice` describes the style of play in the requested number of newest games.
     """
 
     game: str
@@ -58,9 +58,9 @@ class GameFigures:
         self._weeks = rating_histories(games, now_ms)
 
     def of(self, name: str, newest: int | None = None) -> PlayerGame | None:
-        """What a player has done; None where they finished no game.
+        """Statistics of a player; None if they finished no game.
 
-        How they play is counted in so many of the newest games, or in all.
+        Style of play is counted over the `newest` games, or over all for None.
         """
         key = name_key(name)
         line = next((one for one in self.standings if name_key(one.player) == key), None)
@@ -73,7 +73,7 @@ class GameFigures:
         )
 
     def _recent_practices(self, key: str, newest: int | None) -> Iterator[tuple[GamePractice, str]]:
-        """The player's newest games, with the colour that they had."""
+        """The player's newest games, each with the player's colour."""
         own = [
             (one, colour)
             for one in reversed(self._games)
@@ -86,7 +86,7 @@ class GameFigures:
 
 
 class ClubFigures:
-    """The same for all games of a club; simulated ones count where `simulated` is set."""
+    """Standings and ratings for all games of a club; `simulated` includes simulated ones."""
 
     def __init__(
         self, games: Iterable[HubGame], now_ms: int, again: PlayedGames, simulated: bool = False
@@ -96,12 +96,12 @@ class ClubFigures:
 
     @cached_property
     def standings(self) -> list[Standing]:
-        """All games together."""
+        """Standings over all kinds of games."""
         return standings(self.played)
 
     @cached_property
     def games(self) -> list[GameFigures]:
-        """The games that somebody with a name has finished, by their names."""
+        """Names of the kinds of games with a named player's finished game, sorted."""
         names = sorted({one.result.game for one in self.played})
         each = (
             GameFigures(
@@ -115,7 +115,7 @@ class ClubFigures:
         return [one for one in each if one.standings]
 
     def page(self, name: str, events: Iterable[Event], newest: int | None = None) -> PlayerPage:
-        """A player's page, with the matches of these events that they are in.
+        """A player's page, with their matches in `events`.
 
         `newest` is as in `GameFigures.of`.
         """
@@ -178,7 +178,7 @@ class PlayerLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def player_line(name: str, one: PlayerGame) -> PlayerLine:
-    """A game of a player's page, flat."""
+    """The CSV row of a player's statistics in one game."""
     line, rating, how = one.line, one.rating, one.practice
     gaps = how.gaps
     return PlayerLine(
@@ -209,7 +209,7 @@ def player_line(name: str, one: PlayerGame) -> PlayerLine:
 
 
 def players_csv(lines: Iterable[PlayerLine]) -> bytes:
-    """Statistics, a line a player and game."""
+    """Statistics as CSV, one row per player and game."""
     columns = PlayerLine.__struct_fields__
     return csv_bytes(columns, ([_cell(getattr(line, name)) for name in columns] for line in lines))
 
@@ -227,7 +227,7 @@ class PlayerDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def player_document(page: PlayerPage) -> PlayerDocument:
-    """A player's page for other programs."""
+    """A player's page as `PlayerDocument`."""
     return PlayerDocument(
         player=page.name,
         games=[player_line(page.name, one) for one in page.games],

@@ -1,7 +1,7 @@
 """Ratings of players in one game, by Glicko-2.
 
-Source: Mark E. Glickman, "Example of the Glicko-2 system" (2012), whose names of quantities are
-used. All games of a week are rated together; who did not play becomes less certain.
+Source: Mark E. Glickman, "Example of the Glicko-2 system" (2012), with its symbols. The rating
+period is one week; deviations of inactive players grow.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from hub.names import name_key
 from hub.standings import HubGame
 
 SCALE = 173.7178
-"""Between ratings as they are shown and those of the formulas."""
+"""Factor from the Glicko-2 scale to displayed ratings."""
 MIDDLE, WIDEST = 1500.0, 350.0
-"""Rating and deviation of somebody of whom nothing is known; no deviation is larger."""
+"""Rating and deviation of a new player; the deviation is also the maximum."""
 TAU = 0.5
-"""How fast volatility may change, as in the paper's example."""
+"""System constant that limits changes of volatility; value of the paper's example."""
 CLOSE_ENOUGH = 1e-6
 MOST_STEPS = 100
 WEEK_MS = 7 * 24 * 3600 * 1000
 MONDAY_MS = 4 * 24 * 3600 * 1000
-"""The first Monday of 1970: weeks begin there, in UTC."""
+"""The first Monday of 1970, the start of week 0, in UTC."""
 SURE = 2.0
-"""Deviations on either side that hold a rating with 95 %."""
+"""Half-width of the 95 % interval of a rating, in deviations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What is known of how well somebody plays: a rating, its deviation, and how steady it is."""
+    """A player's rating, its deviation, and its volatility."""
 
     rating: float = MIDDLE
     deviation: float = WIDEST
@@ -45,7 +45,7 @@ Played = tuple[Rating, float]
 
 
 class RatedPlayer(msgspec.Struct, frozen=True, kw_only=True):
-    """A player's line; `margin` is on either side of the rating, `games` how many were rated."""
+    """A player's row; `margin` is the 95 % half-width, `games` the number of rated games."""
 
     place: int
     player: str
@@ -55,7 +55,7 @@ class RatedPlayer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rate(before: Rating, games: Sequence[Played]) -> Rating:
-    """A rating after a period with these games; after none it is only less certain."""
+    """Update a rating by one period's games; without games only the deviation grows."""
     mu, phi = (before.rating - MIDDLE) / SCALE, before.deviation / SCALE
     if not games:
         wider = math.hypot(phi, before.volatility) * SCALE
@@ -75,12 +75,12 @@ def rate(before: Rating, games: Sequence[Played]) -> Rating:
 
 
 def _g(phi: float) -> float:
-    """How much a game against somebody of this deviation says."""
+    """The paper's g: weight of a game against an opponent of deviation `phi`."""
     return 1 / math.sqrt(1 + 3 * phi**2 / math.pi**2)
 
 
 def _volatility(sigma: float, phi: float, variance: float, delta: float) -> float:
-    """Step 5 of the paper: the root of its function f, by the Illinois algorithm."""
+    """New volatility, step 5 of the paper: the root of f by the Illinois algorithm."""
     start = math.log(sigma**2)
 
     def f(x: float) -> float:
@@ -108,17 +108,17 @@ def _volatility(sigma: float, phi: float, variance: float, delta: float) -> floa
 
 
 def ratings(games: Iterable[HubGame], now_ms: int) -> list[RatedPlayer]:
-    """The players of finished games, which are all of one game, up to the week of `now_ms`.
+    """Rate all named players of finished games of one kind, up to the week of `now_ms`.
 
-    A game of several counts as one against each of the others. The order is that of what is sure:
-    the rating less its margin.
+    A game of several players counts as one game against each opponent. Rows are sorted by rating
+    minus margin, highest first.
     """
     last = deque(_weeks(games, now_ms), maxlen=1)
     return _ranked_players(last[0].known, last[0].called, last[0].counts) if last else []
 
 
 class RatedWeek(msgspec.Struct, frozen=True, kw_only=True):
-    """A player's rating after a week in which they played; `monday_ms` is when the week began."""
+    """A player's rating after a week with rated games; `monday_ms` is the start of the week."""
 
     monday_ms: int
     rating: float
@@ -126,7 +126,7 @@ class RatedWeek(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rating_histories(games: Iterable[HubGame], now_ms: int) -> dict[str, list[RatedWeek]]:
-    """The ratings of the same players after each week in which they played, by `name_key`."""
+    """Ratings after each week in which a player played, by `name_key`."""
     found: defaultdict[str, list[RatedWeek]] = defaultdict(list)
     for week in _weeks(games, now_ms):
         for key in week.rated:
@@ -143,9 +143,9 @@ def rating_histories(games: Iterable[HubGame], now_ms: int) -> dict[str, list[Ra
 
 @dataclass(frozen=True, slots=True)
 class _Week:
-    """What is known after a week: ratings, names and numbers of games, and who was `rated` in it.
+    """State after a week: ratings, names, numbers of games, and the keys `rated` in that week.
 
-    All of it is by what tells players apart.
+    All mappings are keyed by `name_key`.
     """
 
     number: int
@@ -156,7 +156,7 @@ class _Week:
 
 
 def _weeks(games: Iterable[HubGame], now_ms: int) -> Iterator[_Week]:
-    """Every week from the first game on, also those without any."""
+    """Every week from the first game on, including weeks without games."""
     weeks: defaultdict[int, list[HubGame]] = defaultdict(list)
     for one in games:
         if one.result.over:
@@ -184,7 +184,7 @@ def _week(at_ms: int) -> int:
 
 
 def _player_keys(game: HubGame) -> dict[str, tuple[str, str]]:
-    """What tells the players of a game that have names apart, and the names, by colour."""
+    """Key and name of each named player, by colour."""
     return {
         colour: (name_key(name), " ".join(name.split()))
         for colour, name in game.result.names.items()
@@ -193,7 +193,7 @@ def _player_keys(game: HubGame) -> dict[str, tuple[str, str]]:
 
 
 def _results(game: HubGame) -> dict[str, list[tuple[str, float]]]:
-    """What each player has done against each of the others."""
+    """Shares (1, 0.5 or 0) of each player against each opponent, by key."""
     named, won = _player_keys(game), game.result.winners
     return {
         key: [

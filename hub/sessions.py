@@ -1,8 +1,8 @@
-"""What came of the sessions of a log, folded from its public records.
+"""Fold the public records of a log into the results of its sessions.
 
-The rules are not played again: votes that nobody may see are not in the records, and every record
-that changes a game brings the game's state after it. So the fold keeps the last state of each game,
-and reads from it what the games' own engines say.
+The rules are not replayed, since public records omit secret votes. Every record that changes a game
+contains the resulting state. The fold keeps the last state of each game and reads the result from
+it with the game's engine.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from table.messages import phrase
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """A game as it stands; `number` counts from 1 in its session.
+    """Current state of a game; `number` counts from 1 in its session.
 
-    `players` are colours in turn order, `names` people's by colour. `winners`, several where they
-    share it, and `outcome`, a sentence, are there once it is `over`. `seq` is the record that it
-    began with.
+    `players` are colours in turn order, `names` the players' names by colour. `winners` (several if
+    they share the win) and `outcome`, a sentence, are set once the game is `over`. `seq` is the
+    number of its first record.
     """
 
     game: str
@@ -50,7 +50,7 @@ class GameResult:
 
 @dataclass(slots=True)
 class _Game:
-    """A game while it is folded."""
+    """Accumulator for one game."""
 
     started: SessionStarted
     number: int
@@ -62,10 +62,10 @@ class _Game:
 
 
 class SessionFold:
-    """A session as far as its records are known."""
+    """Accumulator for one session, fed with its records in order."""
 
     def __init__(self, first: Record) -> None:
-        """Begin with the record of its start; raises ValueError for any other."""
+        """Begin with the `SessionStarted` record; raises ValueError for any other."""
         if not isinstance(first.event, SessionStarted):
             raise ValueError(f"record {first.seq} begins no session")
         self.started, self.session = first.event, first.session
@@ -73,7 +73,7 @@ class SessionFold:
         self._games = [_Game(first.event, 1, first.seq, first.event.players, first.event.rulings)]
 
     def add(self, record: Record) -> None:
-        """The next record."""
+        """Apply the next record."""
         event = record.event
         self.seq = record.seq
         self.ended = isinstance(event, SessionEnded) or (
@@ -100,7 +100,7 @@ class SessionFold:
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The state document of the game that is played; empty before its first ruling."""
+        """State document of the current game; empty before its first ruling."""
         return self._games[-1].state
 
     @property
@@ -138,7 +138,7 @@ def _result(game: _Game) -> GameResult:
 
 
 def _first_scores(game: _Game) -> Mapping[str, float]:
-    """What everybody has before anything was ruled."""
+    """Scores before the first ruling."""
     engine = GAMES.get(game.started.game)
     try:
         if engine is not None:
@@ -149,14 +149,14 @@ def _first_scores(game: _Game) -> Mapping[str, float]:
 
 
 def _winners_and_reason(game: _Game) -> tuple[tuple[str, ...], str | None]:
-    """Who won, and how it ended in a sentence; None while it runs."""
+    """Winners, and a sentence on how the game ended; None while it runs."""
     left = [one for one in game.players if one not in game.resigned.values()]
     engine, line = GAMES.get(game.started.game), game.state.get("state")
     sentence = game.state.get("outcome")
     if engine is not None and isinstance(line, str) and sentence:
         try:
             outcome = engine.outcome(engine.State.parse(line))
-        except ValueError:  # of another version of the game: nobody knows who won
+        except ValueError:  # state of another version of the game: the winner is unknown
             return (), None
         won = winners_of(outcome)
         return tuple(one for one in game.players if one in won), str(sentence)

@@ -1,7 +1,7 @@
-"""A club or an event as a folder of plain pages, which any server or a USB stick can hold.
+"""Export a club or an event as static HTML pages, for any web server or a USB stick.
 
-No page needs a script or leads out of the folder, so all of it works from file:// too. It holds
-what the hub shows to everybody, in one language, and nothing of people who were erased.
+No page needs a script or links outside the folder, so the export also works from file://. It
+contains the hub's public data in one language, without erased names.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from hub.players import ClubFigures, player_document, player_line, players_csv
 from hub.standings import HubGame, Results
 
 MOST_NAME = 40
-"""Letters of a player in the name of a file."""
+"""Maximum length of a player's name within a file name, in characters."""
 STYLE = ("panel.css", "hub.css", "mark.svg")
-"""Files of the hub's pages that the folder has too."""
+"""Static files copied into the export."""
 INDEX = "index.html"
 
 
 @dataclass(frozen=True, slots=True)
 class Club:
-    """What a site is made of: a club, its events as they stand, and its games.
+    """Contents of a site: a club, the current state of its events, and its games.
 
-    With `whole` it has the club's standings; otherwise it is of its only event.
+    With `whole` the site includes the club's standings; otherwise it shows one event only.
     """
 
     id: int
@@ -50,7 +50,7 @@ class Club:
 
     @property
     def players(self) -> list[str]:
-        """Everybody who has a page, by name."""
+        """Names of all players with a page, sorted."""
         found: dict[str, str] = {}
         if self.whole:
             for game in self.games:
@@ -62,14 +62,14 @@ class Club:
 
 
 class SiteLinks:
-    """Pages of a folder."""
+    """Links between the pages of an exported folder."""
 
     def __init__(self, club: Club) -> None:
         self._players = dict(_files_of_players(club.players))
         self._index = 0 if club.whole else club.events[0].id
 
     def player(self, name: str) -> str:
-        """The file of a player; empty for somebody of another event."""
+        """The file of a player; empty for a player outside this export."""
         return self._players.get(name_key(name), "")
 
     def event(self, event_id: int) -> str:
@@ -82,7 +82,7 @@ class SiteLinks:
 
 
 def _files_of_players(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The file of each player, by `name_key`; a number tells those apart that would share one."""
+    """The file of each player, by `name_key`; a number is added to names that collide."""
     taken: set[str] = set()
     for name in names:
         ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -96,7 +96,7 @@ def _files_of_players(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 class Site:
-    """Makes sites of clubs and events, with the templates of the hub's application."""
+    """Renders sites of clubs and events with the templates of the hub's application."""
 
     def __init__(
         self,
@@ -118,10 +118,10 @@ class Site:
         event_id: int | None = None,
         simulated: bool = False,
     ) -> dict[str, bytes]:
-        """All files of a site of a club called `name`, by their names.
+        """Render all files of the site of the club called `name`, by file name.
 
-        With `event_id` it is of that event alone; raises Refusal for one that the club has not.
-        Simulated games count in standings where they are asked for.
+        With `event_id` the site shows that event alone; raises Refusal if the club does not have
+        it. Standings count simulated games only with `simulated`.
         """
         club = self._club(club_id, name, event_id)
         links = SiteLinks(club)
@@ -192,7 +192,7 @@ def _event_pages(
 
 
 def _club_files(club: Club, figures: ClubFigures, played: PlayedGames) -> Mapping[str, bytes]:
-    """What other programs read of a club."""
+    """Machine-readable files of a club."""
     pages = [figures.page(name, ()) for name in club.players]
     lines = (player_line(page.name, one) for page in pages for one in page.games)
     return {
@@ -204,7 +204,7 @@ def _club_files(club: Club, figures: ClubFigures, played: PlayedGames) -> Mappin
 
 
 def _event_files(event: Event, club: str, played: PlayedGames) -> Mapping[str, bytes]:
-    """What other programs read of an event."""
+    """Machine-readable files of an event."""
     files = {
         f"event-{event.id}.csv": event_csv(event),
         f"event-{event.id}.json": msgspec.json.encode(event_document(event, club)),

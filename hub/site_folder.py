@@ -1,4 +1,4 @@
-"""A folder of files that is written whole or not at all."""
+"""Write a folder of files atomically."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from table.errors import InputError
 from table.messages import msg
 
 MARK = ".rinkside-site"
-"""A file that says that a folder was written by this program, and may be replaced by it."""
+"""Marker file of a folder that this program wrote and may replace."""
 
 
 def check_folder(folder: Path) -> None:
-    """Raise InputError for what is there and was not written by this program."""
+    """Raise InputError if the path exists and this program did not write it."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InputError(
             msg("{path}: expected a new folder, got something else; choose another", path=folder)
@@ -32,10 +32,10 @@ def check_folder(folder: Path) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make a folder of these files, in place of the one that was exported there before.
+    """Write these files as a folder, in place of an earlier export.
 
-    Whatever is raised leaves `folder` as it was; raises InputError. A program that is killed
-    between the last two steps leaves no `folder`, but the old one beside it.
+    Raises InputError. After any exception `folder` is unchanged. A kill between the two renames
+    leaves no `folder`; the old one is then beside it.
     """
     check_folder(folder)
     folder = folder.absolute()
@@ -60,7 +60,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _swap(new: Path, folder: Path, old: Path) -> None:
-    """Put `new` in the place of `folder`; raises OSError, with `folder` as it was."""
+    """Replace `folder` by `new`; raises OSError with `folder` unchanged."""
     if not folder.exists():
         new.rename(folder)
         return

@@ -1,7 +1,7 @@
-"""Standings: what the finished games of a club come to, player by player.
+"""Standings of a club: the results of its finished games, per player.
 
-All of it is a fold of records, made anew at will. A game counts if it is over and a player has a
-name; players are who they are by name.
+Standings are folded from records and can be rebuilt at any time. A game counts if it is over and at
+least one player has a name. Players are identified by name.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from referee.sessions.events import read_public_document
 from table.errors import InputError
 
 TIE_BREAKS = ("won", "drawn", "difference", "points")
-"""What decides between two players, one after another: more of it is better."""
+"""Fields that rank players, in order of precedence; higher is better."""
 
 AT_ONCE = 500
-"""Records that are read at a time."""
+"""Records read per query."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubGame:
     """A game at a table of the club.
 
-    `at_ms` is when the hub heard of its session first, `began_ms` of the game itself. `log_id` and
-    `session` say where its records are, `last` is the newest one that the hub has of the session.
+    `at_ms` is when the hub received the session's first record, `began_ms` the game's. `log_id` and
+    `session` locate its records; `last` is the number of the session's newest record at the hub.
     """
 
     table: str
@@ -49,7 +49,7 @@ class HubGame:
 
 
 class Standing(Line, frozen=True, kw_only=True):
-    """A player's line."""
+    """One player's row of the standings."""
 
     player: str
     games: int
@@ -63,10 +63,10 @@ class Standing(Line, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class _Session:
-    """A session as far as it is folded; `print_` is the fingerprint of its first record.
+    """A partly folded session; `print_` is the fingerprint of its first record.
 
-    `began_ms` is when the hub heard of each game, by the record that it began with. There is no
-    `fold` where the hub cannot read how it began.
+    `began_ms` maps the first record of each game to the time when the hub received it. `fold` is
+    None if the hub cannot read the session's first record.
     """
 
     print_: str
@@ -79,14 +79,14 @@ class _Session:
 
 @dataclass(slots=True)
 class _FoldedLog:
-    """A log as far as it is folded."""
+    """A partly folded log."""
 
     seq: int = 0
     sessions: dict[int, _Session] = field(default_factory=dict)
 
 
 class Results:
-    """The games of all clubs; each record is folded once.  Safe to use from many threads."""
+    """The games of all clubs; each record is folded once.  Thread-safe."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -94,7 +94,7 @@ class Results:
         self._lock = threading.Lock()
 
     def games(self, club_id: int) -> list[HubGame]:
-        """The games of a club, oldest first; a session that two logs have counts once."""
+        """The games of a club, oldest first; a session found in two logs counts once."""
         logs = (
             select(LOGS.c.log_id, LOGS.c.seq, TABLES.c.id, TABLES.c.name)
             .join(TABLES, TABLES.c.id == LOGS.c.table_id)
@@ -112,12 +112,12 @@ class Results:
         return sorted(games, key=lambda one: (one.at_ms, one.result.number))
 
     def forget(self) -> None:
-        """Fold everything again: records were changed."""
+        """Discard all folds, because records were changed."""
         with self._lock:
             self._known.clear()
 
     def _folded(self, log_id: str, last: int) -> _FoldedLog:
-        """A log, folded to its end; it is folded anew if the hub was set back to a backup."""
+        """Fold a log up to record `last`; start again if the hub was restored from a backup."""
         log = self._known.get(log_id)
         if log is None or log.seq > last:
             log = self._known[log_id] = _FoldedLog()
@@ -179,7 +179,7 @@ def _games(session: _Session, table_id: int, table: str, log_id: str, number: in
 
 
 def _longest(copies: Sequence[tuple[_Session, list[HubGame]]]) -> list[HubGame]:
-    """The games of a session that one or more logs have, each as old as the hub knows it."""
+    """Games of the longest copy of a session, each dated by the earliest copy."""
     _, games = max(copies, key=lambda one: (one[0].last, one[0].at_ms))
     if len(copies) == 1:
         return games
@@ -192,7 +192,7 @@ def _longest(copies: Sequence[tuple[_Session, list[HubGame]]]) -> list[HubGame]:
 
 
 def _renamed(game: HubGame, aliases: Mapping[str, str]) -> HubGame:
-    """A game whose players have the names that an organiser gave them."""
+    """The game with aliases replaced by the players' main names."""
     names = game.result.names
     if not any(name_key(name) in aliases for name in names.values()):
         return game
@@ -201,7 +201,7 @@ def _renamed(game: HubGame, aliases: Mapping[str, str]) -> HubGame:
 
 
 def standings(games: Iterable[HubGame]) -> list[Standing]:
-    """The players of finished games, the best first."""
+    """Rows of all named players of finished games, best first."""
     called: dict[str, str] = {}
     totals: dict[str, list[float]] = {}
     for one in games:

@@ -37,11 +37,11 @@ from table.messages import msg
 logger = logging.getLogger(__name__)
 
 BUSY_S = 20
-"""Longest wait for another writer of a SQLite file."""
+"""Longest wait for another writer of a SQLite file, in seconds."""
 POOL = 12
-"""Connections that are kept; the server has 16 threads, and not all of them ask at once."""
+"""Size of the connection pool; the server has 16 threads, not all of which query at once."""
 POOL_S = 5
-"""Longest wait for one of these, and for PostgreSQL to take a connection."""
+"""Longest wait in seconds for a pooled connection, and for PostgreSQL to accept one."""
 WRITES = "rinkside_writes"
 
 METADATA = MetaData()
@@ -186,7 +186,7 @@ SEATS = Table(
 
 
 class Store:
-    """The database at an address; connections are made when they are needed, and made anew."""
+    """The database at an address; connections are opened on demand, and reopened."""
 
     def __init__(self, url: str) -> None:
         """`url` is `sqlite:///PATH` or `postgresql://USER@HOST/NAME`; raises InputError."""
@@ -207,7 +207,7 @@ class Store:
                 raise InputError(_unexpected_database(address.render_as_string()))
         self.shown = address.set(drivername=address.get_backend_name()).render_as_string()
         """The address without its password."""
-        # It warns of what it leaves out after an error, which is told itself.
+        # psycopg warns of what it skips after an error; the error itself is reported.
         logging.getLogger("psycopg").setLevel(logging.ERROR)
         self.engine: Engine = create_engine(address, **options)
         self._is_sqlite = address.get_backend_name() == "sqlite"
@@ -216,17 +216,16 @@ class Store:
             event.listen(self.engine, "begin", _begin_sqlite)
 
     def upgrade(self) -> None:
-        """Make the tables, or bring them up to date; raises InputError where there is no database.
+        """Create or migrate the tables; raises InputError if there is no database.
 
-        All steps are one transaction: a hub that is killed meanwhile finds all of them done or
-        none.
+        All migrations are one transaction, so a kill leaves all of them done or none.
         """
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         config.set_main_option("path_separator", "os")
         try:
             with self.writing() as db:
-                if not self._is_sqlite:  # two hubs that start at once
+                if not self._is_sqlite:  # two hubs may start at once
                     db.exec_driver_sql("SELECT pg_advisory_xact_lock(1380535883)")
                 config.attributes["connection"] = db
                 command.upgrade(config, "head")
@@ -241,26 +240,26 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
+        """A read-only transaction."""
         with self.engine.connect() as db, db.begin():
             yield db
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction, committed at the end of the block, and rolled back by every exception."""
+        """A transaction, committed at the end of the block, rolled back on any exception."""
         with self.engine.connect().execution_options(**{WRITES: True}) as db, db.begin():
             yield db
 
     def insert_new(
         self, db: Connection, table: Table, rows: Sequence[Mapping[str, object]]
     ) -> None:
-        """Insert rows; those whose key is there already are left as they are."""
+        """Insert rows; rows with an existing key are left unchanged."""
         dialect = sqlite if self._is_sqlite else postgresql
         if rows:
             db.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
@@ -274,7 +273,7 @@ def _unexpected_database(got: str) -> str:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions are begun below, and nowhere else
+    connection.isolation_level = None  # transactions begin only below
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -285,6 +284,6 @@ def _begin_sqlite(db: Connection) -> None:
 
 
 def clubs_of(store: Store) -> list[tuple[int, str]]:
-    """The clubs of a hub: their numbers and names, by name."""
+    """Ids and names of all clubs, sorted by name."""
     with store.reading() as db:
         return [(row.id, row.name) for row in db.execute(select(CLUBS).order_by(CLUBS.c.name))]

@@ -1,7 +1,7 @@
-"""The tables of a club: enrolled by a code, known by a token, which can be withdrawn.
+"""Enrol the tables of a club by code, authenticate them by token, and revoke tokens.
 
-A table shows a code; an organiser enters it, and only then is the table given a token. Source of
-the idea: RFC 8628, device authorisation. The hub keeps SHA-256 of secrets, never these themselves.
+A table shows a code; an organiser enters it, and only then does the table receive a token. Source
+of the idea: RFC 8628, device authorisation. The hub stores only SHA-256 digests of secrets.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from webui.security.codes import new_code, plain
 from webui.security.requests import Refusal
 
 CODE_LETTERS = 8
-"""31^8 codes, of which at most MOST_WAITING are good."""
+"""Code length: 31^8 codes, of which at most MOST_WAITING are valid."""
 WAITS_S = 15 * 60
-"""How long a code may be entered."""
+"""Lifetime of a code in seconds."""
 MOST_WAITING, MOST_OF_ONE = 200, 20
-"""Codes that may wait at once, of all and of one client."""
+"""Maximum number of pending codes, in total and per client."""
 MOST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """The table that a token is of."""
+    """The table that a token belongs to."""
 
     id: int
     club_id: int
@@ -42,8 +42,8 @@ class KnownTable:
 class ListedTable:
     """A table on its organiser's page.
 
-    `tokens` counts those that are in force; `heard_ms` is when it last sent something, `records`
-    how many, and `trouble` the code of what is wrong with one of its logs.
+    `tokens` counts valid tokens; `heard_ms` is the time of the last batch, `records` the number of
+    records sent, and `trouble` the fault code of one of its logs.
     """
 
     id: int
@@ -55,15 +55,15 @@ class ListedTable:
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret: its SHA-256, hexadecimal.
+    """SHA-256 of a secret, hexadecimal.
 
-    Secrets are random and long, so that nothing slower is needed.
+    Secrets are long and random, so a fast hash is enough.
     """
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def read_name(text: str, what: str) -> str:
-    """A name that people gave; raises Refusal for none, or one that is too long."""
+    """Normalise spaces in a name; raises Refusal if it is empty or too long."""
     name = " ".join(text.split())
     if not 1 <= len(name) <= MOST_NAME:
         raise Refusal(
@@ -80,14 +80,14 @@ def read_name(text: str, what: str) -> str:
 
 
 class Tables:
-    """Enrolment and tokens.  Safe to use from many threads."""
+    """Enrolment and tokens.  Thread-safe."""
 
     def __init__(self, store: Store, now_ms: Callable[[], int]) -> None:
         """`now_ms` is the hub's wall clock."""
         self._store, self._now_ms = store, now_ms
 
     def ask(self, client: str) -> Asked:
-        """A code for a table that wants in; raises Refusal where too many wait."""
+        """Start an enrolment with a new code; raises Refusal if too many are pending."""
         code, secret = new_code(CODE_LETTERS), secrets.token_urlsafe(32)
         now_ms = self._now_ms()
         with self._store.writing() as db:
@@ -111,10 +111,10 @@ class Tables:
         return Asked(code=code, secret=secret, expires_s=WAITS_S)
 
     def enrol(self, actor: Actor, code: str, name: str) -> KnownTable:
-        """Let the table with this code in, under a name.
+        """Enrol the table that shows this code, under a name.
 
-        A name that the club has already is that table with a new card, and its older tokens are
-        withdrawn. Raises Refusal for a code that nobody shows.
+        An existing name means the same table with a new card: its older tokens are revoked.
+        Raises Refusal for an unknown code.
         """
         name, now_ms = read_name(name, "name"), self._now_ms()
         with self._store.writing() as db:
@@ -147,7 +147,7 @@ class Tables:
         return int(db.execute(select(TABLES.c.id).where(*wanted)).scalar_one())
 
     def claim(self, secret: str) -> Enrolled:
-        """The token of a table whose code was entered, handed out once; empty before.
+        """Hand out the token of an enrolled table, once; empty until the code was entered.
 
         Raises Refusal for an enrolment that is over.
         """
@@ -173,12 +173,12 @@ class Tables:
         return Enrolled(table=name, token=token)
 
     def known(self, token: str) -> KnownTable:
-        """The table of a token; raises Refusal for one that is not in force."""
+        """The table of a token; raises Refusal for an invalid one."""
         with self._store.reading() as db:
             return valid_table(senders(db, [token])[token])
 
     def withdraw(self, actor: Actor, table_id: int) -> None:
-        """Withdraw all tokens of a table; raises Refusal for one that the club has not."""
+        """Revoke all tokens of a table; raises Refusal if the club does not have it."""
         now_ms = self._now_ms()
         with self._store.writing() as db:
             name = db.execute(
@@ -192,7 +192,7 @@ class Tables:
             note(db, now_ms, actor, "tokens withdrawn", name)
 
     def dismiss(self, actor: Actor, table_id: int) -> None:
-        """Forget what was wrong with the logs of a table."""
+        """Clear the fault codes of a table's logs."""
         with self._store.writing() as db:
             mine = select(TABLES.c.id).where(
                 TABLES.c.id == table_id, TABLES.c.club_id == actor.club_id
@@ -229,7 +229,7 @@ class Tables:
 
 
 def senders(db: Connection, tokens: Collection[str]) -> dict[str, KnownTable | Refusal]:
-    """The table of each token, or a Refusal where it is not in force."""
+    """The table of each token, or a Refusal for an invalid one."""
     keys = {digest(token): token for token in tokens}
     rows = db.execute(
         select(TOKENS, TABLES.c.id, TABLES.c.club_id, TABLES.c.name)
@@ -246,7 +246,7 @@ def senders(db: Connection, tokens: Collection[str]) -> dict[str, KnownTable | R
 
 
 def valid_table(found: KnownTable | Refusal) -> KnownTable:
-    """The table of a token; raises the Refusal of one that is not in force."""
+    """Return the table, or raise the Refusal of an invalid token."""
     if isinstance(found, Refusal):
         raise found
     return found

@@ -1,7 +1,7 @@
 """An event as FIDE's tournament report file (TRF16), which pairing engines read.
 
-One line for each player, with everything at a fixed column; games are named by round. Beside it,
-`XXR` says how many rounds are planned, as JaVaFo and bbpPairings want it.
+One line per player with fixed columns; games are listed by round. The extra line `XXR` gives the
+number of planned rounds, as JaVaFo and bbpPairings require.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Literal
 
 MOST_NUMBER = 9999
 Outcome = Literal["1", "=", "0", "U", "Z"]
-"""Won, drawn, lost; a bye that the pairing gave; a round without a game."""
+"""Win, draw, loss; pairing-allocated bye; round without a game."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrfRound:
-    """A round of a player: the opponent's number (0: none), who began, and what came of it.
+    """A player's round: the opponent's number (0: none), who began, and the outcome.
 
-    `outcome` is None where the game has no result yet.
+    `outcome` is None while the game has no result.
     """
 
     opponent: int = 0
@@ -39,7 +39,7 @@ class TrfPlayer:
 
 
 def trf(name: str, date: str, rounds: int, players: Sequence[TrfPlayer]) -> str:
-    """The file; `date` is YYYY/MM/DD."""
+    """Write the report; `date` is YYYY/MM/DD."""
     lines = [
         f"012 {_plain(name, 70)}",
         f"042 {date}",
@@ -74,5 +74,5 @@ def _round(one: TrfRound) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """On one line, as long as there is room for."""
+    """Text on one line, cut to `most` characters."""
     return " ".join(text.split())[:most]

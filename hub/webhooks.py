@@ -1,8 +1,8 @@
-"""Tell another program that results of a club have changed, so that it reads them anew.
+"""Notify another program that results of a club have changed.
 
-A message names the club and where its results are, not the results: so whatever is lost, late or
-told twice does no harm. Nothing has to be kept either: after a start every club is told of once.
-Headers and signature are those of Standard Webhooks (standardwebhooks.com).
+A message contains the club and the paths of its results, not the results themselves. So lost, late
+or repeated messages do no harm. No state is stored: after a start, every club is notified once.
+Headers and signature follow Standard Webhooks (standardwebhooks.com).
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from webui.security.host_names import read_authority
 logger = logging.getLogger(__name__)
 
 LOOK_S = 2.0
-"""How often results are compared with those that were told."""
+"""Interval for comparing results with those last notified."""
 LONGEST_WAIT_S = 300.0
 """Longest wait after a failure."""
 TIMEOUT_S = 10.0
 LEAST_SECRET = 24
-"""Fewest letters of a secret."""
+"""Minimum length of a secret, in characters."""
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a message is about: a club, and the paths of its results at the hub."""
+    """Payload of a message: a club, and the paths of its results at the hub."""
 
     club: int
     standings: str
@@ -61,7 +61,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Finished(msgspec.Struct, frozen=True):
-    """What of a game makes results others when it changes."""
+    """Fields of a finished game that enter the fingerprint."""
 
     table: str
     game: str
@@ -72,7 +72,7 @@ class _Finished(msgspec.Struct, frozen=True):
 
 
 class _Played(msgspec.Struct, frozen=True):
-    """The same of a match."""
+    """Fields of a match that enter the fingerprint."""
 
     id: int
     table: str
@@ -82,13 +82,13 @@ class _Played(msgspec.Struct, frozen=True):
 
 
 class HubResults:
-    """The results of all clubs, told apart from others by fingerprints."""
+    """Fingerprints of the results of all clubs."""
 
     def __init__(self, store: Store, results: Results, events: Events) -> None:
         self._store, self._results, self._events = store, results, events
 
     def now(self) -> dict[int, tuple[str, Changed]]:
-        """By club: a fingerprint of its results, and what is told of them."""
+        """Current fingerprint and payload, by club id."""
         with self._store.reading() as db:
             clubs = [row.id for row in db.execute(select(CLUBS.c.id))]
         return {club_id: self._club_results(club_id) for club_id in clubs}
@@ -128,7 +128,7 @@ class HubResults:
 
 
 class Webhook:
-    """Tells one address; one thread uses it."""
+    """Notifies one address; not thread-safe."""
 
     def __init__(
         self,
@@ -140,11 +140,11 @@ class Webhook:
     ) -> None:
         """`results` is as `HubResults.now`, `now_ms` the wall clock.
 
-        Raises InputError for what is no address, or a secret that is too short.
+        Raises InputError for an invalid address or a secret that is too short.
         """
         parts = urlsplit(url)
         authority = read_authority(parts.netloc, parts.scheme)
-        plain = re.fullmatch("[!-~]*", url)  # what may stand in the first line of a request
+        plain = re.fullmatch("[!-~]*", url)  # allowed in a request line
         if parts.scheme not in ("http", "https") or authority is None or not plain:
             raise InputError(
                 msg(
@@ -167,7 +167,7 @@ class Webhook:
         self._delivered: dict[int, str] = {}
 
     def run(self, stopping: Stop) -> None:
-        """Tell what changes until `stopping` is set; what could not be told is tried again."""
+        """Send notifications until `stopping` is set; failed ones are retried."""
         failures = 0
         while not stopping.is_set():
             try:
@@ -181,9 +181,9 @@ class Webhook:
                 stopping.wait(LOOK_S)
 
     def round(self) -> int:
-        """Tell of all clubs whose results differ from those told; returns how many.
+        """Notify of every club whose results have changed; returns the number of messages.
 
-        Raises OSError or HTTPException where the other side does not take it.
+        Raises OSError or HTTPException if the receiver does not accept a message.
         """
         count = 0
         for club_id, (digest, changed) in self._results().items():
@@ -215,6 +215,6 @@ class Webhook:
 
 
 def signature(secret: bytes, name: str, second: str, body: bytes) -> str:
-    """`v1,` and HMAC-SHA256 of `NAME.SECOND.BODY`, in base 64."""
+    """`v1,` and HMAC-SHA256 of `NAME.SECOND.BODY`, in base64."""
     signed = b".".join((name.encode(), second.encode(), body))
     return f"v1,{base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()}"

@@ -1,8 +1,8 @@
-"""What a table's forwarder and a hub say to each other, as JSON over HTTP.
+"""Protocol between a table's forwarder and a hub: JSON over HTTP.
 
-A record's name is (log, seq). The hub answers every batch with the last record that it has of the
-log; that is the cursor, and there is no other one. A batch says which record it follows, so that
-nothing is left out unnoticed, and fingerprints tell two logs with one id apart.
+A record is identified by (log, seq). The hub answers every batch with the last record that it has
+of the log; this is the only cursor. A batch names the record that it follows, so gaps are detected.
+Fingerprints distinguish two logs with the same id.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from table.json_data import JsonObject
 RECORDS, ENROL, CLAIM = "/api/v1/records", "/api/v1/enrolments", "/api/v1/enrolments/claim"
 NEXT = "/api/v1/next"
 MOST_RECORDS = 200
-"""Most records of a batch."""
+"""Maximum number of records per batch."""
 MOST_RECORD_BYTES = 256 << 10
-"""Most bytes of a record's document; ones that are larger lose what only a replay needs."""
+"""Maximum size of a record's document; larger ones lose parts that only a replay needs."""
 MOST_BATCH_BYTES = 1 << 20
-"""Most bytes of a batch."""
+"""Maximum size of a batch."""
 MOST_SEQ = 2**53
 
 Fingerprint = Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")]
-"""As `LogReader.fingerprints`; empty where there is no record."""
+"""As `LogReader.fingerprints`; empty if there is no record."""
 LogId = Annotated[str, Meta(pattern="^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 Seq = Annotated[int, Meta(ge=0, le=MOST_SEQ)]
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class SentRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A record: its `public_document`, and what tells it from any other."""
+    """A record: its `public_document` and its fingerprint."""
 
     fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
     document: JsonObject
@@ -41,7 +41,7 @@ class SentRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Records of a log in order, of which the first follows record `after` (0: it is the first).
 
-    `fingerprint` is that of record `after`. Without records it asks how far the hub has come.
+    `fingerprint` is that of record `after`. A batch without records queries the cursor.
     """
 
     log: LogId
@@ -51,7 +51,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a record's document the hub needs to keep it; the rest may be of a newer version."""
+    """Fields of a record's document that the hub needs; all others may be of a newer version."""
 
     seq: Annotated[int, Meta(ge=1, le=MOST_SEQ)]
     session: Annotated[int, Meta(ge=1, le=MOST_SEQ)]
@@ -61,7 +61,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cursor(msgspec.Struct, frozen=True, kw_only=True):
-    """The last record that the hub has of a log, and its fingerprint; 0 where it has none."""
+    """The hub's last record of a log, and its fingerprint; 0 if it has none."""
 
     log: LogId
     seq: Seq = 0
@@ -69,7 +69,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """An enrolment that waits: the `code` for people, the `secret` for the table alone."""
+    """A pending enrolment: `code` is shown to people, `secret` is for the table alone."""
 
     code: Text
     secret: Text
@@ -77,13 +77,13 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Asks whether an organiser has entered the code."""
+    """Query whether an organiser has entered the code."""
 
     secret: Text
 
 
 class Enrolled(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table is called at the hub, and its token; empty while nobody has entered the code."""
+    """The table's name at the hub, and its token; empty until the code was entered."""
 
     table: str = ""
     token: str = ""
@@ -93,9 +93,9 @@ Name = Annotated[str, Meta(min_length=1, max_length=40)]
 
 
 class NextMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """The match that a table plays next; `match` is 0 and all else empty where there is none.
+    """A table's next match; `match` is 0 and all else empty if there is none.
 
-    `players` are people's names, the one who begins first; `terms` is a few words such as "to 13".
+    `players` are names in order of play; `terms` is a few words such as "to 13".
     """
 
     match: Annotated[int, Meta(ge=0, le=MOST_SEQ)] = 0
@@ -107,14 +107,14 @@ class NextMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextMatchAnswer(NextMatch, frozen=True, kw_only=True):
-    """The answer of a hub: also in how many seconds the table should ask again.
+    """The hub's answer: the next match, and the seconds until the table's next poll.
 
-    It is 0 from an older hub, and an older table goes by none.
+    Older hubs send no interval (0), and older tables ignore it.
     """
 
     again_s: float = 0.0
 
     @property
     def next_match(self) -> NextMatch:
-        """Without when to ask again."""
+        """The answer without the poll interval."""
         return msgspec.convert(self, NextMatch, from_attributes=True)

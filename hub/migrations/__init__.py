@@ -1,1 +1,1 @@
-"""Steps from one version of the hub's tables to the next, for Alembic."""
+"""Alembic migrations of the hub's database."""

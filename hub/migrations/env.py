@@ -1,4 +1,4 @@
-"""What Alembic runs: the steps, on the connection that `hub.store` hands in."""
+"""Alembic's entry point: run the migrations on the connection from `hub.store`."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""What tables send and ask."""
+"""HTTP API for tables."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def api(tables: Tables, intake: Intake, hall: Hall) -> Blueprint:
 
 
 def client() -> str:
-    """Who asks, as far as limits are concerned."""
+    """Client key for rate limits and the audit log."""
     return client_of(request.remote_addr or "")
 
 
 def _token() -> str:
-    """The token that came with the request; empty for none."""
+    """The request's token; empty if there is none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if scheme.casefold() == "bearer" else ""
 

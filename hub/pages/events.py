@@ -1,4 +1,4 @@
-"""Events of a club: for everybody to see, and for its organisers to run."""
+"""Events of a club: public pages, and forms for organisers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from table.messages import msg
 from webui.security.requests import Refusal, number
 
 OUTCOMES = {"won": WON, "drawn": DRAWN, "lost": LOST}
-"""What forms say of a seat or of oneself."""
+"""Shares by the words of the forms."""
 MOST_NAMES = 4000
-"""Letters of names that are added at once."""
+"""Maximum length of names added in one request, in characters."""
 
 
 def event_pages(
@@ -41,7 +41,7 @@ def event_pages(
     routes.add_app_template_filter(scores_text, "scores")
 
     def mine(club_id: int) -> bool:
-        """Does an organiser of the club look?"""
+        """True if an organiser of this club is logged in."""
         return g.organiser is not None and g.organiser.club_id == club_id
 
     @routes.get("/halls/<seq:club_id>/tournaments")
@@ -91,7 +91,7 @@ def event_pages(
 
 
 def _files(routes: Blueprint, store: Store, events: Events, played: PlayedGames) -> None:
-    """What other programs read."""
+    """Routes of machine-readable files."""
 
     @routes.get("/halls/<seq:club_id>/tournaments/<seq:event_id>/standings.csv")
     def as_csv(club_id: int, event_id: int) -> Response:
@@ -123,7 +123,7 @@ def _files(routes: Blueprint, store: Store, events: Events, played: PlayedGames)
 
 
 def _games(text: str) -> Response:
-    """Games as text; raises Refusal for none."""
+    """Games as a text response; raises Refusal if there are none."""
     if not text:
         raise Refusal(404, "no_games", msg("No finished game of it can be played again here."))
     headers = {"Content-Disposition": "attachment; filename=games.txt"}
@@ -131,13 +131,13 @@ def _games(text: str) -> Response:
 
 
 def _back(event_id: int) -> AnyResponse:
-    """To the page of an event of the organiser's club."""
+    """Redirect to an event's page of the organiser's club."""
     club = actor().club_id
     return redirect(url_for("events.page", club_id=club, event_id=event_id), 303)
 
 
 def _preparing(routes: Blueprint, events: Events) -> None:
-    """What organisers do before an event begins."""
+    """Organisers' routes for preparing an event."""
 
     @routes.post("/tournaments/make")
     def make() -> AnyResponse:
@@ -171,7 +171,7 @@ def _preparing(routes: Blueprint, events: Events) -> None:
 
 
 def _pairing(routes: Blueprint, events: Events) -> None:
-    """What organisers do while an event runs."""
+    """Organisers' routes for a running event."""
 
     @routes.post("/tournaments/<seq:event_id>/pair")
     def pair(event_id: int) -> AnyResponse:
@@ -201,7 +201,7 @@ def _pairing(routes: Blueprint, events: Events) -> None:
 
 
 def _results(routes: Blueprint, desk: MatchDesk) -> None:
-    """What organisers do with a result."""
+    """Organisers' routes for results."""
 
     @routes.post("/tournaments/<seq:event_id>/confirm")
     def confirm(event_id: int) -> AnyResponse:
@@ -225,7 +225,7 @@ def _results(routes: Blueprint, desk: MatchDesk) -> None:
 
 
 def own_pages(desk: MatchDesk, client: Callable[[], str]) -> Blueprint:
-    """What players see of themselves, by their codes."""
+    """Players' own pages, opened by code."""
     routes = Blueprint("me", __name__)
 
     @routes.get("/me")
@@ -261,12 +261,12 @@ def share_text(share: float) -> str:
 
 
 def scores_text(scores: Sequence[float]) -> str:
-    """Points of a game, in the order of the players."""
+    """Points of a game, in player order."""
     return " : ".join(f"{one:g}" for one in scores)
 
 
 def read_score(text: str) -> float:
-    """Points that people entered; raises Refusal for what is no number."""
+    """Parse entered points; raises Refusal unless they are numbers."""
     text = text.strip().replace(",", ".")
     digits = text.removeprefix("-").replace(".", "", 1)
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= 6):
@@ -291,5 +291,5 @@ def _number(name: str) -> int:
 
 
 def _table() -> int | None:
-    """The table that a form names; none in particular where it is empty."""
+    """The table id of a form; None if the field is empty."""
     return number(request.form["table"], "table") if request.form.get("table") else None

@@ -1,4 +1,4 @@
-"""Log in and out, and who is logged in."""
+"""Log in and out; the current organiser of a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COOKIE = "rinkside_hub"
 
 
 def login_pages(accounts: Accounts) -> Blueprint:
-    """The routes, and `g.organiser` for those of all pages."""
+    """The routes, and a hook that sets `g.organiser` for all pages."""
     routes = Blueprint("login", __name__)
 
     @routes.before_app_request
@@ -68,7 +68,7 @@ def login_pages(accounts: Accounts) -> Blueprint:
 
 
 def organiser(admin: bool = False) -> Organiser:
-    """Who is logged in; raises Refusal where nobody is, or somebody who is no `admin`."""
+    """The logged-in organiser; raises Refusal if there is none, or no admin with `admin`."""
     who: Organiser | None = g.get("organiser")
     if who is None:
         raise Refusal(401, "log_in", msg("Log in as an organiser first."))
@@ -78,6 +78,6 @@ def organiser(admin: bool = False) -> Organiser:
 
 
 def actor(admin: bool = False) -> Actor:
-    """The same, for the audit log."""
+    """As `organiser`, as the actor for the audit log."""
     who = organiser(admin)
     return Actor(who.name, who.club_id, client())

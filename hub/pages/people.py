@@ -1,4 +1,4 @@
-"""What is known of a person: export it, or erase the name."""
+"""Export a person's data, or erase a name."""
 
 from __future__ import annotations
 

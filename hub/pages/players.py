@@ -1,4 +1,4 @@
-"""Players of a club, for everybody: what they have played, and how well."""
+"""Public pages of a club's players: results, ratings and style of play."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from table.messages import msg
 from webui.security.requests import Refusal
 
 NEWEST = 20
-"""Games of each kind in which it is counted how somebody plays, unless all are asked for."""
+"""Default number of newest games per kind for statistics of play."""
 
 
 def player_pages(
@@ -31,7 +31,7 @@ def player_pages(
     routes = Blueprint("players", __name__)
 
     def asked(club_id: int) -> PlayerPage:
-        """The player whom the address names; raises Refusal where nobody is called so."""
+        """The player named in the query string; raises Refusal for an unknown name."""
         with store.reading() as db:
             aliases = aliases_of(db, club_id)
         name = main_name(" ".join(request.args.get("name", "").split()), aliases)

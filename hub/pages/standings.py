@@ -1,4 +1,4 @@
-"""Standings of a club: a page, CSV and JSON, for everybody."""
+"""Public standings of a club: page, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from referee.statistics.csv_export import csv_bytes
 from table.measured_text import time_utc
 
 EVENING_MS = 12 * 3600 * 1000
-"""What is called tonight: sessions that the hub heard of first in this time."""
+"""Age limit of "tonight", counted from a session's first record at the hub."""
 COLUMNS = ("place", "player", "games", "won", "drawn", "lost", "points", "against", "difference")
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the address asks for: a `game` by its name (empty: all), and which games of it."""
+    """Filter from the query string: `game` by its name (empty for all), and which games count."""
 
     game: str
     tonight: bool
@@ -36,7 +36,7 @@ def standing_pages(store: Store, results: Results, now_ms: Callable[[], int]) ->
     routes = Blueprint("standings", __name__)
 
     def found(club_id: int) -> tuple[Chosen, list[str], list[HubGame]]:
-        """What was asked for, the names of the club's games, and those that count."""
+        """The filter, the names of the club's games, and the games that pass the filter."""
         chosen = Chosen(
             request.args.get("game", ""), "tonight" in request.args, "simulated" in request.args
         )
@@ -90,12 +90,12 @@ def standing_pages(store: Store, results: Results, now_ms: Callable[[], int]) ->
 
 
 def standings_csv(rows: Iterable[Standing]) -> bytes:
-    """Standings, a line a player."""
+    """Standings as CSV, one row per player."""
     return csv_bytes(COLUMNS, ([getattr(row, name) for name in COLUMNS] for row in rows))
 
 
 def rated(games: Iterable[HubGame], chosen: Chosen, now_ms: int) -> list[RatedPlayer]:
-    """The ratings of the game that was asked for; none for all games together."""
+    """Ratings in the selected game; empty if no single game is selected."""
     if not chosen.game:
         return []
     counted = (one for one in games if one.result.game == chosen.game)

@@ -1,4 +1,4 @@
-"""The tables of a club: enrol them, see whether they send, withdraw their tokens."""
+"""The tables of a club: enrolment, status and revocation of tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wall of a hall: all tables live, for everybody who comes by."""
+"""The public wall of a hall: all tables live."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def wall_pages(store: Store, hall: Hall, streams: Streams) -> Blueprint:
 
     @routes.get("/halls/<seq:club_id>/board/<seq:table>")
     def board(club_id: int, table: int) -> Response:
-        """A drawing, or nothing; its address names the record that it is of, so it may be kept."""
+        """Drawing of a board, or nothing; cacheable, as the address names the record."""
         drawing = drawn(*hall.board(club_id, table))
         if drawing is None:
             return Response(status=204)
@@ -66,7 +66,7 @@ def wall_pages(store: Store, hall: Hall, streams: Streams) -> Blueprint:
 
 
 def club_name(store: Store, club_id: int) -> str:
-    """What a club is called; raises Refusal for none."""
+    """The name of a club; raises Refusal for an unknown id."""
     with store.reading() as db:
         name = db.execute(select(CLUBS.c.name).where(CLUBS.c.id == club_id)).scalar()
     if name is None:
@@ -75,7 +75,7 @@ def club_name(store: Store, club_id: int) -> str:
 
 
 def _follow(hall: Hall, streams: Streams, club_id: int) -> Response:
-    """What changed after the last event that the page has; raises Refusal if too many listen."""
+    """Event stream after the page's last event; raises Refusal if too many listen."""
     after = number(
         request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID"
     )
@@ -100,12 +100,12 @@ def _follow(hall: Hall, streams: Streams, club_id: int) -> Response:
 
 
 def drawn(setup: JsonObject, seen: JsonObject | None, ruled: Ruled) -> Drawing | None:
-    """A table from above; None where its record does not say enough."""
+    """Drawing of a table from above; None if its record lacks the data."""
     if not setup:
         return None
     try:
         table = parse_table(setup, "table")
         observed = convert(seen, ObservationDocument, "table") if seen else None
         return draw(table, observed, known=on_board(ruled.game, ruled.state))
-    except (InputError, ValueError, KeyError, TypeError, IndexError):  # of another version
+    except (InputError, ValueError, KeyError, TypeError, IndexError):  # another version
         return None

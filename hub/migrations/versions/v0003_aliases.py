@@ -1,4 +1,4 @@
-"""Names that mean the same player."""
+"""Aliases of players."""
 
 import sqlalchemy as sa
 from alembic import op
