@@ -1,6 +1,6 @@
-"""The panel: what the players look at and touch; it changes the session by commands only.
+"""The web panel, the players' user interface; it changes the session by commands only.
 
-Each application is loaded when it is asked for: most of them bring OpenCV and SciPy along.
+Each application is imported on demand, since most import OpenCV and SciPy.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Addresses at which phones find a page; the terminal and every page show the ones made here."""
+"""Addresses of a page for phones, as shown in the terminal and on every page."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from webui.security.host_names import HOME_SUFFIXES
 
 LOCAL, ANY = ("127.0.0.1", "::1", "localhost"), ("0.0.0.0", "::")
 SOMEWHERE = {4: ("192.0.2.1", 9), 6: ("2001:db8::1", 9)}
-"""Addresses outside this network that belong to nobody (reserved for documentation by RFC 5737 and
-3849), by IP version.
+"""Addresses outside this network, by IP version: reserved for documentation by RFC 5737 and 3849.
 """
 FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
 INSIDE = re.compile(r"docker\d|br-[0-9a-f]{12}$|veth|virbr|podman|cni|lxc|lxd|vboxnet|vmnet")
-"""Networks inside this computer, of containers and virtual machines; no phone is in one."""
+"""Interfaces of containers and virtual machines; phones cannot reach them."""
 TUNNEL = re.compile(r"tun|tap|wg|ppp|tailscale|zt|nordlynx|ipsec")
-"""Networks through a tunnel. Phones at the table are rarely in one."""
+"""Tunnel interfaces; phones at the table rarely reach them."""
 
 
 class InterfaceAddress(NamedTuple):
-    """An address of this computer, and the network interface that has it (`wlan0`)."""
+    """An address of this computer, and its network interface (`wlan0`)."""
 
     interface: str
     address: IPv4Address | IPv6Address
 
 
 def interface_addresses() -> tuple[InterfaceAddress, ...]:
-    """All addresses of this computer; none where the system cannot be asked."""
+    """All addresses of this computer; empty if the system does not list them."""
     try:
         adapters = tuple(ifaddr.get_adapters())
     except OSError:
@@ -64,10 +63,11 @@ def reachable_urls(
     found: Callable[[], Iterable[InterfaceAddress]] = interface_addresses,
     out: Callable[[int], str] = way_out,
 ) -> tuple[str, ...]:
-    """Addresses at which phones find what `listening` serves, the best one first.
+    """URLs for phones of the page that `listening` serves, best first.
 
-    They are numbers, never a computer's bare name, which many phones cannot resolve. A hotspot has
-    one without a default route. Empty if only this computer is answered, or if it has no network.
+    They are numeric, as many phones cannot resolve a bare computer name. A hotspot's address counts
+    even without a default route. Empty if only local connections are accepted, or without a
+    network.
     """
     host, port = listening.getsockname()[:2]
     return urls_on(host, port, found, out)
@@ -79,7 +79,7 @@ def urls_on(
     found: Callable[[], Iterable[InterfaceAddress]] = interface_addresses,
     out: Callable[[int], str] = way_out,
 ) -> tuple[str, ...]:
-    """As `reachable_urls`, of what is served on an address and a port."""
+    """As `reachable_urls`, for an address and a port."""
     return tuple(_url(address, port) for address in addresses_on(host, found, out))
 
 
@@ -88,7 +88,7 @@ def addresses_on(
     found: Callable[[], Iterable[InterfaceAddress]] = interface_addresses,
     out: Callable[[int], str] = way_out,
 ) -> tuple[str, ...]:
-    """As `reachable_urls`, only the addresses of this computer in them."""
+    """As `reachable_urls`, but addresses only."""
     if host in LOCAL:
         return ()
     if host not in ANY:
@@ -104,7 +104,7 @@ def addresses_on(
 
 
 def _usable(one: InterfaceAddress) -> bool:
-    """Whether a phone can type this; browsers take no link-local IPv6, which needs a zone."""
+    """True if a phone's browser accepts it; browsers reject link-local IPv6, which needs a zone."""
     address = one.address
     return not (
         address.is_loopback
@@ -116,7 +116,7 @@ def _usable(one: InterfaceAddress) -> bool:
 
 
 def _distance(one: InterfaceAddress, own: str) -> tuple[bool, bool, bool]:
-    """How far from the phones an address may be: tunnels, no address from a router, no way out."""
+    """Sort key, distance from phones: tunnel, no router's address, not on the default route."""
     return (
         TUNNEL.match(one.interface) is not None,
         one.address.is_link_local,
@@ -125,18 +125,18 @@ def _distance(one: InterfaceAddress, own: str) -> tuple[bool, bool, bool]:
 
 
 def shown_url(listening: socket.socket) -> str:
-    """The one address that is shown for what is served: the best for phones, or this computer's."""
+    """The URL shown for a served page: the best one for phones, or this computer's own."""
     reachable = reachable_urls(listening)
     return reachable[0] if reachable else f"http://localhost:{listening.getsockname()[1]}"
 
 
 def url_for_phones(address: str, requested: str, name: str) -> str:
-    """The address that a page shows to phones; empty if there is none.
+    """The URL that a page shows for phones; empty if there is none.
 
-    `address` is the best of `reachable_urls`, or empty. `requested` is the address that the browser
-    used, `name` the name or number in it. A number that works for one browser works for phones
-    beside it, also if it is a router's or that of a container's host. So does a public name. Other
-    names may mean nothing on a phone; one such as `rinkside.local` is better than no address.
+    `address` is the best of `reachable_urls`, or empty. `requested` is the URL that the browser
+    used, `name` its host. A numeric host that works for one browser also works for phones nearby,
+    even if it is a router's or a container host's. So does a public name. Other names may not
+    resolve on a phone; one such as `rinkside.local` is better than no address.
     """
     try:
         number = ipaddress.ip_address(name)

@@ -38,15 +38,14 @@ def create_app(
     virtual: VirtualTablePort | None = None,
     tutor: TutorPort | None = None,
 ) -> Flask:
-    """The panel of one session, with what the referee sees at this moment.
+    """The panel of one session, with the referee's live state.
 
-    With `histories` it has the pages of all sessions too; on a `virtual` table hosts and players
-    move the pieces on the page, and a `tutor` gives lessons there. `hosts` are names of this
-    machine, beside its addresses and local names, that the panel answers to; `access` knows the
-    codes, without it they are fresh ones that are kept nowhere (`app.extensions["access"]` has
-    them); `address` says where phones find the panel now, empty where they do not; `devices` says
-    what is connected, and what is wrong with it. `app.extensions["streams"].limit` is how many may
-    listen at once (`webui.server` raises it).
+    `histories` adds the pages of all sessions. On a `virtual` table hosts and players move pieces
+    on the page, and a `tutor` gives lessons there. `hosts` are accepted host names, beside the
+    machine's addresses and local names. `access` holds the codes; without it codes are fresh and
+    not stored (`app.extensions["access"]` has them). `address` returns the panel's address for
+    phones, empty if there is none. `devices` returns connected parts and their faults.
+    `app.extensions["streams"].limit` is the maximum number of listeners (`webui.server` raises it).
     """
     app = bare_app(hosts)
     access = access or Access(Codes())

@@ -1,6 +1,6 @@
-"""Template filters that put a view into words: lengths, evidence, who does what.
+"""Template filters that render a view as text: lengths, evidence, actions.
 
-Every number has its unit, a ± where it was measured, and sensible digits.
+Every number has its unit, a ± if it was measured, and significant digits only.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ VERDICTS = {
 
 
 def shown_verdict(verdict: Decision) -> Message:
-    """What kind of verdict it is, in a word or two."""
+    """The kind of a verdict, in one or two words."""
     return VERDICTS[verdict.verdict]
 
 
 def shown_verb(view: SessionView) -> str:
-    """What the player whose turn it is does now."""
+    """The verb for the action of the player whose turn it is."""
     return verb(view.game, view.state.get("phase"))
 
 
 def shown_gap(row: Gap | Mapping[str, Any]) -> Message:
-    """A row of the ranking in words: standing on the target, touching it, or so far from it.
+    """A ranking row as text: on the target, touching it, or its gap.
 
     Rows of a verdict's evidence are plain data.
     """
@@ -64,12 +64,12 @@ def shown_at(at_ms: int) -> Message:
 
 
 def shown_points(points: float) -> Message:
-    """A number of points, with a decimal where it has one."""
+    """Points as text, with a decimal only if needed."""
     return Message(Number(f"{points:g}"))
 
 
 def clauses_in_words(rests_on: str) -> Message:
-    """What a verdict rests on; sections keep the names that they have in the printed rules."""
+    """A verdict's rules as text; sections keep the names of the printed rules."""
     return phrases(*map(_clause, rests_on.split("; ")))
 
 
@@ -89,13 +89,13 @@ def _clause(clause: str) -> Message:
 
 
 def lengthy(message: str, long: int, longer: int) -> str:
-    """The class of a sentence that is set in smaller letters: ` is-long`, ` is-longer`, or none."""
+    """CSS class for a long sentence, set smaller: ` is-long`, ` is-longer`, or none."""
     size = len(message)
     return " is-longer" if size > longer else " is-long" if size > long else ""
 
 
 def unbroken(message: str) -> str:
-    """A sentence in which no line ends between a number, its ± and its unit."""
+    """A sentence with no line break between a number, its ± and its unit."""
     return message.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
 
 
@@ -104,7 +104,7 @@ def evidence_rows(
 ) -> Iterator[tuple[Message, Message]]:
     """Evidence as (name, value with its unit), nested names (`above`) joined by a comma.
 
-    Left out are the gaps, which are rows of their own, and what only programs read.
+    Gaps are left out, since they are separate rows, and so are values for programs only.
     """
     for key, value in evidence.items():
         if key in ("gaps", KEY, LIKELIEST):
@@ -119,7 +119,7 @@ def evidence_rows(
                 if isinstance(item, Mapping) and {"said", "move"} == item.keys():
                     yield phrases(*above, name, item["said"], joint=","), Message(str(item["move"]))
                     continue
-                # Not `{text} {n}`, which counts something and is translated otherwise.
+                # Not `{text} {n}`: it is translated as a count.
                 numbered = phrase("{text2} {n}", text2=as_message(name), n=number)
                 yield from evidence_rows(
                     item if isinstance(item, Mapping) else {"": item}, *above, numbered
@@ -142,5 +142,5 @@ def _value(value: Any, unit: str = "") -> Message:
 
 
 def _with_last_flag(values: Sequence[Any]) -> Iterator[tuple[bool, Any]]:
-    """Each value with whether it is the last."""
+    """Each value, and True for the last one."""
     return ((number == len(values), value) for number, value in enumerate(values, 1))

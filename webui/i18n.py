@@ -1,8 +1,8 @@
-"""The language of a page: its words by gettext, its numbers as they are written there.
+"""Localisation of pages: texts by gettext, numbers by the language's format.
 
-Templates mark what they say themselves with `_`, `ngettext` and `{% trans %}`.  What comes from
-below (verdicts, refusals, colours, states) is English in the whole house and in its log, and passes
-through `localized`, or `word` where no markup may stand.  Programs are answered in English.
+Templates mark their own texts with `_`, `ngettext` and `{% trans %}`.  Texts from other packages
+(verdicts, refusals, colours, states) are English in the code and the log; they pass through
+`localized`, or through `word` where markup is not allowed.  Answers to programs are in English.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from table.messages import SENTENCES, Listing, Message, Plain
 from webui.filters import clauses_in_words
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
-"""By their codes, as they call themselves; the first is the one that everything is written in."""
+"""Native names by code; the first is the source language."""
 COOKIE, COOKIE_S = "language", 365 * 24 * 3600
 
 
 def speak(app: Flask) -> None:
-    """Let the templates of `app` speak the visitor's language, to be chosen on any page."""
+    """Translate the templates of `app` to the visitor's language, which any page can change."""
     jinja = app.jinja_env
     jinja.add_extension("jinja2.ext.i18n")
     jinja.policies["ext.i18n.trimmed"] = True
@@ -52,9 +52,9 @@ def speak(app: Flask) -> None:
 
 
 def language() -> Language:
-    """The code of the language in which the request is to be answered.
+    """Language code for the answer to the current request.
 
-    It is the one chosen on a page, else the best of those that the browser wants.
+    It is the one chosen on a page, else the best match of Accept-Language.
     """
     if "language" not in g:
         chosen = request.cookies.get(COOKIE, "")
@@ -68,9 +68,9 @@ def language() -> Language:
 
 
 def localized(text: str) -> str | Markup:
-    """Sentences from the other packages in the language of the page.
+    """Texts from other packages in the language of the page.
 
-    Those without a translation are marked as English.
+    Texts without a translation are marked as English.
     """
     if isinstance(text, Message) and not isinstance(text.content, Plain):
         return _message(text)
@@ -84,7 +84,7 @@ def localized(text: str) -> str | Markup:
 
 
 def _message(message: Message) -> str | Markup:
-    """A message in the language of the page; `localized` reads parts without a template."""
+    """A message in the language of the page; `localized` handles parts without a template."""
     content, code = message.content, language()
     if isinstance(content, Listing) and content.joint == SENTENCES:
         return Markup(" ").join(_message(Message(item)) for item in content.items)
@@ -94,26 +94,26 @@ def _message(message: Message) -> str | Markup:
 
 
 def word(text: str, context: str = MESSAGE) -> str:
-    """As `localized`, where no markup may stand: in attributes, in drawings, in lists of options.
+    """As `localized`, as plain text: for attributes, drawings and lists of options.
 
-    Words of other contexts are looked up as they are.
+    Words of other contexts are looked up unchanged.
     """
     return translation(text, language(), context)
 
 
 def called(verdict: Decision) -> dict[str, str]:
-    """What a caller says of a verdict (`call`), and the code of its language (`lang`)."""
+    """A verdict's spoken call (`call`), and its language code (`lang`)."""
     words, code = announcement_in(verdict, language())
     return {"call": words, "lang": code}
 
 
 def number(value: float, places: int = 0) -> str:
-    """A number with so many decimals, with a decimal comma where it is written so."""
+    """A number with `places` decimals and the language's decimal separator."""
     return decimals(f"{value:.{places}f}", language())
 
 
 def cited(rests_on: str) -> str:
-    """What a verdict rests on; sections keep the names that they have in the printed rules."""
+    """A verdict's rules; sections keep the names of the printed rules."""
     return word(clauses_in_words(rests_on))
 
 
@@ -122,14 +122,14 @@ def _routes() -> Blueprint:
 
     @routes.post("/language")
     def choose() -> Response:
-        """Keep a language in the browser and go back to the page that it was chosen on.
+        """Store a language in a cookie, and redirect to the page that it was chosen on.
 
-        With a language that is not known, the browser's own counts again.
+        An unknown language resets the choice to the browser's own.
         """
         code = request.form.get("language", "")
         try:
             page = urlsplit(request.referrer or "")
-        except ValueError:  # brackets that hold no address
+        except ValueError:  # brackets without an address
             page = urlsplit("")
         back = current_app.url_map.bind("").test(page.path, "GET")
         response = redirect(

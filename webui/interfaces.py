@@ -1,4 +1,4 @@
-"""Interfaces of what the pages show: a session, the referee, a calibration, the ruler.
+"""Interfaces that the pages use: session, referee, calibration, ruler.
 
 They are implemented in `referee` (session, loop, ruler) and `calibration` (guides).
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-if TYPE_CHECKING:  # they bring OpenCV along, and interfaces are needed by every page
+if TYPE_CHECKING:  # they import OpenCV, and every page imports this module
     from calibration.first_setup import BoardChoice, FirstSetUpNow
     from calibration.first_setup import Step as FirstStep
     from calibration.progress import CornersNow, LensNow
@@ -31,13 +31,13 @@ if TYPE_CHECKING:  # they bring OpenCV along, and interfaces are needed by every
 
 
 CARRY = "rinkside.carry"
-"""Key in `environ` under which a server with one thread for all streams puts a function that takes
-a listener over and returns the rest of its answer's body.
+"""Key in `environ` of a function that hands a listener to the server's stream thread. The function
+returns the rest of the response body.
 """
 
 
 class SessionPort(Protocol):
-    """A session: its records, what pages show of them, and the one way to change it.
+    """A session: its records, its view for pages, and commands as the only way to change it.
 
     Implemented by `referee.sessions.session.Session`.
     """
@@ -51,7 +51,7 @@ class SessionPort(Protocol):
         """The number of the newest record."""
 
     def view(self) -> SessionView:
-        """All that a page shows; the same object until something happens."""
+        """Contents of a page; the same object until something happens."""
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
         """As `Session.records`."""
@@ -68,29 +68,29 @@ class SessionPort(Protocol):
         """As `Session.command`."""
 
     def touched(self, command: Command) -> AffectedVotes:
-        """What a command would do to votes that nobody has seen yet."""
+        """Effect of a command on votes that are still hidden."""
 
     def seat(self, event: SeatTaken | SeatFreed) -> None:
-        """Keep who speaks for a player."""
+        """Record which visitor holds a player's seat."""
 
     def alternatives(self, seq: int) -> tuple[Alternative, ...]:
-        """What else may have happened at record `seq`."""
+        """Alternative rulings at record `seq`."""
 
 
 class LivePort(Protocol):
-    """What the referee sees at this moment."""
+    """The referee's live state."""
 
     @property
     def setup(self) -> Setup:
-        """The table that is watched."""
+        """The watched table."""
 
     @property
     def latest(self) -> RefereeStatus:
-        """What the referee sees and does now."""
+        """Current observation and status of the referee."""
 
     @property
     def seen(self) -> Seen:
-        """How many pictures came until now."""
+        """Number of frames so far."""
 
     def jpeg(self) -> bytes | None:
         """The newest frame as a JPEG; None before the first."""
@@ -110,15 +110,15 @@ class VirtualBody(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, by which it is acted on."""
+        """Name that identifies it in actions."""
 
     @property
     def kind(self) -> Literal["piece", "slab", "die"]:
-        """What it is: a pyramid, a counter or tile, a die."""
+        """Kind: pyramid, counter or tile, or die."""
 
     @property
     def label(self) -> str:
-        """What it is, in words."""
+        """Description in words."""
 
     @property
     def colour(self) -> str:
@@ -126,11 +126,11 @@ class VirtualBody(Protocol):
 
     @property
     def text(self) -> str:
-        """What is printed on it."""
+        """Printed text."""
 
     @property
     def rgb(self) -> tuple[float, float, float]:
-        """Light that comes back from it, linear, 0..1."""
+        """Linear reflectance, 0..1."""
 
     @property
     def vertices_mm(self) -> Array:
@@ -138,7 +138,7 @@ class VirtualBody(Protocol):
 
     @property
     def may(self) -> tuple[str, ...]:
-        """What may be done with it."""
+        """Permitted actions."""
 
 
 class VirtualNow(Protocol):
@@ -146,11 +146,11 @@ class VirtualNow(Protocol):
 
     @property
     def bodies(self) -> Sequence[VirtualBody]:
-        """What lies on the table, the lowest first."""
+        """Bodies on the table, lowest first."""
 
     @property
     def reserve(self) -> Sequence[VirtualBody]:
-        """What is not on the table."""
+        """Bodies off the table."""
 
     @property
     def people(self) -> frozenset[str]:
@@ -166,13 +166,13 @@ class VirtualTablePort(Protocol):
     def act(
         self, what: str, piece: str = "", x_mm: float = 0, y_mm: float = 0, turn_deg: float = 0
     ) -> None:
-        """Do something with a piece; raises InputError."""
+        """Apply an action to a piece; raises InputError."""
 
     def sit(self, colour: str, here: bool = True) -> None:
         """Take a seat, or leave it to its simulated player; raises InputError."""
 
     def run(self, pace: Literal["play", "slow", "pause", "step"]) -> None:
-        """Let the simulated players play, play slowly, pause, or act once and pause."""
+        """Set the simulated players' pace: play, play slowly, pause, or act once and pause."""
 
 
 class LessonNow(Protocol):
@@ -180,27 +180,27 @@ class LessonNow(Protocol):
 
     @property
     def number(self) -> int:
-        """Which one it is, from 1."""
+        """Number of the lesson, from 1."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of lessons."""
 
     @property
     def title(self) -> Message:
-        """A few words."""
+        """Short title."""
 
     @property
     def task(self) -> Message:
-        """What is to be done."""
+        """The task."""
 
     @property
     def learned(self) -> Message:
-        """What is said once it is done."""
+        """Text shown once the task is done."""
 
     @property
     def state(self) -> Literal["laying", "open", "other", "done"]:
-        """Whether the table is ready, and the task done or something else."""
+        """State of the table and the task."""
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -208,11 +208,11 @@ class LessonNow(Protocol):
 
     @property
     def follows(self) -> bool:
-        """Whether the next lesson can be begun now."""
+        """True if the next lesson can begin now."""
 
 
 class TutorPort(Protocol):
-    """Who gives lessons at a virtual table: `simulation.tutor.Tutor`."""
+    """Lessons at a virtual table: `simulation.tutor.Tutor`."""
 
     def look(self) -> LessonNow:
         """The lesson as it is now."""
@@ -222,27 +222,27 @@ class TutorPort(Protocol):
 
 
 Next = Literal["home", "again", "play"]
-"""What comes after a game or set-up: the home page, the same again, or a game."""
+"""Action after a game or set-up: home page, same again, or a game."""
 
 
 class DoorPort(Protocol):
-    """The way back from a game to the home page that started it."""
+    """A game's connection to the home page that started it."""
 
     def leave(self, then: Next = "home") -> None:
-        """End the game; `then` says what the home page does."""
+        """End the game; `then` is the home page's next action."""
 
 
 Activity = Literal["play", "match", "resume", "demo", "lessons", "set-up"]
-"""What the home page starts: a game on the real table, the next match of an event, the game that
-was cut off, a simulated game, lessons at a simulated table, the set-up of a table.
+"""Things that the home page starts: a game on the real table, an event's next match, the
+interrupted game, a simulated game, lessons at a simulated table, the set-up of a table.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class TableInUse:
-    """The table that is set up: the game it was made for, its size in mm, its camera.
+    """The table in use: the game it was made for, its size in mm, its camera.
 
-    `rough` is true as long as its lens is only a first estimate.
+    `rough` is True while its lens is only a first estimate.
     """
 
     game: str
@@ -253,9 +253,9 @@ class TableInUse:
 
 @dataclass(frozen=True, slots=True)
 class MatchHere:
-    """The match that a hub gave this table: what the table is called there, and who plays what.
+    """The match assigned by a hub: the table's name there, the game and its players.
 
-    `players` are people's names, the one who begins first; `terms` is a few words such as "to 13".
+    `players` are names in order of play; `terms` is a few words such as "to 13".
     """
 
     number: int
@@ -270,10 +270,10 @@ class MatchHere:
 class HomeNow:
     """State of the home page.
 
-    `starting` is what is being started; `notice` is why the last thing did not start, or ended by
-    itself. `trouble` is why the table that is stored cannot be used. `over` is set once Rinkside
-    ends. `cut_off`: a game can be gone on with. `can_end`: it does not start again at once.
-    `match` is what this table plays next.
+    `starting` is the activity being started; `notice` is why the last one failed to start, or ended
+    by itself. `trouble` is why the stored table cannot be used. `over` is set once Rinkside ends.
+    `cut_off`: an interrupted game can be resumed. `can_end`: it does not restart at once. `match`
+    is this table's next match.
     """
 
     starting: Activity | None = None
@@ -287,41 +287,41 @@ class HomeNow:
 
 
 class HomePort(Protocol):
-    """What the home page shows and starts."""
+    """State and actions of the home page."""
 
     def look(self) -> HomeNow:
-        """Its state now."""
+        """Current state."""
 
     def games(self) -> Sequence[str]:
-        """Names of the games that can be tried with simulated players."""
+        """Names of games that simulated players can play."""
 
     def taught(self) -> Sequence[str]:
-        """Names of the games that have lessons."""
+        """Names of games with lessons."""
 
     def devices(self) -> Sequence[DeviceFound]:
-        """Cameras, lamps, dice and other parts; looks for them, which takes seconds."""
+        """Detect cameras, lamps, dice and other parts; takes seconds."""
 
     def picture(self, camera: str) -> bytes | None:
-        """A JPEG of what a camera sees that `devices` found; None where it gives none."""
+        """A JPEG from a camera that `devices` found; None if it gives none."""
 
     def start(self, activity: Activity, game: str = "") -> None:
-        """Start something; raises InputError where something else is starting.
+        """Start an activity; raises InputError if another one is starting.
 
         For a match `game` is its number.
         """
 
     def cancel(self) -> None:
-        """Give up what is being started."""
+        """Cancel the activity being started."""
 
     def shut_down(self) -> None:
-        """End Rinkside, and switch the machine off if it was started so."""
+        """End Rinkside, and switch the machine off if it was started with that option."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceFound:
-    """A camera or another part: what it is, where, and what is wrong with it (empty: it works).
+    """A camera or another part: kind, place, and fault (empty if it works).
 
-    `camera` is what --camera takes, for a camera.
+    `camera` is a camera's value for --camera.
     """
 
     part: str
@@ -331,16 +331,16 @@ class DeviceFound:
 
 
 class FirstSetUpPort(Protocol):
-    """A table that is set up from nothing."""
+    """First set-up of a table."""
 
     def look(self) -> FirstSetUpNow:
-        """How far it is."""
+        """Progress of the set-up."""
 
     def jpeg(self, spec: str = "") -> bytes | None:
-        """The newest picture of a camera, the chosen one unless another is named."""
+        """The newest picture of camera `spec`, by default the chosen one."""
 
     def checked(self) -> bytes | None:
-        """The picture that was measured, with the board drawn in."""
+        """The measured picture with the board drawn in."""
 
     def choose_camera(self, spec: str) -> None:
         """As `FirstSetUp.choose_camera`."""
@@ -359,25 +359,25 @@ class FirstSetUpPort(Protocol):
 
 
 class SetUpPort(Protocol):
-    """A session that people set up."""
+    """Set-up of a session."""
 
     def look(self) -> bool:
-        """True if the game has begun; called by the page that shows it."""
+        """True if the game has begun; polled by the page."""
 
     def begin(self, choice: Choice) -> None:
         """As `SettingUp.begin`."""
 
 
 class TablePort(Protocol):
-    """A table that is being made ready for a session."""
+    """Preparation of a table for a session."""
 
     @property
     def setup(self) -> Setup:
-        """The table as it is known now."""
+        """The table as known so far."""
 
     @property
     def lens(self) -> LensPort | None:
-        """The calibration of a lens that was begun last; None before the first."""
+        """The most recent lens calibration; None before the first."""
 
     @property
     def frame_seq(self) -> int:
@@ -387,14 +387,14 @@ class TablePort(Protocol):
         """The newest picture as a JPEG; None before the first."""
 
     def steps(self) -> Mapping[str, Step]:
-        """How far each part is: camera, lens, table, colours."""
+        """Progress of each part: camera, lens, table, colours."""
 
     def request_job(self, job: Job) -> None:
         """As `TableWizard.request_job`."""
 
 
 class LensPort(Protocol):
-    """A lens that is being calibrated."""
+    """A running lens calibration."""
 
     def look(self) -> LensNow:
         """The calibration's state, for a page that shows it now."""
@@ -407,7 +407,7 @@ class LensPort(Protocol):
 
 
 class CornersPort(Protocol):
-    """A table whose board's corners people put by hand."""
+    """Manual placement of a board's corners."""
 
     def look(self) -> CornersNow:
         """The calibration's state, for a page that shows it now."""
@@ -420,11 +420,11 @@ class CornersPort(Protocol):
 
 
 class RulerPort(Protocol):
-    """What is measured at this moment, with no game running."""
+    """Live measurement without a game."""
 
     @property
     def setup(self) -> Setup:
-        """The table that is measured on."""
+        """The table used for measuring."""
 
     @property
     def latest(self) -> RulerNow:
@@ -436,7 +436,7 @@ class RulerPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InPhoto:
-    """What people say lies on the mat; what is empty is read off the photograph."""
+    """Pieces on the mat as entered by people; empty fields are read off the photograph."""
 
     target: str = ""
     colours: tuple[str, ...] = ()
@@ -444,10 +444,10 @@ class InPhoto:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPhoto:
-    """A photograph that was measured.
+    """Result of measuring a photograph.
 
-    `sentence` says who leads, `jpeg` is the photograph with the gaps drawn in, `found` is what lay
-    there.  `assumed`: some of that was read off the photograph, because nobody had named it.
+    `sentence` says who leads, `jpeg` is the photograph with the gaps drawn in, and `found` are the
+    pieces. `assumed`: some of these were read off the photograph instead of entered.
     """
 
     sentence: str
@@ -458,7 +458,7 @@ class MeasuredPhoto:
 
 
 PhotoReader = Callable[[bytes, str, InPhoto], MeasuredPhoto]
-"""Measures a photograph, the content of a file, whose name is used in messages.
+"""Measures a photograph; arguments are the file's content, its name for messages, and its pieces.
 
 Raises InputError.  Implemented by `cli.photo_page`.
 """

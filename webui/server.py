@@ -35,31 +35,31 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_STREAMS = 256
-"""Streams at once; each is a socket, and a process may have 1024 of them by default."""
+"""Maximum number of streams; each is a socket, and a process may open 1024 by default."""
 MOST_CONNECTIONS, MOST_OF_ONE = 512, 64
-"""Connections at once beside the streams, of all and of one address (IPv6: one /64); to admit more,
-the one that waits longest is closed.
+"""Maximum number of connections beside the streams, in total and per address (IPv6: per /64). To
+admit more, the one that has waited longest is closed.
 """
 HEAD_S, BODY_S, IDLE_S = 10.0, 20.0, 60.0
-"""Seconds that a connection may take: until its first request and for the head of any (HEAD_S), for
-all of a request (BODY_S), until the next one (IDLE_S).
+"""Time limits of a connection in seconds: until its first request, and for any request's head
+(HEAD_S); for a whole request (BODY_S); between requests (IDLE_S).
 """
 STALL_S, SLOWEST_BYTES_S = 20.0, 1024
-"""Time within which an answer must be taken, and bytes taken for each second more."""
+"""Time limit for receiving a response, and the bytes received that extend it by one second."""
 MOST_HEAD_BYTES, MOST_BODY_BYTES = 32 * 1024, 64 * 1024
-"""Most bytes of a request; the panel takes no body that is nearly so large."""
+"""Maximum size of a request's head and body; the panel's own bodies are far smaller."""
 MOST_LARGER, SLOWEST_UPLOAD_BYTES_S = 4, 50_000
-"""Most requests with larger bodies at once, and how fast these must come after BODY_S."""
+"""Maximum number of concurrent large uploads, and their minimum rate after BODY_S."""
 LOOK_S = 0.5
-"""Longest time until a server without requests checks whether it is to stop."""
+"""Longest time until an idle server checks whether it is to stop."""
 LAST_S = 2.0
-"""Longest time for what is left of answers, before a server that stops closes its connections."""
+"""Time limit for sending remaining responses before a stopping server closes connections."""
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
-    """Bind an address for the panel, before anything else is begun.
+    """Bind the panel's address, before anything else is started.
 
-    Raises InputError where it cannot be had.
+    Raises InputError if it is not available.
     """
     try:
         if not 0 <= port <= 65535:
@@ -74,7 +74,7 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
 
 @contextmanager
 def serving(app: Flask, listening: socket.socket, behind_proxy: bool = False) -> Iterator[None]:
-    """Serve in a thread of its own on an address from `listen`, and close it in the end.
+    """Serve in a separate thread on an address from `listen`, and close it at the end.
 
     `behind_proxy` as in `serve`.
     """
@@ -90,9 +90,9 @@ def serving(app: Flask, listening: socket.socket, behind_proxy: bool = False) ->
 
 
 class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """A request that may hand over its connection once its answer is to begin.
+    """A request that may hand over its connection before its response is sent.
 
-    Streams are handed to `Fanout`, and hold no thread.
+    Streams are handed to `Fanout`, and occupy no thread.
     """
 
     carried = False
@@ -103,7 +103,7 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
         return environ | {CARRY: self.carry}
 
     def carry(self, listener: Subscriber) -> Iterator[bytes]:
-        """Hand the connection over to `Fanout`; returns the rest of the answer, which is empty.
+        """Hand the connection over to `Fanout`; returns the rest of the response, which is empty.
 
         The connection is duplicated, as waitress closes its own.
         """
@@ -121,16 +121,16 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
 
 
 class LargerBodies:
-    """Paths whose requests may have larger bodies, with the most bytes, and those under way."""
+    """Paths that accept larger bodies, with maximum sizes, and current uploads to them."""
 
     def __init__(self, adj: Adjustments, most_bytes: Mapping[str, int]) -> None:
         self._adj, self._most_bytes = adj, most_bytes
         self._under_way: weakref.WeakSet[Parser] = weakref.WeakSet()
 
     def admit(self, parser: Parser) -> Adjustments | None:
-        """The limits for a request if it may be larger than others.
+        """The size limits for a request, if its path accepts larger bodies.
 
-        Raises ParsingError if there are too many of these.
+        Raises ParsingError if too many such uploads are running.
         """
         most = self._most_bytes.get(parser.path)
         if most is None or parser.command != "POST":
@@ -144,17 +144,17 @@ class LargerBodies:
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads requests; what it cannot read is answered with 400."""
+    """Parses requests; malformed ones are answered with 400."""
 
     larger: LargerBodies | None = None
     is_larger = False
-    """True if the body may be larger than usual, and may take its time."""
+    """True if the body may exceed the usual size and time limits."""
 
     def parse_header(self, header_plus: bytes) -> None:
         """As `HTTPRequestParser.parse_header`; raises ParsingError for ValueError."""
         try:
             super().parse_header(header_plus)
-        except ValueError as error:  # a length of 5,000 digits, brackets that hold no address
+        except ValueError as error:  # a length of 5,000 digits, brackets without an address
             raise ParsingError("Invalid request") from error
         larger = self.larger and self.larger.admit(self)
         if larger is not None:
@@ -162,7 +162,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A connection with a time limit for each step: ask, send a request, take the answer."""
+    """A connection with a time limit per step: first byte, whole request, response."""
 
     task_class = Task
 
@@ -172,7 +172,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._larger = server.larger
         self.client = client_of(addr[0])
         self.asked = False
-        """True if a request of this connection was answered before."""
+        """True if an earlier request of this connection was answered."""
         self.since_s = self.writing_since_s = time.monotonic()
         self.sent_bytes = 0
         super().__init__(server, sock, addr, adj, map=map)
@@ -198,8 +198,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def writable(self) -> bool:
         """As `HTTPChannel.writable`, but False while a thread sends.
 
-        The loop could not send then, and would ask again at once until that thread is done, which
-        has to wait for the loop. The thread wakes it for what is left.
+        The loop cannot send then and would spin until that thread is done, which has to wait for
+        the loop. The thread wakes the loop for remaining data.
         """
         if not super().writable() or not self.outbuf_lock.acquire(blocking=False):
             return False
@@ -207,18 +207,18 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return True
 
     def send(self, data: bytes, do_close: bool = True) -> int:
-        """As `HTTPChannel.send`; counts the bytes that were taken."""
+        """As `HTTPChannel.send`; counts the bytes sent."""
         sent: int = super().send(data, do_close)
         self.sent_bytes += sent
         return sent
 
     @property
     def waits(self) -> bool:
-        """True if nothing is done for it now; such a connection may be closed to make room."""
+        """True if the connection is idle; it may then be closed to make room."""
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
     def overdue(self, now_s: float) -> bool:
-        """True if it has had more time than its step may take."""
+        """True if the current step has exceeded its time limit."""
         if self.total_outbufs_len:
             return now_s - self.writing_since_s > STALL_S + self.sent_bytes / SLOWEST_BYTES_S
         self.writing_since_s, self.sent_bytes = now_s, 0
@@ -233,14 +233,14 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
-    """Takes connections, and closes those that hold places without asking for anything."""
+    """Accepts connections, and closes idle ones to make room."""
 
     channel_class = Channel
     fanout: Fanout
     larger: LargerBodies
 
     def accept(self) -> tuple[socket.socket, Any] | None:
-        """As `TcpWSGIServer.accept`; closes a connection for which there is no room."""
+        """As `TcpWSGIServer.accept`; closes the new connection if there is no room."""
         accepted: tuple[socket.socket, Any] | None = super().accept()
         if accepted is not None and not self._make_room(accepted[1][0]):
             accepted[0].close()
@@ -248,10 +248,10 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return accepted
 
     def _make_room(self, address: str) -> bool:
-        """Make room for one more connection, by closing the one that has waited longest.
+        """Make room for one more connection by closing the one idle longest.
 
-        False where all are at work. Each address has its share; programs of this machine have not,
-        as a proxy brings everybody's requests.
+        False if all are busy. Each address has a share, except this machine's, since a proxy
+        forwards everybody's requests.
         """
         channels = list(self.active_channels.values())
         own = [channel for channel in channels if channel.client == client_of(address)]
@@ -260,12 +260,11 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return len(channels) < MOST_CONNECTIONS or _close_longest_waiting(channels)
 
     def tidy(self) -> None:
-        """Close the connections whose time is over."""
+        """Close overdue connections."""
         now_s = time.monotonic()
         for channel in list(self.active_channels.values()):
             if channel.overdue(now_s):
-                # at once: `will_close` waits until there is room to write, which a stalled client
-                # never gives
+                # `will_close` would wait for room to write, which a stalled client never gives
                 channel.handle_close()
 
     def maintenance(self, now: float) -> None:
@@ -273,7 +272,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
 
 def _close_longest_waiting(channels: list[Channel]) -> bool:
-    """Close one, those that never asked for anything first; False where none waits."""
+    """Close one idle connection, preferring those without any request; False if none is idle."""
     waiting = [channel for channel in channels if channel.waits]
     if waiting:
         min(waiting, key=lambda channel: (channel.asked, channel.since_s)).handle_close()
@@ -289,26 +288,24 @@ def serve(
 ) -> None:
     """Serve the panel on an address from `listen` until the process ends or `stopping` is set.
 
-    Then close it. With `behind_proxy` a proxy on this machine is believed who asks
-    (X-Forwarded-For) and whether by TLS (X-Forwarded-Proto); nobody else is, and without it nobody
-    at all.
+    Then close it. With `behind_proxy` X-Forwarded-For and X-Forwarded-Proto are trusted from this
+    machine only; without it they are ignored.
     """
     logger.info("serving at %s, %d threads", listening.getsockname(), threads)
     streams: Streams | None = app.extensions.get("streams")
-    # It warns of a queue when a page is asked for before all threads have begun; that there are
-    # enough is seen to here.
+    # waitress warns of a queue for requests before all threads have started.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     open_sockets: dict[int, object] = {}
     server = _server(app, open_sockets, listening, threads, behind_proxy)
     if streams:
-        from webui.api.fanout import Fanout  # only what has streams brings OpenCV along
+        from webui.api.fanout import Fanout  # only applications with streams import OpenCV
 
         streams.limit = app.config.get(MOST_LISTENERS, MOST_STREAMS)
         server.fanout = Fanout(streams)
         server.fanout.start()
     tidy_at_s = 0.0
     try:
-        # server.run() would wait for the streams' threads before anybody could tell them to end.
+        # server.run() would wait for the streams' threads before they are told to end.
         while stopping is None or not stopping.is_set():
             wasyncore.loop(map=open_sockets, timeout=LOOK_S, use_poll=True, count=1)
             if time.monotonic() >= tidy_at_s:
@@ -326,9 +323,9 @@ def serve(
 
 
 def _finish(server: Server, open_sockets: dict[int, object]) -> None:
-    """Send what is left of answers, then close the connections.
+    """Send remaining response data, then close the connections.
 
-    Who connects meanwhile is served by the next server at this address.
+    New connections are served by the next server at this address.
     """
     server.accepting = False
     until_s = time.monotonic() + LAST_S
@@ -363,7 +360,7 @@ def _server(
         **(proxy if behind_proxy else {}),
     )
     dispatcher = ThreadedTaskDispatcher()
-    # It warns of requests that a stop cuts off: their pages ask again.
+    # waitress warns of requests interrupted by a stop; their pages retry.
     dispatcher.logger = logger.getChild("dispatcher")
     dispatcher.logger.setLevel(logging.ERROR)
     dispatcher.set_thread_count(threads)

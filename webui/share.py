@@ -1,4 +1,4 @@
-"""A verdict as one picture to share: the photograph, the board, the sentence, what was measured."""
+"""Render a verdict as one picture to share: photograph, board, sentence, measurements."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from webui.svg.marks import DrawnMark
 from webui.svg.palette import letter, paint
 
 WIDTH, EDGE, GAP = 1200.0, 40.0, 24.0
-"""Width of the picture, its margins, and the distance between its parts, in pixels."""
+"""Width of the picture, its margins, and the spacing of its parts, in pixels."""
 PICTURES = 465.0
-"""Height of the photograph and of the drawing."""
+"""Height of the photograph and of the drawing, in pixels."""
 SAID, SMALL, ROWS, CHIP = 32.0, 20.0, 4, 25.0
-"""Heights of the sentence and of all other text, the number of distances shown, and the side of a
-colour's letter; lengths in pixels.
+"""Text height of the sentence and of all else, number of distances, and side of a colour chip;
+lengths in pixels.
 """
 INK, QUIET, LINE, GROUND, DARK = "#12202b", "#556674", "#d5dfe6", "#e6eff5", "#c9d9e3"
 _pdfium = threading.Lock()
-"""PDFium serves one thread at a time."""
+"""PDFium is not thread-safe."""
 
 
 def verdict_png(
@@ -41,7 +41,7 @@ def verdict_png(
 ) -> bytes:
     """The newest verdict of a view as a PNG, in the language of `say`.
 
-    `jpeg` is the picture that it rests on, if one is kept.
+    `jpeg` is the picture behind the verdict, if it is stored.
     """
     ruled = view.verdicts[0] if view.verdicts else None
     message = say(ruled.message if ruled else msg("Nothing has been ruled yet."))
@@ -66,7 +66,7 @@ def verdict_png(
 
 
 def _height(lines: int, rows: int) -> float:
-    """Height of a picture with so many lines of the message, and of distances."""
+    """Height of a picture with these message lines and distance rows."""
     heading, below = EDGE + 44, SMALL * 2 + lines * SAID * 1.25 + (rows + 2) * SMALL * 1.45
     return heading + PICTURES + GAP + below + EDGE
 
@@ -90,7 +90,7 @@ def _heading(canvas: Canvas, y: float, view: SessionView, say: Callable[[str], s
 def _kind_and_players(
     canvas: Canvas, y: float, ruled: Verdict, view: SessionView, say: Callable[[str], str]
 ) -> None:
-    """What kind of verdict it is, when, and who plays: names with their colours."""
+    """The verdict's kind and time, and the players' names with their colours."""
     players = (
         f"{view.names[one]} ({say(one)})" if one in view.names else say(one) for one in view.players
     )
@@ -101,7 +101,7 @@ def _kind_and_players(
 
 
 def _message(canvas: Canvas, y: float, lines: list[str]) -> float:
-    """Lines below y; returns where the last one is."""
+    """Draw lines below y; returns the y of the last one."""
     canvas.setFillColor(INK)
     for line in lines:
         y -= SAID * 1.25
@@ -110,7 +110,7 @@ def _message(canvas: Canvas, y: float, lines: list[str]) -> float:
 
 
 def _distances(canvas: Canvas, y: float, rows: list[tuple[str, str]]) -> float:
-    """Rows below y, each a colour and words; returns where the last one is."""
+    """Draw rows of colour and text below y; returns the y of the last one."""
     for colour, words in rows:
         y -= SMALL * 1.45
         _chip(canvas, EDGE, y - 5, colour)
@@ -120,14 +120,14 @@ def _distances(canvas: Canvas, y: float, rows: list[tuple[str, str]]) -> float:
 
 
 def _basis(canvas: Canvas, y: float, rests_on: str, say: Callable[[str], str]) -> None:
-    """The rules that the verdict rests on."""
+    """Draw the rules behind the verdict."""
     text = say(msg("Based on: {text}", text=clauses_in_words(rests_on)))
     canvas.setFillColor(QUIET)
     _text(canvas, EDGE, y, text, "Helvetica", SMALL)
 
 
 def _distance_rows(view: SessionView, say: Callable[[str], str]) -> list[tuple[str, str]]:
-    """Colours and words of the distances next to the target."""
+    """Colour and text of the shortest distances to the target."""
     return [
         (row.colour, f"{say(row.colour)} {say(row.size)}: {say(shown_gap(row))}")
         for row in view.ranking[:ROWS]
@@ -137,7 +137,7 @@ def _distance_rows(view: SessionView, say: Callable[[str], str]) -> list[tuple[s
 def _pictures(
     canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str]
 ) -> None:
-    """Photograph and drawing beside each other, from y up; one alone has all the width."""
+    """Draw photograph and drawing side by side above y; one alone gets the full width."""
     room = WIDTH - 2 * EDGE
     halves = [room * 0.56 - GAP / 2, room * 0.44 - GAP / 2] if jpeg and drawing else [room, room]
     if jpeg:
@@ -168,7 +168,7 @@ def _pictures(
 
 
 def _board(canvas: Canvas, drawing: Drawing, px: float, say: Callable[[str], str]) -> None:
-    """The drawing on a canvas that is scaled to it; `px` is a pixel in its units."""
+    """Draw the board on a canvas scaled to it; `px` is a pixel in the drawing's units."""
     canvas.setLineWidth(px)
     canvas.setLineJoin(1)
     _polygon(canvas, drawing.outline, GROUND, LINE)
@@ -225,7 +225,7 @@ def _mark(canvas: Canvas, mark: DrawnMark, px: float) -> None:
 
 
 def _label(canvas: Canvas, label: Label, text: str) -> None:
-    """A plate with the colour's letter, and the distance or name; as tall as a chip."""
+    """Draw a plate, as tall as a chip, with the colour's letter and the distance or name."""
     canvas.setLineWidth(1)
     canvas.setFillColor("#ffffff")
     canvas.setStrokeColor(LINE)
@@ -260,7 +260,7 @@ def _chip(canvas: Canvas, x: float, y: float, colour: str) -> None:
 def _text(
     canvas: Canvas, x: float, y: float, text: str, font: str, size: float, right: bool = False
 ) -> None:
-    """One line; characters that the font has not are written `?`."""
+    """Draw one line; characters missing from the font become `?`."""
     canvas.setFont(font, size)
     (canvas.drawRightString if right else canvas.drawString)(
         x, y, text.encode("cp1252", "replace").decode("cp1252")
@@ -268,7 +268,7 @@ def _text(
 
 
 def _wrap_lines(text: str, font: str, size: float, width: float) -> list[str]:
-    """Lines that fit; a number stays with its unit."""
+    """Wrap to lines of at most `width`; a number stays with its unit."""
     return list(
         _lines(
             re.sub(r" (±|mm)", "\u00a0\\1", text).replace("± ", "±\u00a0").split(" "),

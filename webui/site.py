@@ -1,6 +1,6 @@
-"""What all applications have in common: words, filters, checks of requests, and who may come in.
+"""Base of all applications: translations, template filters, request checks and access control.
 
-No page is imported here: the home page is small while nothing is running.
+No page is imported here, which keeps the home page small while nothing is running.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def guard_app(
     session: int = 0,
     keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None,
 ) -> Seats:
-    """Let visitors in by their codes, and only where they may go.
+    """Add log-in by code and access control to an application.
 
-    Returns the seats of session number `session`, none for 0. `keep` writes down who takes and
-    frees them.
+    Returns the seats of session number `session`, none for 0. `keep` records who takes and frees
+    them.
     """
     app.extensions["access"] = access
     app.extensions["seats"] = seats = Seats(access.codes, session, keep)
@@ -55,9 +55,9 @@ def guard_app(
 
 
 def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
-    """What the panel and all other pages have in common, without any page.
+    """Create the base of the panel and all other applications, without any page.
 
-    Without `api` it has no document of an API, which takes memory to describe.
+    Without `api` it has no OpenAPI document, which takes memory.
     """
     app = Flask("webui")
     app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
@@ -86,7 +86,7 @@ def bare_app(hosts: Collection[str], api: bool = True) -> Flask:
     speak(app)
     guard(app, hosts)
     if api:
-        from webui.api.openapi import describe  # loads what calibration and games answer
+        from webui.api.openapi import describe  # loads the answers of calibration and games
 
         describe(app)
     return app

@@ -1,1 +1,1 @@
-"""The HTTP API and the stream of events."""
+"""The HTTP API and the event stream."""

@@ -78,5 +78,5 @@ def json_answer(answer: msgspec.Struct) -> Response:
 
 
 def json_bytes(answer: object) -> bytes:
-    """As `json_answer`, without the answer around it."""
+    """The body of `json_answer`."""
     return msgspec.json.encode(answer, enc_hook=str)

@@ -1,6 +1,6 @@
-"""Server-sent events: every record once and in order, the live status between them, and a beat.
+"""Server-sent events: every record once and in order, the live status, and a heartbeat.
 
-The beat is sent when nothing else is.
+The heartbeat is sent when there is nothing else to send.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from webui.interfaces import LivePort, SessionPort
 from webui.security.client_addresses import client_of, is_this_machine
 
 POLL_S = 0.2
-"""How long streams wait for a record before they look at the live status again."""
+"""Longest wait for a record before the live status is checked again."""
 
 BEAT_S = 15.0
-"""A stream that is silent for longer is broken; pages reconnect after 2.5 times this."""
+"""Heartbeat interval; pages reconnect after 2.5 times this silence."""
 
 RETRY_MS = 1000
-"""Time after which a page that lost its stream asks for it again, and between attempts."""
+"""Reconnect delay of pages, and time between attempts."""
 
 MOST_RECORDS = 32
-"""Records sent at a time to a listener that catches up, so that nobody else waits for it."""
+"""Batch size for a listener that catches up, so that others are not delayed."""
 
 
 MOST_OF_ONE = 32
-"""Streams at once of one address; each page that is open has one."""
+"""Maximum number of streams per address; each open page has one."""
 
 WRITTEN_KEPT = 4 * MOST_RECORDS
-"""Newest records that are kept as they were written, for later listeners."""
+"""Number of newest events cached in serialised form."""
 
 
 def moment(live: LivePort) -> LiveNow:
-    """What the referee does now, for the state and the event `live`."""
+    """The referee's current status, for the state and the event `live`."""
     now = live.latest
     return LiveNow(
         status=now.status,
@@ -51,14 +51,14 @@ def moment(live: LivePort) -> LiveNow:
 
 
 class Bulletin(Protocol):
-    """What streams tell: numbered events, and one of the moment.
+    """Event source: numbered events, and one for the current status.
 
-    Safe to use from many threads.
+    Thread-safe.
     """
 
     @property
     def hello(self) -> bytes:
-        """What every stream begins with."""
+        """First event of every stream."""
 
     @property
     def newest(self) -> int:
@@ -75,11 +75,11 @@ class Bulletin(Protocol):
         """As `EventFeed.since`."""
 
     def moment(self) -> bytes:
-        """What is so now, as an event; empty for nothing."""
+        """The current status as an event; empty for none."""
 
 
 class EventFeed:
-    """The events to send, each written once however many listen. Safe to use from many threads."""
+    """Event source of a session; each event is serialised once.  Thread-safe."""
 
     def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
         """`instance` names this run of the panel; every stream begins with it (`hello`)."""
@@ -90,9 +90,9 @@ class EventFeed:
         self._lock = Lock()
 
     def wait(self, after: int, timeout_s: float) -> int:
-        """The number of the newest record of those after `after`, as soon as there is one.
+        """Wait for a record after number `after`; returns the newest number.
 
-        `after` itself when the time is over.
+        Returns `after` on timeout.
         """
         records = self._session.wait(after, timeout_s)
         return records[-1].seq if records else after
@@ -116,7 +116,7 @@ class EventFeed:
         return self._written[record.seq]
 
     def moment(self) -> bytes:
-        """What the referee does now, as an event."""
+        """The referee's current status as an event."""
         state = moment(self._live)
         with self._lock:
             if state != self._moment[0]:
@@ -130,22 +130,22 @@ class EventFeed:
 
 
 class Subscriber:
-    """A listener of the stream, and how far it has heard."""
+    """A listener and its position in the stream."""
 
     def __init__(self, bulletin: Bulletin, after: int, address: str = "") -> None:
-        """It knows all records up to number `after`."""
+        """`after` is the number of the last record that the client has."""
         self._bulletin, self.after, self.address = bulletin, after, address
         self._last_moment = b""
         self._silent_s = 0.0
         self.carried = False
-        """True if its connection was taken over by the thread of all streams."""
+        """True if `Fanout` has taken over its connection."""
 
     def news(self, newest: int, moment: bytes, passed_s: float) -> list[bytes]:
-        """Events that are new to this listener, `passed_s` after it was asked last.
+        """Events that are new to this listener, `passed_s` seconds after the last call.
 
-        `newest` is the number of the newest known record. `record` has the record's number as its
-        id, which a browser sends back as Last-Event-ID; `live` (as `moment` has it) and `beat` have
-        none, so that they never count as caught up.
+        `newest` is the number of the newest record. A `record` event has the record's number as its
+        id, which a browser returns as Last-Event-ID. `live` and `beat` have no id, so they do not
+        change the position.
         """
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after
@@ -161,7 +161,7 @@ class Subscriber:
 
 
 class Streams:
-    """Counts the streams that are open, and knows what to tell them."""
+    """Open streams, counted per address, and their event source."""
 
     def __init__(self, bulletin: Bulletin, limit: int = 8) -> None:
         self.bulletin = bulletin
@@ -171,9 +171,9 @@ class Streams:
         self._lock = Lock()
 
     def enter(self, address: str) -> bool:
-        """Take a place for an address; False where all places, or its share of them, are taken.
+        """Reserve a stream slot for an address; False if all, or all of its share, are in use.
 
-        Programs of this machine have no limited share.
+        Programs on this machine have no share limit.
         """
         client = client_of(address)
         with self._lock:
@@ -185,14 +185,14 @@ class Streams:
             return True
 
     def leave(self, address: str) -> None:
-        """Give a place back."""
+        """Release a stream slot."""
         client = client_of(address)
         with self._lock:
             self._open[client] -= 1
-            self._open += Counter()  # forgets who has none left
+            self._open += Counter()  # drops addresses without streams
 
     def close(self) -> None:
-        """Let every stream end at its next look, because the server is being stopped."""
+        """End every stream at its next poll, because the server stops."""
         self.closed = True
 
     @property
@@ -202,9 +202,9 @@ class Streams:
 
 
 def follow(listener: Subscriber, streams: Streams) -> Iterator[bytes]:
-    """The events of one listener, until the session or the server is closed.
+    """Yield the events of one listener until the session or the server is closed.
 
-    Holds the calling thread for as long.
+    Blocks the calling thread.
     """
     yield streams.bulletin.hello
     while not streams.ending:
@@ -220,6 +220,6 @@ def first_event(instance: str) -> bytes:
 
 
 def written_event(name: str, data: object, number: int | None = None) -> bytes:
-    """An event as it is sent; `number` is its id."""
+    """A serialised event; `number` is its id."""
     head = f"id: {number}\n" if number is not None else ""
     return f"{head}event: {name}\ndata: ".encode() + json_bytes(data) + b"\n\n"

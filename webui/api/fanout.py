@@ -1,6 +1,6 @@
 """One thread that serves all event streams.
 
-A stream costs a socket and no thread, and no listener waits for another.
+A stream costs a socket but no thread, and listeners do not block one another.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ from selectors import EVENT_READ, DefaultSelector
 from webui.api.events import POLL_S, Streams, Subscriber
 
 STALLED_S = 20.0
-"""A listener that has not taken all that was sent after this time is dropped; a page that wakes up
-asks again with the number that it heard last.
+"""Time after which a listener with unsent data is dropped. A page that wakes up reconnects with the
+number of its last event.
 """
 
 SEND_BYTES = 64 * 1024
-"""Send buffer of a listener that does not read (Linux: twice this); no more is written before it
-does.
-"""
+"""Size of a listener's socket send buffer (Linux doubles it), which bounds unread data."""
 
 AGAIN_S = 0.02
-"""Time until a listener that has not been sent everything is sent more."""
+"""Retry interval for a listener with unsent data."""
 
 
 class CarriedConnection:
@@ -40,15 +38,14 @@ class CarriedConnection:
     ) -> None:
         """Prepare the connection for sending.
 
-        `head` begins the answer and is not sent yet; with `chunked`, what follows is in the chunks
-        of HTTP/1.1.
+        `head` is the unsent head of the response; with `chunked` the body uses HTTP/1.1 chunks.
         """
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if hasattr(
             socket, "TCP_USER_TIMEOUT"
-        ):  # Linux: small events that nobody acknowledges do not fill the buffer
+        ):  # Linux: small unacknowledged events do not fill the buffer
             connection.setsockopt(
                 socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * STALLED_S)
             )
@@ -58,9 +55,9 @@ class CarriedConnection:
         self._behind_s = 0.0
 
     def tell(self, newest: int, moment: bytes, passed_s: float) -> bool:
-        """Send what is new, or what was left; never waits.
+        """Send new or left-over data without blocking.
 
-        False when the connection is gone, or the listener takes too long to read.
+        False if the connection is closed, or the listener reads too slowly.
         """
         self._behind_s += passed_s
         if not self._left:
@@ -76,11 +73,11 @@ class CarriedConnection:
         return not self._left or self._behind_s < STALLED_S
 
     def behind(self, newest: int) -> bool:
-        """True if there is more to send already."""
+        """True if more data is ready to send."""
         return bool(self._left) or self.listener.after < newest
 
     def gone(self) -> bool:
-        """True if it hung up; anything else that it sends is ignored."""
+        """True if the client has disconnected; any data from it is ignored."""
         try:
             return not self.connection.recv(4096)
         except BlockingIOError:
@@ -89,7 +86,7 @@ class CarriedConnection:
             return True
 
     def end(self) -> None:
-        """Say that nothing more comes, if that can be sent at once, and close the connection."""
+        """Send the end of the stream if that does not block, and close the connection."""
         if self._chunked and not self._left:
             with suppress(OSError):
                 self.connection.send(b"0\r\n\r\n")
@@ -100,7 +97,7 @@ class CarriedConnection:
 
 
 class Fanout:
-    """Serves all carried listeners in turn, from a thread of its own."""
+    """Serves all carried listeners in turn, in one thread."""
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
@@ -117,7 +114,7 @@ class Fanout:
     ) -> None:
         """Take over a connection whose answer begins with `head`.
 
-        Its place among the streams is given back when it ends.
+        Its stream slot is released when it ends.
         """
         one = CarriedConnection(connection, head, self._streams.bulletin.hello, chunked, listener)
         one.tell(listener.after, self._streams.bulletin.moment(), 0.0)

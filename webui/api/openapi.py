@@ -1,4 +1,4 @@
-"""The OpenAPI document of what an application answers under /api/v1."""
+"""The OpenAPI document of an application's routes under /api/v1."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ ERRORS = {
     507: "It could not be kept on disk; nothing was done.",
 }
 OF_ANY = (403, 421, 429, 500)
-"""What any request may be answered with: codes are sent with all of them."""
+"""Error statuses of any request, since every request can carry a code."""
 OF_SENT = (400, 413, 415)
-"""What anything that is sent may be answered with beside that."""
+"""Further error statuses of requests with a body."""
 
 Operation = JsonObject
 
@@ -179,11 +179,11 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         "How far a table is whose board's corners are put by hand.", known("CornersNow")
     ),
 }
-"""Everything under `BASE`, by path and method, of all applications."""
+"""Operations of all applications under `BASE`, by path and method."""
 
 
 def describe(app: Flask) -> None:
-    """Let the application answer with a document of all that it answers."""
+    """Add the route of the OpenAPI document to an application."""
 
     @app.get(f"{BASE}/openapi.json")
     def openapi() -> Response:
@@ -191,7 +191,7 @@ def describe(app: Flask) -> None:
 
 
 def document(app: Flask) -> JsonObject:
-    """OpenAPI 3.1 of everything under `BASE`."""
+    """The OpenAPI 3.1 document of the application's routes under `BASE`."""
     paths: dict[str, JsonObject] = {}
     for path, method in sorted(routes(app)):
         paths.setdefault(BASE + path, {})[method] = OPERATIONS[path, method]
@@ -212,7 +212,7 @@ def document(app: Flask) -> JsonObject:
 
 
 def routes(app: Flask) -> set[tuple[str, str]]:
-    """(path, method) of all that is under `BASE`, written as OpenAPI writes them."""
+    """(path, method) of all routes under `BASE`, in OpenAPI notation."""
     return {
         (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix(BASE)), method.lower())
         for rule in app.url_map.iter_rules()

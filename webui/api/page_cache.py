@@ -1,6 +1,6 @@
 """Cache of rendered pages.
 
-Visitors who look at the same moment in the same role and language get the same page, rendered once.
+A page is rendered once per state, role and language.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from webui.i18n import language
 from webui.security.login import visitor
 
 MOST = 24
-"""Pages kept: one for each role and seat at the table, in a language or two."""
+"""Cache size in pages: one per role and seat, in one or two languages."""
 UNSEEN = {"stamp", "frame_seq", "at_ms", "observation"}
 """Fields left out of the cache key: they change with every frame. The observation's own arrays are
 compared by identity instead.
@@ -29,9 +29,9 @@ compared by identity instead.
 
 
 class PageCache:
-    """Some pages with their ETags, the newest last.
+    """Rendered pages with their ETags, newest last.
 
-    Safe to use from many threads; one page is rendered at a time.
+    Thread-safe; one page is rendered at a time.
     """
 
     def __init__(self) -> None:
@@ -48,10 +48,10 @@ class PageCache:
         shown: str,
         write: Callable[[], str],
     ) -> AnyResponse:
-        """The page of this moment for the visitor, or Not Modified where they have it already.
+        """The current page for the visitor, or Not Modified if they have it.
 
-        `view` is the session's, the same object as long as nothing has happened; `shown` is how the
-        table is to be drawn.
+        `view` is the session's; it is the same object until something happens. `shown` is the way
+        of drawing the table.
         """
         seen = live.observation
         objects = (view, setup, *((seen.pieces, seen.off_board, seen.counters) if seen else ()))
@@ -63,7 +63,7 @@ class PageCache:
         with self._lock:
             if key not in self._pages:
                 page = write()
-                # The objects are kept with it, so that no other ones can have their numbers.
+                # The entry keeps the objects alive, so that their ids are not reused.
                 self._pages[key] = objects, page, hashlib.sha256(page.encode()).hexdigest()[:32]
                 if len(self._pages) > MOST:
                     self._pages.popitem(last=False)

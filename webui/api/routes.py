@@ -75,7 +75,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
 
 def _follow(session: SessionPort, streams: Streams) -> Response:
-    """The events after the last one that the client has; raises Refusal if too many listen."""
+    """Event stream after the client's last event; raises Refusal if too many listen."""
     after = number(
         request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID"
     )
@@ -98,9 +98,9 @@ def _follow(session: SessionPort, streams: Streams) -> Response:
 
 
 def obey(session: SessionPort, document: object) -> Record:
-    """Give the session a command of the current visitor.
+    """Pass a command of the current visitor to the session.
 
-    Raises Refusal, in one line for people, where it cannot be obeyed, or not for them.
+    Raises Refusal if it cannot be executed, or if the visitor lacks the permission.
     """
     try:
         command = parse_command(document)
@@ -118,10 +118,10 @@ def obey(session: SessionPort, document: object) -> Record:
 
 
 def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
-    """What else may have happened where record `seq` was ruled, nearest first.
+    """Alternatives to the ruling of record `seq`, nearest first.
 
-    Raises Refusal where that cannot be told now. What is offered agrees with all that came since:
-    while votes are secret it would reveal something of them.
+    Raises Refusal while they may not be shown. Alternatives are consistent with all later records,
+    so they would reveal votes that are still secret.
     """
     if session.view().hidden:
         raise Refusal(
@@ -142,15 +142,15 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
 def _mark(jpeg: bytes) -> str:
     """The ETag of a picture.
 
-    It is cached, as many ask for the same picture, and bytes remember their hash.
+    It is cached, since many clients request the same picture and bytes cache their hash.
     """
     return hashlib.sha256(jpeg).hexdigest()[:32]
 
 
 def live_picture(ration: Ration, jpeg: Callable[[], bytes | None]) -> AnyResponse:
-    """What a camera sees now; raises Refusal where it sees nothing, or too many ask.
+    """The camera's current picture; raises Refusal if there is none, or at the rate limit.
 
-    `jpeg` is asked only where there is still a picture in this second's ration.
+    `jpeg` is called only within the rate limit.
     """
     if not ration.take():
         raise Refusal(
@@ -163,7 +163,7 @@ def live_picture(ration: Ration, jpeg: Callable[[], bytes | None]) -> AnyRespons
 
 
 def picture(jpeg: bytes | None, missing: str) -> AnyResponse:
-    """A JPEG as an answer; raises Refusal where there is none, and says what is `missing`."""
+    """A JPEG response; raises Refusal with the message `missing` if there is none."""
     if jpeg is None:
         raise Refusal(404, "no_picture", missing)
     response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})

@@ -1,4 +1,4 @@
-"""What the answers under /api/v1 look like, as JSON Schema, from their types."""
+"""JSON Schemas of the answers under /api/v1, derived from their types."""
 
 from __future__ import annotations
 

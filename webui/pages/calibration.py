@@ -1,4 +1,4 @@
-"""Pages of calibrations: of a lens with its target, and of a board's corners by hand."""
+"""Pages of calibrations: a lens with its target, and a board's corners by hand."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ CORNERS = ("far left", "far right", "near right", "near left")
 def create_lens_app(
     lens: LensPort, hosts: Collection[str] = (), access: Access | None = None
 ) -> Flask:
-    """The page of a lens that is being calibrated, for hosts; `access` as in `create_app`."""
+    """The page of a lens calibration, for hosts; `access` as in `create_app`."""
     return _app(lens_pages(lambda: lens, "", secrets.token_hex(8)), hosts, access)
 
 
 def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> Blueprint:
-    """The routes of the lens that is being calibrated, if any is.
+    """The routes of the running lens calibration, if any.
 
-    Its page is at the address `at`, from which one goes back to /.
+    Its page is at the path `at`, with a link back to /.
     """
     routes = Blueprint("guide", __name__)
 
@@ -80,7 +80,7 @@ def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> B
 def create_corners_app(
     table: CornersPort, hosts: Collection[str] = (), access: Access | None = None
 ) -> Flask:
-    """The page on which the board's corners are dragged to their places in a photograph, for hosts.
+    """The page for dragging the board's corners to their places in a photograph, for hosts.
 
     `access` as in `create_app`.
     """
@@ -139,7 +139,7 @@ def _app(routes: Blueprint, hosts: Collection[str], access: Access | None) -> Fl
 
 
 def _corner(form: Mapping[str, str], name: str) -> tuple[float, float]:
-    """A corner in a form, such as `412, 96.5`."""
+    """A corner (x, y) in pixels from a form field such as `412, 96.5`."""
     text = form.get(name, "")
     number = r"\s*(-?[0-9]{1,5}(?:\.[0-9]{1,3})?)\s*"
     if not (match := re.fullmatch(f"{number},{number}", text)):

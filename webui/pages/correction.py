@@ -1,6 +1,6 @@
 """The host's page for correcting misread pieces.
 
-They are dragged to where they lie, the table is judged again, and people decide what counts.
+Pieces are dragged to their true places, the table is judged again, and people decide.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from webui.svg.board import draw
 
 POSES = ("upright", "lying")
 AROUND_MM = 100.0
-"""Width of the part of the table that is drawn around the pieces, so that they can be dragged
-there.
-"""
+"""Margin drawn around the pieces, as room for dragging."""
 
 
 def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
@@ -42,14 +40,14 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
 @dataclass(frozen=True, slots=True)
 class _CorrectionPage:
-    """What the page is made of; its public methods answer requests."""
+    """State of the page; public methods answer requests."""
 
     session: SessionPort
     live: LivePort
     instance: str
 
     def show(self) -> Response:
-        """The pieces as they were read on the table that was ruled on last."""
+        """The page with the pieces as read on the last table ruled on."""
         try:
             record, table = self.live.last_table()
         except InputError as error:
@@ -57,7 +55,7 @@ class _CorrectionPage:
         return self._page(record, table, pieces_as_read(table, self.live.setup))
 
     def judge(self) -> Response:
-        """The verdict on the table with the pieces where people put them; nothing is recorded."""
+        """The verdict on the corrected table; nothing is recorded."""
         try:
             record, table = self.live.last_table()
         except InputError as error:
@@ -74,7 +72,7 @@ class _CorrectionPage:
         return self._page(record, table, pieces, again=again)
 
     def _refuse_unless_current(self, record: int, table: Observation) -> None:
-        """Raise Refusal if the form is of another table, or a verdict may show secret votes."""
+        """Raise Refusal if the form is for another table, or if a verdict could reveal votes."""
         if request.form.get("table") != _table_key(record, table):
             raise Refusal(
                 409,
@@ -98,7 +96,7 @@ class _CorrectionPage:
             )
 
     def _without_table(self, error: InputError) -> Response:
-        """The page where no table can be corrected, with the reason."""
+        """The page if no table can be corrected, with the reason."""
         return self._page(0, None, (), message_of(error), status=409)
 
     def _page(
@@ -137,20 +135,17 @@ class _CorrectionPage:
 
 
 def _table_key(record: int, table: Observation) -> str:
-    """What the form sends back to say which table it is about."""
+    """Form value that identifies the table."""
     return f"{record} {table.frame_seq}"
 
 
 def _colours_in_play(setup: Setup) -> tuple[str, ...]:
-    """The players' colours and, where there is one, the target's; each once."""
+    """The players' colours and the target's, if there is one; without duplicates."""
     return tuple(dict.fromkeys((*setup.game.colours, *filter(None, (setup.game.target,)))))
 
 
 def pieces_as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
-    """Every piece as it was read, and at the end one more that is not there yet.
-
-    That one is for a piece that was not detected.
-    """
+    """Every piece as it was read, plus a last entry for an undetected piece."""
     read = []
     for index, piece in enumerate(table.pieces):
         x_mm, y_mm = (round(float(value), 1) for value in piece.base_mm)
@@ -176,15 +171,14 @@ def pieces_as_read(table: Observation, setup: Setup) -> list[PieceCorrection]:
 
 
 def in_drawing_order(pieces: Sequence[PieceCorrection]) -> list[tuple[int, PieceCorrection]]:
-    """Pieces with their numbers, in drawing order: those that are not on the table first."""
+    """Pieces with their numbers, in drawing order: those off the table first."""
     return sorted(enumerate(pieces), key=lambda numbered: numbered[1].there)
 
 
 def view_box(pieces: Sequence[PieceCorrection], setup: Setup) -> tuple[float, float, float, float]:
     """The view box of the drawing, (x, y, width, height) of SVG.
 
-    It shows the pieces that were read and `AROUND_MM` around them, but not much more than the
-    table.
+    It contains the detected pieces with a margin of `AROUND_MM`, but little more than the table.
     """
     outline_mm = setup.outline_mm()
     read_mm = np.array(
@@ -197,7 +191,7 @@ def view_box(pieces: Sequence[PieceCorrection], setup: Setup) -> tuple[float, fl
 
 
 def outline(piece: PieceCorrection, table: Observation, setup: Setup) -> str:
-    """The outline of a piece from above as points of SVG; of one that leans, as it was read."""
+    """The top-view outline of a piece as SVG points; a leaning piece keeps the outline as read."""
     if piece.pose in POSES:
         solid: Solid = (upright if piece.pose == "upright" else lying)(
             setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg
@@ -209,7 +203,7 @@ def outline(piece: PieceCorrection, table: Observation, setup: Setup) -> str:
 
 
 def _correction(form: Mapping[str, str], number: int, read: PieceCorrection) -> PieceCorrection:
-    """A piece as the form says; raises Refusal where it is no place, size or pose."""
+    """A piece from form fields; raises Refusal for an invalid place, size or pose."""
     size, pose = form.get(f"size {number}", ""), form.get(f"pose {number}", "")
     if pose not in (*POSES, read.pose) or len(size) > 40:
         raise Refusal(

@@ -1,4 +1,4 @@
-"""The page of a game by which its host goes back to the home page."""
+"""The page of a game through which its host returns to the home page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webui.interfaces import DoorPort, Next
 
 
 def add_door(app: Flask, door: DoorPort) -> None:
-    """Give an application that the home page started the page /home, and links to it."""
+    """Add the page /home, and links to it, to an application started by the home page."""
     app.jinja_env.globals["has_door"] = True
     app.register_blueprint(_routes(door))
 

@@ -1,4 +1,4 @@
-"""The page on which a table is set up from nothing, step by step."""
+"""The page for the first set-up of a table, step by step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from webui.security.requests import Refusal
 from webui.site import bare_app, guard_app
 
 LETTER_COUNTRIES = re.compile(r"-(?:us|ca|mx|ph|cl|co|ve)\b", re.IGNORECASE)
-"""Languages of browsers in countries that print on Letter."""
+"""Browser languages of countries that use Letter paper."""
 MOST_COLOURS = 6
 
 
@@ -50,8 +50,8 @@ def create_first_set_up_app(
 ) -> Flask:
     """The page, at /.
 
-    `save` keeps the table, and raises InputError where it cannot; `leave` ends the set-up once the
-    page has said so, and is told what comes next.
+    `save` stores the table, or raises InputError; `leave` ends the set-up after the page was sent,
+    and gets the next action.
     """
     app = bare_app(hosts, api=False)
     guard_app(app, access)
@@ -97,14 +97,14 @@ def _routes(
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The page, and whether the table is saved."""
+    """Renders the page, and tracks whether the table is saved."""
 
     first: FirstSetUpPort
     instance: str
     saved: Event = field(default_factory=Event)
 
     def show(self, notice: str = "") -> str:
-        """The page, perhaps with why something could not be done."""
+        """The page, with an optional notice."""
         now, tables = self.first.look(), printed_tables()
         return render_template(
             "first_setup.html",
@@ -123,7 +123,7 @@ class _Page:
         )
 
     def refused(self, act: Callable[[], object]) -> Response | None:
-        """The page with why something could not be done; None where it was."""
+        """Run an action; on failure the page with the reason, else None."""
         try:
             act()
         except InputError as error:
@@ -134,7 +134,7 @@ class _Page:
 
 
 def _step(name: str) -> Step:
-    """The step of a name; raises Refusal for an unknown one."""
+    """The step with this name; raises Refusal for an unknown one."""
     step = next((one for one in STEPS if one == name), None)
     if step is None:
         message = msg("Expected {raw}; nothing was done.", raw=", ".join(STEPS))
@@ -143,7 +143,7 @@ def _step(name: str) -> Step:
 
 
 def _pictures(first: FirstSetUpPort) -> Blueprint:
-    """What the cameras see, and sheets to print; for hosts."""
+    """Routes of camera pictures and printable sheets, for hosts."""
     routes, ration = Blueprint("first", __name__), Ration(MOST_PICTURES_S)
 
     @routes.get("/cameras/<seq:number>.jpg")
@@ -169,13 +169,13 @@ def _pictures(first: FirstSetUpPort) -> Blueprint:
 
 
 def usual_paper() -> str:
-    """The paper that is usual where the browser's language is spoken."""
+    """The usual paper for the browser's language."""
     first = request.headers.get("Accept-Language", "").partition(",")[0]
     return "Letter" if LETTER_COUNTRIES.search(first) else "A4"
 
 
 def board_of(form: Mapping[str, str]) -> BoardChoice:
-    """How a board was printed, from a form; raises InputError for a bar that is no length."""
+    """The printed board in a form; raises InputError unless the bar is a length."""
     bar = form.get("bar_mm", "").strip().replace(",", ".")
     if not re.fullmatch(r"[0-9]{1,4}(?:\.[0-9]{1,3})?", bar):
         raise InputError(

@@ -1,4 +1,4 @@
-"""The page on which a session is set up: the table's state, then game, players and options."""
+"""The page for setting up a session: the table's state, then game, players and options."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from webui.security.requests import Refusal
 from webui.site import bare_app, guard_app
 
 PLAYS, PLACE, NAME, COMPUTER, RULING = "plays ", "place ", "name ", "computer ", "ruling "
-"""Form fields begin with these; what follows is a colour, or an option of the game."""
+"""Prefixes of form fields; a colour, or an option of the game, follows."""
 SET_UP = msg("The game is being set up on its page.")
 
 
 def create_set_up_app(
     setting: SetUpPort, table: TablePort, access: Access, hosts: Collection[str] = ()
 ) -> Flask:
-    """The page of a session that is being set up, at /.
+    """The page for setting up a session, at /.
 
-    Hosts make the table ready and fill the page in; others see that it is being done.
+    Hosts prepare the table and fill in the form; others see the progress.
     """
     routes, instance = Blueprint("set_up", __name__), secrets.token_hex(8)
 
@@ -91,7 +91,7 @@ def create_set_up_app(
 
 
 def making_ready(table: TablePort) -> Blueprint:
-    """What the page shows of the table, and what is done for it."""
+    """Routes for the table's state, and for the steps that prepare it."""
     routes, pictures = Blueprint("table", __name__), Ration(MOST_PICTURES_S)
 
     @routes.post("/table")
@@ -119,7 +119,7 @@ def making_ready(table: TablePort) -> Blueprint:
 
 
 def choice(form: Mapping[str, str], colours: Collection[str]) -> Choice:
-    """What a form chose; raises InputError or Refusal where it makes no sense."""
+    """The choice in a form; raises InputError or Refusal for an invalid one."""
     players = sorted(
         (colour for colour in colours if PLAYS + colour in form),
         key=lambda colour: _place(form.get(PLACE + colour, "")),

@@ -1,6 +1,6 @@
-"""`/healthz` and `/metrics`, for programs that watch whether Rinkside works.
+"""`/healthz` and `/metrics`, for monitoring programs.
 
-Anybody may read them, as the page itself: they say how many and how well, never who or what.
+They are public, like the page itself, and contain counts and states only, no names or results.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 AT_ONCE = 200
-"""Records that are counted at a time."""
+"""Records counted per batch."""
 
 
 class Health(NamedTuple):
-    """Whether Rinkside works, and a line that says more."""
+    """Health flag with one line of detail."""
 
     well: bool
     text: str
@@ -68,23 +68,23 @@ def health_pages(
 
 
 class _Made:
-    """What a registry of prometheus-client asks."""
+    """Collector interface of a prometheus-client registry."""
 
     def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
         self.collect = collect
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the names are not checked against those of others."""
+        """No descriptions: names are not checked for duplicates."""
         return ()
 
 
 def while_preparing(text: str) -> Blueprint:
-    """The two routes of a page before a game: all is well, and nothing is counted."""
+    """The two routes before a game: healthy, with no metrics."""
     return health_pages(lambda: Health(True, text), home_metrics)
 
 
 def home_metrics() -> Iterator[Metric]:
-    """What the home page has to tell: that no game runs."""
+    """The home page's metrics: no game is running."""
     yield from _program(running=False)
 
 
@@ -98,7 +98,7 @@ def _program(running: bool) -> Iterator[Metric]:
 
 
 class GameMetrics:
-    """What a game has to tell; may be asked from any thread."""
+    """Health and metrics of a game.  Thread-safe."""
 
     def __init__(
         self,
@@ -108,14 +108,14 @@ class GameMetrics:
         log: Path | None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`devices` says what is wrong with each part; `clock` is that of `live.seen`."""
+        """`devices` returns each part's fault; `clock` is that of `live.seen`."""
         self._session, self._live, self._devices = session, live, devices
         self._log, self._clock = log, clock
         self._counting = threading.Lock()
         self._counted, self._verdicts = 0, Counter[str]()
 
     def health(self) -> Health:
-        """Whether the referee can work."""
+        """Health of the referee."""
         from referee.sessions.status import ILL
 
         latest = self._live.latest
@@ -169,7 +169,7 @@ class GameMetrics:
             )
 
     def _count(self) -> Counter[str]:
-        """Rulings by kind; each record is looked at once."""
+        """Count rulings by kind; each record is read once."""
         from referee.presentation.view_model import decision_of
 
         with self._counting:
@@ -181,7 +181,7 @@ class GameMetrics:
 
 
 def _bytes(log: Path) -> float:
-    """The size of a log with its journal."""
+    """Size of a log and its journal, in bytes."""
     size = 0
     for path in (log, log.with_name(f"{log.name}-wal")):
         try:

@@ -1,4 +1,4 @@
-"""The guide of docs/guide, for people who play: served without the internet, at /help."""
+"""The players' guide of docs/guide, served offline at /help."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from table.plugins import log_broken
 GUIDE = Path(__file__).parents[1] / "guide"
 FIRST = ("first-game", "measure", "troubleshooting", "buy", "build", "install")
 PAGES = (*FIRST, *sorted({path.stem for path in GUIDE.glob("*.md")} - set(FIRST)))
-"""Names of the files, in the order in which they are listed: at the end a page for each game.
+"""Names of the guide's files in listed order: general pages, then one per game.
 
-Games of other packages come after them: see `games_pages`.
+Games of other packages follow: see `games_pages`.
 """
 GAME_PAGE = "guide.md"
-"""The page of a game that its own package brings."""
+"""File name of a game's page in the game's own package."""
 DRAWINGS = frozenset(path.stem for path in GUIDE.glob("*.svg"))
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)]*)\)")
 
 
 def help_pages() -> Blueprint:
-    """The pages of the guide; a page that has them gets a link to them."""
+    """The routes of the guide; applications with these routes link to it."""
     routes = Blueprint("help", __name__)
 
     @routes.record_once
@@ -56,7 +56,7 @@ def help_pages() -> Blueprint:
 
 @cache
 def games_pages() -> Mapping[str, str]:
-    """The pages that games of other packages bring, by the names of their games with dashes."""
+    """Guide pages of other packages' games, by the game's name with dashes."""
     texts = {}
     for name, game in found_games().games.items():
         try:
@@ -91,7 +91,7 @@ def _source(name: str) -> str:
 
 
 def _link(found: re.Match[str]) -> str:
-    """Links to the guide and within a page lead there; other documentation is only named."""
+    """Rewrite a link: keep those to the guide or within the page, reduce others to text."""
     said, target = found.groups()
     name, dot, anchor = target.partition(".md")
     if dot and name in PAGES:

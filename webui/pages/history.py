@@ -32,12 +32,12 @@ from webui.svg.board import Drawing, draw
 from webui.svg.charts import HeatMap, Strips, around_target, squares_map, strips
 
 SHOWN_SESSIONS = 200
-"""The list has this many of the newest sessions; all stay in the log."""
+"""Maximum number of sessions in the list, newest first; all stay in the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCounts:
-    """What can be counted in some sessions: tables, and the drawings of games that have them."""
+    """Statistics of some sessions: tables, and charts of games that have them."""
 
     tallies: tuple[Tally, ...]
     gaps: Strips | None
@@ -47,10 +47,10 @@ class SessionCounts:
 
 
 class Moment(TypedDict):
-    """What the page of a moment shows, and the picture of one.
+    """Contents of the page, or the picture, of one moment.
 
-    `index` is that of the last step, -1 before the first; `frame` is the record of the newest
-    picture; `secret` says that something is not to be told yet.
+    `index` is the last step's, -1 before the first; `frame` is the record of the newest picture;
+    `secret` is True while something must not be revealed.
     """
 
     view: SessionView
@@ -69,9 +69,9 @@ class Moment(TypedDict):
 def create_history_app(
     histories: HistoryCache, hosts: Collection[str] = (), access: Access | None = None
 ) -> Flask:
-    """The sessions of a log with no game running; / is the list of them.
+    """An application for browsing a log without a running game; / is the list of sessions.
 
-    Access is checked as in the panel.
+    Access control is the panel's.
     """
     app = bare_app(hosts)
     guard_app(app, access or Access(Codes()))
@@ -130,7 +130,7 @@ def history_pages(histories: HistoryCache) -> Blueprint:
 
 
 def _add_downloads(routes: Blueprint, histories: HistoryCache) -> None:
-    """The routes that give files: pictures, a verdict to share, a whole session."""
+    """Routes of downloads: pictures, a verdict to share, a whole session."""
 
     @routes.get("/sessions/<seq:session>/frame/<seq:seq>.jpg")
     def frame(session: int, seq: int) -> AnyResponse:
@@ -191,7 +191,7 @@ def _find_history(histories: HistoryCache, session: int) -> SessionHistory:
 
 
 def count(chosen: Sequence[SessionHistory]) -> SessionCounts:
-    """Statistics of sessions, by people's names where they were told."""
+    """Statistics of sessions, by players' names if they are known."""
     played = [(history, each) for history in chosen for each in history.games]
     gaps: dict[str, list[float]] = {}
     landed: dict[str, list[Landing]] = {}
@@ -221,7 +221,7 @@ def count(chosen: Sequence[SessionHistory]) -> SessionCounts:
 
 
 def _last_ledgers(history: SessionHistory) -> Iterable[SessionState]:
-    """The last ledger of each game of a session, the newest first."""
+    """The final state of each game of a session, newest first."""
     ledger: SessionState | None = history.ledgers[-1]
     while ledger is not None:
         yield ledger
@@ -233,14 +233,14 @@ def _name(played: PlayedGame, player: str) -> str:
 
 
 def _index(steps: Sequence[Step], at: int | None) -> int:
-    """The last step up to a record; the last of all where none is named."""
+    """Index of the last step up to record `at`; of the last of all for None."""
     return len(steps) - 1 if at is None else sum(step.seq <= at for step in steps) - 1
 
 
 def _moment_of(history: SessionHistory, index: int, near: bool) -> Moment:
-    """Everything that a page or a picture shows of a moment.
+    """Contents for the page or the picture of a moment.
 
-    Before the first step that is the table as it was set up.
+    Before the first step they show the initial table.
     """
     step = history.steps[index] if index >= 0 else None
     seq = step.seq if step else history.records[0].seq

@@ -1,4 +1,4 @@
-"""The home page: play, try it, sessions, set up, devices. It starts games; it plays none itself."""
+"""The home page: play, try it, sessions, set up, devices. Games run in processes of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 MEASURE = "/measure"
-"""Address of the page that measures a photograph; its card is shown where `others` has the page."""
+"""Path of the page that measures a photograph; its card is shown if `others` has the page."""
 
 
 def create_home_app(
@@ -35,8 +35,8 @@ def create_home_app(
 ) -> Flask:
     """The home page, at /.
 
-    `others` makes, by the first part of their paths, applications that are loaded when they are
-    first asked for: `{"/sessions": ...}`.
+    `others` maps the first part of a path to a factory of an application, which is loaded on first
+    use: `{"/sessions": ...}`.
     """
     app = bare_app(hosts, api=False)
     guard_app(app, access)
@@ -71,7 +71,7 @@ def _routes(home: HomePort, measure: str) -> Blueprint:
     @routes.get("/devices/picture.jpg")
     def picture() -> Response:
         jpeg = home.picture(request.args.get("camera", ""))
-        if jpeg is None:  # a drawing: browsers show a broken one otherwise
+        if jpeg is None:  # an image, because browsers show an error page as a broken one
             drawing = current_app.send_static_file("no-picture.svg")
             drawing.status_code = 404
             return drawing
@@ -117,14 +117,14 @@ def _health(home: HomePort) -> Health:
 
 
 def _go_home(_error: NotFound) -> Response:
-    """Pages of a game that has ended lead home; programs are told that there is nothing."""
+    """Redirect pages of an ended game to the home page; programs get 404."""
     if request.method == "GET" and not request.path.startswith("/api/"):
         return redirect(url_for("home.page"), 303)
     return error(404, "not_found", msg("There is nothing here; no game is running."))
 
 
 def _load_in_background(app: Flask, others: Mapping[str, Callable[[], Flask]]) -> None:
-    """Answer paths of other applications by these."""
+    """Dispatch paths to other applications, each of which is made on its first request."""
     own, made = app.wsgi_app, dict[str, Flask]()
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Any:

@@ -30,7 +30,7 @@ from webui.security.requests import Refusal, incoming
 from webui.security.seats import Seats
 
 Devices = Callable[[], Mapping[str, str]]
-"""What is wrong with each part that is connected, by its name; nothing where it works."""
+"""Fault of each connected part, by its name; empty if it works."""
 
 
 KINDS: dict[type, Message] = {
@@ -52,7 +52,7 @@ def host(
 ) -> Blueprint:
     """The routes for hosts only.
 
-    `address` says where phones find the panel now; empty where they do not.
+    `address` returns the panel's current address for phones; empty if there is none.
     """
     page = _HostPage(session, live, access, seats, address, devices)
     routes = Blueprint("host", __name__, url_prefix="/host")
@@ -64,7 +64,7 @@ def host(
 
 @dataclass(frozen=True, slots=True)
 class _HostPage:
-    """What the page is made of; its public methods answer requests."""
+    """State of the page; public methods answer requests."""
 
     session: SessionPort
     live: LivePort
@@ -81,7 +81,7 @@ class _HostPage:
         return redirect(url_for("host.page"), 303)
 
     def renew_code(self) -> AnyResponse:
-        """Make a new code; all who had the old one are logged out, but for the host who asks."""
+        """Create a new code; this logs out holders of the old one, except the requesting host."""
         match request.form.get("which", ""):
             case "table":
                 return self._renew_table_code()
@@ -105,7 +105,7 @@ class _HostPage:
         return redirect(url_for("host.page"), 303)
 
     def _renew_host_code(self) -> AnyResponse:
-        """The page with the new code, which is shown only this once."""
+        """The page with the new code, which is shown only once."""
         response: Response = make_response(self._page(self.access.codes.renew("host")))
         return keep(response, self.access.renewed(request.cookies.get(COOKIE, "")))
 
@@ -127,7 +127,7 @@ class _HostPage:
 
 
 def table_facts(setup: Setup) -> list[tuple[str, Message]]:
-    """What is known of the table and its camera: what it is, and how it is known."""
+    """Facts about the table and its camera, with their sources."""
     lens, game = setup.camera, setup.game
     learned = [colour.colour for colour in setup.learned_colours]
     lens_known = (
@@ -164,7 +164,7 @@ def table_facts(setup: Setup) -> list[tuple[str, Message]]:
 
 
 def qr(text: str) -> Markup:
-    """A QR code as inline SVG, drawn by classes, without a style of its own."""
+    """A QR code as inline SVG with CSS classes and no inline style."""
     return Markup(
         segno.make(text, error="m", micro=False).svg_inline(
             border=3, omitsize=True, svgclass="qr", lineclass=None
@@ -173,7 +173,7 @@ def qr(text: str) -> Markup:
 
 
 def _base(address: str) -> str:
-    """The address at which phones find the panel, as the terminal shows it too."""
+    """The panel's URL for phones, the same as in the terminal."""
     named = incoming().named
     if named is None or not request.host:
         return address

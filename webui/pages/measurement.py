@@ -1,4 +1,4 @@
-"""The ruler's page: every gap ranked with its ±, and nothing else."""
+"""The ruler's page: all gaps ranked, each with its ±."""
 
 from __future__ import annotations
 

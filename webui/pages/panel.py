@@ -1,4 +1,4 @@
-"""The page, and the forms on it."""
+"""The panel's main page and its forms."""
 
 from __future__ import annotations
 
@@ -40,23 +40,21 @@ from webui.svg.overlay import Overlay, draw_over
 from webui.svg.virtual_table import draw_surroundings
 
 SEEN = "seen"
-"""The whole of a virtual table as the camera sees it."""
+"""View of a whole virtual table as the camera sees it."""
 SHOWN = ("near", "photo", SEEN)
-"""Ways to look at the table, beside the whole of it, or a virtual one that is touched."""
+"""Views other than the default: the whole table, or an interactive virtual one."""
 
 BY_READINGS = "by the readings"
-"""Label of the button that lets a calliper's readings decide; the session finds the choice that
-they agree with.
-"""
+"""Label of the button for deciding by calliper readings; the session finds the matching choice."""
 
 READING = "reading "
-"""Form fields that hold a calliper's reading begin with this; what follows is its name."""
+"""Prefix of form fields with a calliper's reading; the gap's name follows."""
 
 
 def pages(
     session: SessionPort, live: LivePort, instance: str, virtual: VirtualTablePort | None = None
 ) -> Blueprint:
-    """The routes that people see; who may touch a `virtual` table does so on this page."""
+    """Routes of pages for people, including the controls of a `virtual` table."""
     routes, kept = Blueprint("pages", __name__), PageCache()
 
     @routes.get("/")
@@ -115,28 +113,28 @@ def pages(
 
 
 def _obey_form(session: SessionPort) -> None:
-    """Do what the form that was sent says; raises Refusal."""
+    """Execute the commands of the submitted form; raises Refusal."""
     _refuse_late_undo(session, request.form)
     for document in _commands(request.form, session):
         obey(session, document)
 
 
 def _overlay(live: LivePort, now: RefereeStatus, view: SessionView) -> Overlay | None:
-    """What is drawn over the picture; None before there is one."""
+    """The overlay of the picture; None before the first picture."""
     if now.observation is None:
         return None
     return draw_over(live.setup, now.observation, view.options, view.trace)
 
 
 def _without_cleared_ranking(view: SessionView, seen: ObservationDocument | None) -> SessionView:
-    """The view without the ranking of a table that has been cleared since."""
+    """The view, without its ranking if the table has been cleared since."""
     if seen is None or any_lies(view.ranking, seen.pieces):
         return view
     return msgspec.structs.replace(view, ranking=())
 
 
 def _view_choice() -> str:
-    """The way in which the visitor looks at the table; empty for the whole of it."""
+    """The visitor's view of the table; empty for the whole table."""
     shown = request.args.get("view", "")
     return shown if shown in SHOWN else ""
 
@@ -174,10 +172,10 @@ def command_document(form: Mapping[str, str]) -> JsonObject:
 
 
 def contested(view: SessionView) -> list[tuple[str, Ranked]]:
-    """Rows of the ranking that a calliper should measure, each with the session's name for it.
+    """Ranking rows to measure with a calliper, each with its name in the session.
 
-    `blue` is blue's nearest, `blue 2` its second. They are those too close to call where the
-    observation says which, else the nearest four.
+    `blue` is blue's nearest piece, `blue 2` its second. The rows are those too close to call if the
+    observation has them, else the nearest four.
     """
     counted: Counter[str] = Counter()
     named = []
@@ -190,10 +188,9 @@ def contested(view: SessionView) -> list[tuple[str, Ranked]]:
 
 
 def _commands(form: Mapping[str, str], session: SessionPort) -> list[JsonObject]:
-    """The commands that a form asks for.
+    """The commands of a form.
 
-    That is one, or for `rule` those that the button of that name sends, to have the table judged
-    afresh.
+    There is one; for `rule` there are all those of that button, which has the table judged again.
     """
     document = command_document(form)
     if document.get("command") != "rule":
@@ -205,7 +202,7 @@ def _commands(form: Mapping[str, str], session: SessionPort) -> list[JsonObject]
 def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
     """Raise Refusal for an undo if something happened since the page was drawn.
 
-    Undo takes back the last thing that stands, so it must be the last thing that the page showed
+    Undo reverts the last ruling in force, so this must be the last one that the page showed
     (`seen`).
     """
     seen = form.get("seen", "")
@@ -221,7 +218,7 @@ def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
 
 
 def _parse_announcement(text: str) -> Any:
-    """What a button says to the game: a JSON object of the state's `may_say`."""
+    """A button's announcement to the game: a JSON object from the state's `may_say`."""
     try:
         return json_document(text)
     except InputError as error:

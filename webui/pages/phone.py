@@ -1,4 +1,4 @@
-"""A player's phone: the seat that it holds, and what its holder may see and say."""
+"""The page for a player's phone: its seat, and the holder's permitted views and actions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from webui.security.seats import Seats
 from webui.svg.board import draw
 
 OBJECTED_TO = ("ruled", "noted", "answered", "declared")
-"""Kinds of verdicts that a player can appeal against."""
+"""Kinds of verdicts open to a player's appeal."""
 
 
 def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> Blueprint:
@@ -50,7 +50,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class _PhonePage:
-    """What the page is made of; its public methods answer requests."""
+    """State of the page; public methods answer requests."""
 
     session: SessionPort
     live: LivePort
@@ -87,7 +87,7 @@ class _PhonePage:
         return jsonify(seat=seat), 201
 
     def _take(self, asked: object) -> str:
-        """Give the visitor the seat that they asked for; raises Refusal where they cannot have it.
+        """Give the visitor the requested seat; raises Refusal if that is not possible.
 
         Returns its colour.
         """
@@ -120,7 +120,7 @@ class _PhonePage:
 
 
 def seat_of(colour: object, players: Sequence[str]) -> str:
-    """The seat that was asked for; raises Refusal where it is nobody's."""
+    """The requested seat; raises Refusal if no player has this colour."""
     if colour not in players:
         raise Refusal(
             400,
@@ -135,7 +135,7 @@ def seat_of(colour: object, players: Sequence[str]) -> str:
 
 
 def _without_seat(label: str, seat: str) -> str:
-    """What a player may say, without the colour before it, which is the page's own."""
+    """An announcement's label without the leading colour, which is the page's own."""
     if not isinstance(label, Message):
         return label.removeprefix(f"{seat}: ")
     match label.content:
@@ -145,13 +145,12 @@ def _without_seat(label: str, seat: str) -> str:
 
 
 def own(view: SessionView, seat: str, may_say: Sequence[Announcement]) -> dict[str, object]:
-    """What is on the phone of the player in this seat.
+    """Contents of the phone page for the player in this seat.
 
-    `say` is what they may say of what the game waits for, `aside` what is seldom said and never
-    waited for, `rolls` whether a die is among `say`, `vote` the record of a vote that may be
-    changed, `asked` whether they may answer the open question, `turn` whether it is their turn,
-    `appealed` the newest verdict that can be appealed against, and `appeals` the records that they
-    have appealed against.
+    `say` are announcements that the game waits for, `aside` rare ones that it never waits for;
+    `rolls` is True if `say` includes a die roll. `vote` is the record of a vote that can still be
+    changed. `asked` is True if the player may answer the open question, `turn` if it is their turn.
+    `appealed` is the newest verdict open to appeal, `appeals` the records already appealed against.
     """
     state, question = view.state, view.question
     playing = view.phase == "playing" and seat not in view.resigned

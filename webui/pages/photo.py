@@ -1,4 +1,4 @@
-"""The page that measures photographs: upload one, and see its gaps ranked and drawn in."""
+"""The page that measures photographs: upload one, and see its gaps ranked and drawn."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from webui.site import bare_app
 
 ADDRESS = "/measure"
 MOST_FILE_BYTES = 48 << 20
-"""Most bytes of a photograph, as `vision.cameras.photographs` has it."""
+"""Maximum size of a photograph, as in `vision.cameras.photographs`."""
 MOST_AT_ONCE = 6
-"""Most photographs in one request."""
+"""Maximum number of photographs per request."""
 MOST_KEPT, MOST_KEPT_BYTES = 12, 96 << 20
-"""So many photographs are kept to be shown, and to be measured again with other colours."""
+"""Limits of the store of photographs, which can be shown or measured again with other colours."""
 BUSY_S = 30.0
-"""Longest wait while another photograph is measured."""
+"""Longest wait for another photograph's measurement."""
 MOST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Photo:
-    """A photograph that was sent: its file, and what was measured or why nothing was."""
+    """An uploaded photograph: its file, and its measurement or the reason for none."""
 
     id: str
     name: str
@@ -48,12 +48,12 @@ class Photo:
 
     @property
     def size_bytes(self) -> int:
-        """Memory that it takes."""
+        """Memory used, in bytes."""
         return len(self.data) + (len(self.measured.jpeg) if self.measured else 0)
 
 
 class Photos:
-    """The newest photographs, by ids that nobody can guess.  Safe to use from many threads."""
+    """The newest photographs, by unguessable ids.  Thread-safe."""
 
     def __init__(self, read: PhotoReader) -> None:
         self._read = read
@@ -61,7 +61,7 @@ class Photos:
         self._lock, self._reading = Lock(), Lock()
 
     def measure(self, data: bytes, name: str, named: InPhoto, id_: str = "") -> Photo:
-        """Measure a photograph, one at a time; raises Refusal where too many wait.
+        """Measure a photograph, one at a time; raises Refusal if too many wait.
 
         With `id_` it replaces an earlier one.
         """
@@ -78,7 +78,7 @@ class Photos:
         return photo
 
     def find(self, id_: str) -> Photo:
-        """A photograph that is still kept; raises Refusal."""
+        """A stored photograph; raises Refusal if it is gone."""
         with self._lock:
             photo = self._kept.get(id_)
         if photo is None:
@@ -97,7 +97,7 @@ class Photos:
 
 
 def photo_pages(read: PhotoReader, sample: Callable[[], bytes]) -> Blueprint:
-    """The page at /measure, in any application; `sample` gives a photograph to try it with."""
+    """The page at /measure, for any application; `sample` gives a photograph to try."""
     routes, photos = Blueprint("photo", __name__), Photos(read)
 
     @routes.record
@@ -163,7 +163,7 @@ def _page(photos: Collection[Photo]) -> str:
 
 
 def _colours_of_form() -> InPhoto:
-    """The colours that a form names; raises Refusal for what is none."""
+    """The colours in a form; raises Refusal for an unknown one."""
     target, colours = request.form.get("target", ""), tuple(request.form.getlist("colour"))
     for colour in (*colours, target or COLOURS[0]):
         if colour not in COLOURS:
@@ -182,7 +182,7 @@ def _colours_of_form() -> InPhoto:
 def create_photo_app(
     read: PhotoReader, sample: Callable[[], bytes], hosts: Collection[str] = ()
 ) -> Flask:
-    """The page alone, at / and /measure."""
+    """An application with this page only, at / and /measure."""
     app = bare_app(hosts)
     app.register_blueprint(photo_pages(read, sample))
     app.add_url_rule("/", view_func=app.view_functions["photo.page"])

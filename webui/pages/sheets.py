@@ -1,4 +1,4 @@
-"""Sheets to print, as answers."""
+"""Responses with printable sheets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a ruling: its picture, rule and evidence, and its alternatives, a tap each."""
+"""The page of a ruling: picture, rule, evidence, and a button for each alternative."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webui.security.requests import Refusal
 
 
 def ruling(session: SessionPort) -> Blueprint:
-    """The route of a ruling; hosts put another one in its place there, players appeal."""
+    """The route of a ruling, where hosts replace it and players appeal."""
     routes = Blueprint("ruling", __name__, url_prefix="/ruling")
 
     @routes.get("/<seq:seq>")

@@ -1,4 +1,4 @@
-"""A virtual table: what lies there, as a part of the panel, and what people do with it."""
+"""A virtual table as a part of the panel: its bodies, and people's actions on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Act = Literal["hold", "drop", "turn", "stand", "lie", "stack", "take", "roll", "
 
 
 class Touch(msgspec.Struct, forbid_unknown_fields=True):
-    """Something that a hand does with a piece: it brings its middle to a place and turns it."""
+    """A hand's action on a piece: move its middle to a place and turn it."""
 
     do: Act
     piece: Text = ""
@@ -35,7 +35,7 @@ class Touch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Wish(msgspec.Struct, forbid_unknown_fields=True):
-    """What a host asks of the simulated players: a seat, or another pace."""
+    """A host's request to the simulated players: take a seat, or change the pace."""
 
     sit: Text = ""
     leave: Text = ""
@@ -43,12 +43,12 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def may_touch(who: Visitor) -> bool:
-    """Whether a visitor may move pieces: hosts, and whoever holds a seat."""
+    """True if a visitor may move pieces: hosts, and holders of a seat."""
     return who.role == "host" or who.seat is not None
 
 
 class LessonWish(msgspec.Struct, forbid_unknown_fields=True):
-    """Which lesson a host wants to begin."""
+    """A host's choice of a lesson to begin."""
 
     number: int
 

@@ -1,1 +1,1 @@
-"""Who may ask for what, and what a request may contain."""
+"""Authentication, permissions and validation of requests."""

@@ -1,4 +1,4 @@
-"""Addresses of clients, as far as limits are concerned."""
+"""Client addresses for rate limits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import ipaddress
 
 
 def client_of(address: str) -> str:
-    """The client that an address is counted as.
+    """The key under which an address is counted.
 
-    An IPv4 address counts for itself, also when written as IPv6. An IPv6 address counts as its /64
-    network, whose addresses one machine can all have.
+    An IPv4 address is its own key, also when mapped to IPv6. The key of an IPv6 address is its /64
+    network, since one machine can hold all of its addresses.
     """
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
@@ -27,7 +27,7 @@ def client_of(address: str) -> str:
 
 
 def is_this_machine(address: str) -> bool:
-    """True for a loopback address, so a program of this machine, such as a reverse proxy."""
+    """True for a loopback address: a program on this machine, such as a reverse proxy."""
     try:
         return ipaddress.ip_address(client_of(address)).is_loopback
     except ValueError:

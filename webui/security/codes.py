@@ -1,6 +1,6 @@
-"""Codes to join by, the key that signs browsers' tickets, and the holders of seats.
+"""Access codes, the key for signing browsers' tickets, and the holders of seats.
 
-They are kept beside the log.
+They are stored beside the log.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from table.messages import msg
 from webui.security.requests import Refusal
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-"""Characters of codes, without those that are misread (0 and O, 1, I and L)."""
+"""Alphabet of codes, without easily confused characters (0 and O, 1, I and L)."""
 HOST_LENGTH, TABLE_LENGTH = 10, 8
-"""Characters of the host's code (31^10, 49 bits) and of the table's (31^8, 39 bits), without the
-dash in the middle. docs/PANEL.md ("Guessing codes") says how far guessing gets.
+"""Length of the host's code (31^10, 49 bits) and of the table's (31^8, 39 bits), without the dash.
+docs/PANEL.md ("Guessing codes") estimates the success of guessing.
 """
 OWNER_ONLY = 0o600
 
 
 class StoredCodes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What must last: `seats` are visitors' ids by colour, in session `session`."""
+    """The stored document; `seats` are visitor ids by colour, in session `session`."""
 
     format: Literal["rinkside-access/1"] = "rinkside-access/1"
     key: str
@@ -38,15 +38,15 @@ class StoredCodes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Codes:
-    """The document, in memory and, where it has a path, in a file that only its owner can read.
+    """The document in memory and, with a path, in a file that only its owner can read.
 
-    Safe to use from many threads.
+    Thread-safe.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read the file, or make it with fresh codes if there is none.
+        """Read the file, or create it with fresh codes.
 
-        Raises InputError for one that is damaged.
+        Raises InputError for a damaged file.
         """
         self._path, self._lock = path, RLock()
         if path is not None and path.exists():
@@ -59,22 +59,22 @@ class Codes:
 
     @property
     def now(self) -> StoredCodes:
-        """The document as it is."""
+        """The current document."""
         return self._now
 
     def reload(self) -> None:
-        """Read the file again: another process may have changed it.
+        """Read the file again, since another process may have changed it.
 
-        Raises InputError for one that is damaged; the codes then stay as they were.
+        Raises InputError, with the codes unchanged, for a damaged file.
         """
         with self._lock:
             if self._path is not None and self._path.exists():
                 self._now = _read_codes(self._path)
 
     def put(self, **changed: Any) -> None:
-        """Change some of its fields, on disk first.
+        """Change fields, on disk first.
 
-        Raises Refusal where they cannot be kept, and then nothing is changed.
+        Raises Refusal, with nothing changed, if they cannot be stored.
         """
         with self._lock:
             before, self._now = self._now, msgspec.structs.replace(self._now, **changed)
@@ -85,7 +85,7 @@ class Codes:
                 raise Refusal(507, "not_kept", message_of(error)) from error
 
     def renew(self, which: Literal["host", "table"]) -> str:
-        """Put a fresh code in the place of one, and give it."""
+        """Replace a code by a fresh one, and return it."""
         code = new_code(HOST_LENGTH if which == "host" else TABLE_LENGTH)
         self.put(**{which: code})
         return code
@@ -98,7 +98,7 @@ class Codes:
 
 
 def _read_codes(path: Path) -> StoredCodes:
-    document = read_json(path)  # first: it refuses what is no file of its own
+    document = read_json(path)  # first, as it refuses other programs' files
     try:
         path.chmod(OWNER_ONLY)
     except OSError as error:
@@ -114,11 +114,11 @@ def _read_codes(path: Path) -> StoredCodes:
 
 
 def new_code(length: int) -> str:
-    """A code by the operating system's chance, as people read it: `K7QX2-MBD4T`."""
+    """A random code from the operating system's generator, formatted as `K7QX2-MBD4T`."""
     text = "".join(secrets.choice(LETTERS) for _ in range(length))
     return f"{text[: length // 2]}-{text[length // 2 :]}"
 
 
 def plain(code: str) -> str:
-    """A code as typed, without what people add or leave out: `k7qx2 mbd4t` is `K7QX2MBD4T`."""
+    """Normalise a typed code: `k7qx2 mbd4t` becomes `K7QX2MBD4T`."""
     return "".join(letter for letter in code.upper() if letter.isalnum())

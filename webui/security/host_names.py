@@ -1,4 +1,4 @@
-"""Names of this machine: what a Host or Origin header says, and whether a name can be ours."""
+"""Host names of this machine: parse Host and Origin headers, and recognise own names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AUTHORITY = re.compile(
 class Authority(NamedTuple):
     """A name in lower case or an address without brackets, and a port.
 
-    The port is None where it is the scheme's default.
+    The port is None if it is the scheme's default.
     """
 
     name: str
@@ -28,10 +28,9 @@ class Authority(NamedTuple):
 
 
 def read_authority(text: str, scheme: str) -> Authority | None:
-    """What a Host header or the end of an Origin names; None where it is neither name nor address.
+    """Parse a Host header or the end of an Origin; None if it is neither name nor address.
 
-    Names with a dot at the end are none: no page of ours is reached by one, and they may be
-    resolved elsewhere.
+    Names with a trailing dot are rejected: no page uses one, and it may resolve elsewhere.
     """
     found = _AUTHORITY.fullmatch(text)
     if found is None:
@@ -49,21 +48,20 @@ def read_authority(text: str, scheme: str) -> Authority | None:
 
 
 def read_origin(text: str) -> Authority | None:
-    """What an Origin header names; None for `null` and all that is no origin of the web."""
+    """Parse an Origin header; None for `null` and all that is no web origin."""
     scheme, _, rest = text.partition("://")
     return read_authority(rest, scheme) if scheme in DEFAULT_PORTS else None
 
 
 def is_name(text: str) -> bool:
-    """True if this can be the name of a machine, such as `rinkside.example.org`."""
+    """True for a syntactically valid host name, such as `rinkside.example.org`."""
     return re.fullmatch(_NAME, text, re.ASCII | re.IGNORECASE) is not None
 
 
 def is_local_name(name: str, hosts: Collection[str]) -> bool:
-    """True for an address, one of `hosts`, or a name that only this network can have given.
+    """True for an address, one of `hosts`, or a name that only the local network can assign.
 
-    A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding);
-    such names are not ours.
+    This blocks DNS rebinding, where a site on the internet points its own name at this machine.
     """
     if name in hosts:
         return True

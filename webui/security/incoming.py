@@ -1,4 +1,4 @@
-"""Validate what comes in with a request, in one place: texts, numbers and JSON documents.
+"""Validate all request data in one place: texts, numbers and JSON documents.
 
 Texts are valid Unicode without control characters, numbers are bounded, documents are small and
 shallow. Routes read `request.args`, `request.form`, `requests.json_body`, `requests.number` and
@@ -25,29 +25,27 @@ from table.text import printable
 from webui.security.host_names import read_authority
 
 DIGITS = 15
-"""Most digits of a number: all such numbers are exact in JSON and fit into the log's columns."""
+"""Maximum digits of a number, so that it is exact in JSON and fits the log's columns."""
 NO_NAME = "unknown.invalid"
 LAST_NUMBER = 10**DIGITS - 1
 LARGER_BODIES = "LARGER_BODIES"
-"""Setting of an application: the most bytes of a request's body by its path, where they are more
-than elsewhere.
-"""
+"""Application setting: maximum body size in bytes by path, for paths with a larger limit."""
 MOST_BODIES = "MOST_BODIES"
-"""Setting of an application: the most bytes of any request's body, where they are more than usual
-and as many requests may have them as there are connections.
+"""Application setting: maximum body size in bytes of any request, if above the default. Every
+connection may send such a body.
 """
 MOST_LISTENERS = "MOST_LISTENERS"
-"""Setting of an application: the most streams at once, where they are more than usual."""
+"""Application setting: maximum number of streams, if above the default."""
 MOST_UPLOAD_BYTES = 64 << 20
-"""Most bytes of a request with photographs."""
+"""Maximum size of a request with photographs."""
 MOST_DEEP = 16
-"""Most levels of lists and objects inside one another; no command has more than four."""
+"""Maximum nesting of lists and objects; no command exceeds four levels."""
 
 
 class Texts(ImmutableMultiDict[str, str]):
     """Fields of a form, a query or cookies, without control characters; or a form's files.
 
-    Bytes that are no UTF-8 are replaced before.
+    Invalid UTF-8 was replaced before.
     """
 
     def __init__(self, mapping: Any = None) -> None:
@@ -69,7 +67,7 @@ class Texts(ImmutableMultiDict[str, str]):
 class Incoming(Request):
     """A request whose forms, queries and cookies are `Texts`.
 
-    `named` is what its Host header names, None where that is nothing.
+    `named` is the parsed Host header, None if it is invalid.
     """
 
     parameter_storage_class = Texts
@@ -82,7 +80,7 @@ class Incoming(Request):
         self.named = read_authority(self.host_as_sent, environ["wsgi.url_scheme"])
         if self.named is None:
             environ["HTTP_HOST"] = (
-                NO_NAME  # what routing and pages work with until the request is refused
+                NO_NAME  # placeholder for routing and pages until the request is refused
             )
         super().__init__(environ, populate_request, shallow)
         self.query_string = re.sub(
@@ -91,16 +89,16 @@ class Incoming(Request):
 
 
 class SeqConverter(BaseConverter):
-    """Numbers of sessions and records in addresses: `/sessions/<seq:session>`.
+    """URL converter for numbers of sessions and records: `/sessions/<seq:session>`.
 
-    A longer number is no address.
+    Longer numbers do not match.
     """
 
     regex = rf"[0-9]{{1,{DIGITS}}}"
     weight = 50
 
     def to_python(self, value: str) -> int:
-        """The number in a part of an address."""
+        """The number in a path segment."""
         return int(value)
 
 
@@ -119,9 +117,9 @@ def number_of(text: str, name: str) -> int:
 
 
 def json_document(text: str | bytes) -> Any:
-    """A document in JSON that is safe to work with.
+    """Parse and validate a JSON document.
 
-    Raises InputError, in one line, where it is none.
+    Raises InputError, with a one-line message, if it is invalid.
     """
     try:
         document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_number)
@@ -149,7 +147,7 @@ def _no_number(text: str) -> float:
 
 
 def _clean(node: Any) -> Any:
-    """Texts without control characters; raises InputError for numbers out of bounds."""
+    """Remove control characters from texts; raises InputError for numbers out of bounds."""
     match node:
         case str():
             return printable(node)
@@ -160,7 +158,7 @@ def _clean(node: Any) -> Any:
         case bool() | None:
             return node
         case _:
-            if not abs(node) <= LAST_NUMBER:  # nor is NaN
+            if not abs(node) <= LAST_NUMBER:  # also rejects NaN
                 raise InputError(
                     msg(
                         "expected numbers of at most {n} digits in JSON, got {raw}...",

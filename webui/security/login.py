@@ -1,6 +1,6 @@
-"""Identify the visitor of every request, and let codes make a spectator a host or a player.
+"""Authenticate every request, and grant the roles host or player by code.
 
-This is done before anything else looks at the request.
+This runs before any other handler of the request.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "guide.photograph": ("host",),
     "fix.page": ("host",),
     "api.alternatives": ("host", "player"),
-    "history.export": ("host",),  # holds what was said in secret
-    "table.camera": ("host",),  # of a session that is being set up
+    "history.export": ("host",),  # contains secret votes
+    "table.camera": ("host",),  # of a session's set-up
     "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code
     "home.devices": ("host",),  # opens them
     "home.picture": ("host",),
     "door.page": ("host",),
-    "first.thumbnail": ("host",),  # of a table that is set up from nothing
+    "first.thumbnail": ("host",),  # of a table's first set-up
     "first.camera": ("host",),
     "first.checked": ("host",),
     "first.sheet": ("host",),
 }
-"""Endpoints and the roles that may use them. All others may be looked at (GET) by everybody, and
-only a host may send something to them.
+"""Endpoints and the roles that may use them. By default GET is open to everybody, and other methods
+to hosts only.
 """
 
 
 def admit(app: Flask, access: Access, seats: Seats) -> None:
-    """Find out who sends a request (`flask.g.visitor`), and whether the endpoint is for them.
+    """Add authentication (`flask.g.visitor`) and authorisation of every request to `app`.
 
-    Raises Refusal where it is not.
+    Requests without permission get a Refusal.
     """
 
     @app.before_request
@@ -93,13 +93,13 @@ def admit(app: Flask, access: Access, seats: Seats) -> None:
 
 
 def visitor() -> Visitor:
-    """The visitor who sends the current request."""
+    """The sender of the current request."""
     who: Visitor = g.visitor
     return who
 
 
 def join(access: Access, seats: Seats, token: str) -> Blueprint:
-    """The routes by which visitors join and leave; `token` stands in forms."""
+    """The routes for joining and leaving; `token` protects forms."""
     routes = Blueprint("join", __name__)
 
     @routes.get("/join")
@@ -160,9 +160,9 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
 
 
 def keep(response: AnyResponse, ticket: str) -> AnyResponse:
-    """The response with a ticket for the browser to keep where no script sees it.
+    """Set a ticket as an HttpOnly cookie on a response.
 
-    A ticket that is sent over TLS is kept for TLS only.
+    A cookie set over TLS is marked Secure.
     """
     response.set_cookie(
         COOKIE, ticket, max_age=COOKIE_S, httponly=True, samesite="Strict", secure=request.is_secure

@@ -1,4 +1,4 @@
-"""Roles, how a code makes a visitor a host or a player, and the one place that allows commands."""
+"""Roles, their assignment by code, and the permission check of commands."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Role = Literal["host", "player", "spectator"]
 class Visitor:
     """The sender of a request.
 
-    `seat` is the colour they speak for, `id` that of a browser or program that gave a code.
+    `seat` is the player's colour, `id` identifies a browser or program that gave a code.
     """
 
     role: Role = "spectator"
@@ -55,9 +55,9 @@ class Visitor:
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """What a browser keeps, signed: its id, and marks of the codes that it gave.
+    """Signed content of a browser's cookie: its id, and marks of the codes that it gave.
 
-    A code that is changed has another mark.
+    A changed code has a different mark, which invalidates the ticket.
     """
 
     id: str
@@ -66,10 +66,10 @@ class Ticket(msgspec.Struct, frozen=True):
 
 
 class Access:
-    """Turns codes into tickets and tickets into visitors.  Safe to use from many threads."""
+    """Exchanges codes for tickets and tickets for visitors.  Thread-safe."""
 
     def __init__(self, codes: Codes, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds that never go back."""
+        """`clock` is monotonic, in seconds."""
         self.codes = codes
         self._guesses = Guesses(clock)
         self._signer = URLSafeSerializer(
@@ -80,20 +80,19 @@ class Access:
 
     @property
     def link(self) -> str:
-        """Stands in the place of the host's code in the link that the terminal shows.
+        """One-time secret that replaces the host's code in the terminal's link.
 
-        It is good for one browser, once.
+        It is valid once, for one browser.
         """
         return self._link
 
     def enter(self, code: str, address: str, ticket: str = "") -> str:
-        """The ticket of a visitor at `address` who gave a code.
+        """Issue a ticket to a visitor at `address` who gave a code.
 
-        It is also good for what their old one, `ticket`, was good for. A host who opens the used
-        link again stays host. Raises Refusal for a wrong code, and for every code while there were
-        too many wrong ones from this address. A browser
-        whose ticket is good is counted for itself: others at its address, such as behind a proxy,
-        do not lock it out.
+        It keeps the permissions of the old `ticket`. A host who opens the used link again stays
+        host. Raises Refusal for a wrong code, and for any code after too many wrong ones from this
+        address. A browser with a valid ticket is counted separately, so that others at its address,
+        for example behind a proxy, do not lock it out.
         """
         who = self.visitor(ticket)
         if who.role == "host" and _same(code.strip(), self._used_link):
@@ -108,14 +107,14 @@ class Access:
         return self._write(msgspec.structs.replace(had or Ticket(id=secrets.token_hex(8)), **mark))
 
     def renewed(self, ticket: str) -> str:
-        """The ticket of a host who has put another code in the place of theirs."""
+        """Reissue the ticket of a host who has replaced the host's code."""
         had = self._read_ticket(ticket) or Ticket(id=secrets.token_hex(8))
         return self._write(msgspec.structs.replace(had, host=self._mark(self.codes.now.host)))
 
     def visitor(self, ticket: str) -> Visitor:
-        """The visitor who shows this ticket.
+        """The visitor with this ticket.
 
-        A spectator where it is none, or the code that it was given for has been changed.
+        A spectator if the ticket is invalid, or its code has been changed.
         """
         had, kept = self._read_ticket(ticket), self.codes.now
         if had is None:
@@ -129,15 +128,13 @@ class Access:
         )
 
     def bearer(self, token: str, address: str) -> Visitor:
-        """Who sends this bearer token, a code or a ticket; raises Refusal where it is neither."""
+        """The visitor with this bearer token, a code or ticket; raises Refusal for any other."""
         if (visitor := self.visitor(token)).id:
             return visitor
         return Visitor(self._role_of(token, client_of(address)))
 
     def _role_of(self, code: str, client: str) -> Role:
-        with (
-            self._lock
-        ):  # one code at a time: the link is good once, and nobody guesses in parallel
+        with self._lock:  # serialised: the link is valid once, and parallel guesses are impossible
             if _same(code.strip(), self._link):
                 self._link, self._used_link = "", self._link
                 return "host"
@@ -177,16 +174,16 @@ class Access:
 
 
 def _same(given: str, secret: str) -> bool:
-    """Is it the secret, which is not empty?"""
+    """Constant-time comparison; False for an empty secret."""
     return bool(secret) and hmac.compare_digest(given.encode(), secret.encode())
 
 
 def permitted_command(
     visitor: Visitor, command: Command, session: SessionPort, held: Collection[str]
 ) -> Command:
-    """The command as this visitor may give it now; raises Refusal where they may not.
+    """The command as this visitor may give it now; raises Refusal without permission.
 
-    `held` are the seats that somebody holds.  A player's commands say by themselves who decided.
+    `held` are the occupied seats.  A player's command gets the player as its author.
     """
     if visitor.role == "spectator":
         raise Refusal(
@@ -220,9 +217,9 @@ def permitted_command(
 
 
 def refuse_others_votes(visitor: Visitor, touched: AffectedVotes, held: Collection[str]) -> None:
-    """Raise Refusal where a command would touch somebody else's hidden vote, or show any.
+    """Raise Refusal if a command would change another player's hidden vote, or reveal any.
 
-    Votes of a seat that nobody else holds may be touched.
+    Votes of seats that no other visitor holds may be changed.
     """
     others = sorted(
         player for player in touched.voters if player in held and player != visitor.seat
@@ -256,12 +253,12 @@ def sayings(
 
 
 def revocable_vote(seat: str, view: SessionView) -> int | None:
-    """The record of a vote that this player may still change, because nobody has seen it yet."""
+    """The record of a hidden vote that this player may still change."""
     return view.hidden.get(seat)
 
 
 def _own(seat: str, command: Command, view: SessionView) -> bool:
-    """True if the player speaks only for themselves with this command."""
+    """True if the command concerns only the player's own seat."""
     match command:
         case Hear():
             return command.heard.get("player") == seat or command.heard in _general_announcements(
@@ -289,7 +286,7 @@ def may_answer(seat: str | None, question: Question) -> bool:
 
 
 def _general_announcements(view: SessionView) -> list[Mapping[str, Any]]:
-    """What any player may say now, whoever it is about."""
+    """Announcements that any player may make now, about any player."""
     return [one["said"] for one in view.state.get("may_say") or () if one.get("anybody")]
 
 

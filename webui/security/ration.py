@@ -1,4 +1,4 @@
-"""A limit on uses a second, whoever asks."""
+"""A global rate limit."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Callable
 from threading import Lock
 
 MOST_PICTURES_S = 40
-"""Most live pictures a second in all: sixteen pages that show every picture they can. More pages
-see fewer.
+"""Maximum live pictures per second over all clients: enough for sixteen pages at full rate. More
+pages get fewer each.
 """
 
 
 class Ration:
-    """Safe to use from many threads."""
+    """Limit of uses per second.  Thread-safe."""
 
     def __init__(self, per_s: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds that never go back."""
+        """`clock` is monotonic, in seconds."""
         self._per_s, self._clock = per_s, clock
         self._since_s, self._left = clock(), per_s
         self._lock = Lock()
 
     def take(self) -> bool:
-        """Take one; False where this second's are used up."""
+        """Use one; False if this second's ration is used up."""
         with self._lock:
             now_s = self._clock()
             if now_s >= self._since_s + 1:

@@ -1,4 +1,4 @@
-"""Checks of every request and headers of every answer: same site, small bodies, one error form."""
+"""Checks of every request, headers of every response: same site, small bodies, one error form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 16 * 1024
 MOST_PART_BYTES = 256 * 1024
-"""Most bytes of a form with files that are in memory at once: files go to disk."""
+"""Memory limit of a form with files; files are spooled to disk."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -44,10 +44,10 @@ ERRORS = {
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """An answer other than the one that was asked for.
+    """An error response to a request.
 
-    It has an HTTP status, a code for programs and a sentence for people. With `retry_s` it is worth
-    asking again after so many seconds.
+    It has an HTTP status, a code for programs and a sentence for people. With `retry_s` the client
+    may retry after that many seconds.
     """
 
     def __init__(self, status: int, code: str, message: str, retry_s: int | None = None) -> None:
@@ -56,9 +56,9 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
 
 def guard(app: Flask, hosts: Collection[str]) -> None:
-    """Put the checks before and the headers after every request of `app`.
+    """Add the checks before, and the headers after, every request of `app`.
 
-    `hosts` are names that it also answers to.
+    `hosts` are further accepted host names.
     """
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
@@ -88,7 +88,7 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
 
 def _refuse_unknown_host(ours: Collection[str]) -> None:
-    """Raise Refusal if the request names another host than this machine and `ours`."""
+    """Raise Refusal if the request's host is neither this machine nor in `ours`."""
     asked = incoming()
     if asked.named is None or not is_local_name(asked.named.name, ours):
         name = asked.named.name if asked.named else asked.host_as_sent[:80]
@@ -139,7 +139,7 @@ def _answer_mistake(exception: Exception) -> Response:
 
 
 def error(status: int, code: str, message: str) -> Response:
-    """An error in the one form that all have; a page for people where a browser asked for one."""
+    """A uniform error response: JSON, or a page if a browser requested one."""
     wants_page = request.accept_mimetypes.best_match(
         ["application/json", "text/html"]
     ) == "text/html" and not request.path.startswith("/api/")
@@ -158,7 +158,7 @@ def incoming() -> Incoming:
 
 
 def json_body() -> Any:
-    """The document that a program sent; raises Refusal where it is none."""
+    """The request's JSON document; raises Refusal if it is not valid."""
     if not request.is_json:
         raise UnsupportedMediaType
     try:
@@ -169,7 +169,7 @@ def json_body() -> Any:
 
 
 def number(text: str, name: str) -> int:
-    """A number that was sent under this name; raises Refusal where it is none, or too long."""
+    """Parse the number sent as `name`; raises Refusal if it is invalid or too long."""
     try:
         return number_of(text, name)
     except InputError as error:
@@ -177,7 +177,7 @@ def number(text: str, name: str) -> int:
 
 
 def refuse_cross_site() -> None:
-    """Raise Refusal unless this panel's own page sends, or a program that is no browser."""
+    """Raise Refusal unless the sender is this panel's own page or a non-browser program."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     foreign = Refusal(
         403,
@@ -188,7 +188,7 @@ def refuse_cross_site() -> None:
         ),
     )
     if site == "same-origin":
-        # a browser says so itself; to a form sent without a script it may add "Origin: null"
+        # set by the browser itself, which may send "Origin: null" with a form without script
         return
     if site is not None:
         raise foreign

@@ -1,4 +1,4 @@
-"""The seats of a session: which player's phone is which."""
+"""The seats of a session: which visitor speaks for which player."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from webui.security.requests import Refusal
 
 
 class Seats:
-    """The holders of seats, kept beside the codes.
+    """The holders of seats, stored with the codes.
 
-    A colour has one holder, and a holder one colour. Safe to use from many threads.
+    A colour has at most one holder, and a holder one colour. Thread-safe.
     """
 
     def __init__(
         self, codes: Codes, session: int, keep: Callable[[SeatTaken | SeatFreed], object]
     ) -> None:
-        """Seats of another session than number `session` count as free.
+        """Stored seats of any session other than `session` count as free.
 
-        `keep` writes down what changes.
+        `keep` records changes.
         """
         self._codes, self._session, self._keep, self._lock = codes, session, keep, Lock()
 
     def held(self) -> dict[str, str]:
-        """Holders' ids by colour."""
+        """Visitor ids by colour."""
         kept = self._codes.now
         return dict(kept.seats) if kept.session == self._session else {}
 
     def of(self, visitor_id: str) -> str | None:
-        """The colour that somebody holds."""
+        """The colour held by a visitor; None for none."""
         return next(
             (
                 colour
@@ -46,9 +46,9 @@ class Seats:
         )
 
     def take(self, visitor: Visitor, colour: str) -> None:
-        """Take a free seat, and leave the one held before.
+        """Take a free seat, and free the one held before.
 
-        Raises Refusal where somebody else holds it.
+        Raises Refusal if another visitor holds it.
         """
         if not visitor.id:
             raise Refusal(
@@ -81,9 +81,9 @@ class Seats:
             self._change(others | {colour: visitor.id}, *map(_seat_freed_event, left), taken)
 
     def free(self, *colours: str, by: str = "") -> None:
-        """Give seats back, or have them freed `by` somebody else.
+        """Free seats, on the holder's own request or `by` another visitor.
 
-        Who held them is then a player without a seat.
+        Former holders remain players without a seat.
         """
         with self._lock:
             held = self.held()
@@ -93,7 +93,7 @@ class Seats:
             )
 
     def _change(self, seats: dict[str, str], *events: SeatTaken | SeatFreed) -> None:
-        """Make all of a change or nothing: beside the codes, and in the log."""
+        """Apply a change atomically to the stored codes and the log."""
         before = self._codes.now
         self._codes.put(session=self._session, seats=seats)
         try:

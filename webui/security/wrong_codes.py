@@ -1,4 +1,4 @@
-"""Count wrong codes for each client: one that guesses has to wait, and nobody else does."""
+"""Rate limit for wrong codes, per client, so that guessing delays nobody else."""
 
 from __future__ import annotations
 
@@ -15,23 +15,21 @@ from webui.security.requests import Refusal
 logger = logging.getLogger(__name__)
 
 WINDOW_S, MOST_WRONG = 60.0, 5
-"""Wrong codes of one client within the window after which no further code of that client is
-checked.
-"""
+"""Window in seconds, and wrong codes within it after which a client's codes are not checked."""
 MOST_CLIENTS = 4096
-"""Clients that are remembered; of more, the one whose last wrong code is oldest is forgotten."""
+"""Maximum number of clients; the one whose last wrong code is oldest is dropped first."""
 
 
 class Guesses:
-    """The wrong codes of the last WINDOW_S seconds.  Safe to use from many threads."""
+    """The wrong codes of the last WINDOW_S seconds.  Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds that never go back."""
+        """`clock` is monotonic, in seconds."""
         self._clock, self._lock = clock, Lock()
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
     def check(self, client: str) -> None:
-        """Raise Refusal, with the time to wait, for a client that guessed too often."""
+        """Raise Refusal, with the waiting time, for a client with too many wrong codes."""
         with self._lock:
             now = self._clock()
             times = self._wrong.get(client, ())

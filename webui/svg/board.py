@@ -1,4 +1,4 @@
-"""The table seen from straight above, as geometry for SVG.
+"""SVG geometry of the table in top view.
 
 One unit is 1 mm, x right, y **down** (table y negated).
 """
@@ -34,29 +34,25 @@ from webui.svg.names import names_of
 
 MARGIN_MM = 8.0
 FAR_BESIDE = 0.85
-"""Pieces farther from the middle of a board than this many of its widths are left out of the
-drawing.
-"""
+"""Limit of a drawn piece's distance from the board's middle, in board widths."""
 SAME_PIECE_MM = 4.0
-"""A piece farther than this from where it was measured has been moved since; its gap is not drawn.
+"""Displacement from the measured place above which a piece counts as moved; its gap is not drawn.
 """
 SAME_COUNTER_MM = 10.0
-"""A counter farther than this from where it lay has been moved since."""
+"""Displacement above which a counter counts as moved."""
 
 CHI2_95 = 5.991
-"""95 % quantile of chi-squared with two degrees of freedom: squared radius of the ellipse, in
-standard deviations.
-"""
+"""95 % quantile of chi-square with two degrees of freedom: squared ellipse radius in sigmas."""
 
 LIGHT = np.array([-0.42, 0.5, 0.76])
-"""Direction to the drawing's light: from the far left, as on most paper."""
+"""Direction towards the light source of the drawing: from the far left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One face seen from above: SVG points, and its shade.
+    """One face in top view: SVG points and shade.
 
-    The shade is below 0 where it is darker than a level face, above 0 where it is lighter.
+    The shade is relative to a level face: negative is darker, positive is lighter.
     """
 
     points: str
@@ -67,7 +63,7 @@ class Face:
 class Ellipse:
     """The 95 % region of a point.
 
-    Centre and half axes in mm, direction of the longer one in SVG degrees.
+    Centre and semi-axes in mm, direction of the major axis in SVG degrees.
     """
 
     x: float
@@ -79,7 +75,7 @@ class Ellipse:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPiece:
-    """A piece in plan view with its inner edges; `name` is said aloud by a screen reader."""
+    """A piece in plan view with its inner edges; `name` is for screen readers."""
 
     name: str
     colour: str
@@ -93,7 +89,7 @@ class DrawnPiece:
 
 @dataclass(frozen=True, slots=True)
 class DrawnGap:
-    """The shortest way from a piece to the target, projected on the table."""
+    """The shortest line from a piece to the target, projected on the table."""
 
     x1: float
     y1: float
@@ -101,15 +97,14 @@ class DrawnGap:
     y2: float
     leading: bool
     close: bool
-    """True for one of those that are too close to call."""
+    """True if it is one of the gaps that are too close to call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A square of a board.
 
-    `dark` as a1 of a chessboard is, `colour` that of its coaster, `tile` what lies there by the
-    record.
+    `dark` is True for squares such as a1; `colour` is the coaster's, `tile` the recorded tile.
     """
 
     x: float
@@ -123,7 +118,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Hexagon:
-    """A cell of a hex board with its middle."""
+    """A cell of a hex board: outline and middle."""
 
     points: str
     x: float
@@ -143,7 +138,7 @@ class DrawnCounter:
 
 @dataclass(frozen=True, slots=True)
 class DrawnFiducial:
-    """A fiducial's square; `seen` where the picture was located by it."""
+    """A fiducial's square; `seen` if it was used to locate the picture."""
 
     points: str
     x: float
@@ -154,14 +149,14 @@ class DrawnFiducial:
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """How the table has to be changed so that it is as it was before a ruling that was undone."""
+    """Changes that restore the table to its state before an undone ruling."""
 
     lift: tuple[DrawnPiece, ...]
-    """Pieces that lie there, and did not."""
+    """Pieces to remove: they were not there before."""
     lay: tuple[DrawnPiece, ...]
-    """Pieces that lay there, and do not."""
+    """Pieces to put back: they were there before."""
     counters: tuple[DrawnCounter, ...]
-    """Counters that lay there, and do not."""
+    """Counters to put back: they were there before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +181,7 @@ class Drawing:
     crowded: bool
     trace: tuple[DrawnMark, ...]
     put_back: PutBack | None
-    """None where nothing has to be put back."""
+    """None if nothing has to be put back."""
 
 
 def draw(
@@ -197,11 +192,11 @@ def draw(
     view: SessionView | None = None,
     known: OnBoard | None = None,
 ) -> Drawing:
-    """The table with what was seen on it and measured.
+    """Draw the table with the observed pieces and measured gaps.
 
-    `near` shows only the surroundings of the target and the pieces nearest to it; of a `view`
-    options, trace and what the state knows of the board (tiles, cover dice, the starting line) are
-    drawn. Without a view, `known` is what the record has on the board.
+    `near` limits the drawing to the target and the pieces nearest to it. A `view` adds options,
+    trace and the state's board contents (tiles, cover dice, starting line). Without a view, `known`
+    gives the recorded board contents.
     """
     known = on_board(view.game, view.state) if view else known or OnBoard()
     options = view.options if view else ()
@@ -255,7 +250,7 @@ def draw_box(points_mm: Array) -> tuple[float, float, float, float]:
 
 
 def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
-    """The ellipse that holds the true point 95 times in 100, from its covariance (2, 2)."""
+    """The 95 % confidence ellipse of a point, from its covariance (2, 2) in mm2."""
     values, vectors = np.linalg.eigh(np.asarray(covariance_mm2, float))
     b_mm, a_mm = np.sqrt(np.maximum(values, 0.0) * CHI2_95)
     along = vectors[:, 1]
@@ -301,12 +296,12 @@ def _are_at_same_place(one: Piece, other: Piece) -> bool:
 
 
 def any_lies(ranking: Sequence[Ranked], pieces: Sequence[Piece]) -> bool:
-    """True if a piece of the ranking still lies there, or it is not known where it lay."""
+    """True if a ranked piece is still in its place, or its place is unknown."""
     return any(row.base_mm is None or _piece_index(row, pieces) is not None for row in ranking)
 
 
 def _piece_index(row: Ranked, pieces: Sequence[Piece]) -> int | None:
-    """Index of the piece that a row of the ranking is about, if it still lies there."""
+    """Index of a ranking row's piece, if it is still in its place."""
     base_mm = row.base_mm
     if base_mm is None:
         return None
@@ -340,7 +335,7 @@ def _piece(piece: Piece, setup: Setup) -> DrawnPiece:
 
 
 def faces(vertices_mm: Array) -> tuple[Face, ...]:
-    """Faces that look up, each with its light compared with a level one's."""
+    """Upward faces, each shaded relative to a level face."""
     found = []
     light = LIGHT / np.linalg.norm(LIGHT)
     for numbers in FACES:
@@ -362,11 +357,10 @@ def _gap(row: Ranked, points_mm: tuple[PointMm, PointMm], close: bool) -> DrawnG
 
 
 def _cells(board: Board, tiles: Mapping[str, bool], known: Mapping[str, str]) -> tuple[Cell, ...]:
-    """The squares of a board that has some.
+    """The squares of a board, if it has squares.
 
-    Those of coasters alternate in darkness from coaster to coaster. A place of a board of tiles is
-    dark where it has none; `tiles` says which have one, all that it does not name have, and `known`
-    what the record has there.
+    Coasters alternate between dark and light. On a board of tiles, places without a tile are dark:
+    `tiles` says which have one (default: all), and `known` gives the recorded contents.
     """
     match board:
         case Chessboard():
@@ -399,7 +393,7 @@ def _cells(board: Board, tiles: Mapping[str, bool], known: Mapping[str, str]) ->
 
 
 def _coaster(board: Coasters, file: int, rank: int) -> str:
-    """The colour of the coaster under a space; empty where it is not known."""
+    """The colour of the coaster under a space; empty if it is unknown."""
     down, across = (board.rows - 1 - rank) // 3, file // 3
     return (
         board.layout[down][across]
@@ -419,7 +413,7 @@ def _hexes(board: Board) -> tuple[Hexagon, ...]:
 
 
 def _dice(board: Board, spaces: Any) -> tuple[Cell, ...]:
-    """Cover dice in the middle of their spaces, half as wide."""
+    """Cover dice in the middle of their spaces, at half the width of a space."""
     cells, side = cells_mm(board), cell_side_mm(board) / 2
     far_left = np.array([-side / 2, side / 2])
     middles = ((name, cells[name].mean(axis=0)) for name in spaces if name in cells)
@@ -458,8 +452,8 @@ def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial,
 def _whole_box(setup: Setup, seen: ObservationDocument | None) -> tuple[float, float, float, float]:
     """The view box of the whole table.
 
-    Open ground is shown with its fiducials, a board with its cells, their names and what lies
-    beside it.
+    For open ground it includes the fiducials; for a board the cells, their names, and pieces beside
+    the board.
     """
     if isinstance(setup.board, Open):
         return _box(
@@ -499,9 +493,9 @@ def _near_box(
 def _fit_shape(
     box: tuple[float, float, float, float], like: tuple[float, float, float, float]
 ) -> tuple[float, float, float, float]:
-    """A box that is enlarged about its middle to the shape of another.
+    """A box enlarged about its middle to the aspect ratio of another.
 
-    A drawing is as high with a piece beside the board as without: nothing below it moves.
+    This keeps the drawing's height constant, so that the page below does not move.
     """
     x, y, width, height = box
     wide, high = max(width, height * like[2] / like[3]), max(height, width * like[3] / like[2])
@@ -520,10 +514,10 @@ def _top_mm(piece: Piece) -> float:
 
 
 def flip(point: Sequence[float] | Array) -> tuple[float, float]:
-    """A point in mm, for SVG."""
+    """A table point (x, y) in mm in SVG axes."""
     return round(float(point[0]), 2), round(0.0 - float(point[1]), 2)
 
 
 def points(outline: Array) -> str:
-    """The points (n, 2) of an outline in mm, for SVG."""
+    """An outline (n, 2) in mm as SVG `points`."""
     return " ".join(f"{x:g},{y:g}" for x, y in map(flip, outline))

@@ -1,6 +1,6 @@
-"""Statistics as drawings: distances by player, and where throws came to rest.
+"""Geometry of statistics charts: distances by player, and places where throws came to rest.
 
-Plain geometry; the templates write it as SVG.
+Templates render it as SVG.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from referee.statistics.throws import Landing
 WIDTH, LEFT, ROW, TOP = 640.0, 8.0, 46.0, 8.0
 """Sizes of the plot of distances, in its own units."""
 BINS = 7
-"""Cells of the map of landings from its middle to its edge."""
+"""Number of cells from the middle of the landing map to its edge."""
 SIDE = 8
 STEPS_MM = (5, 10, 20, 25, 50, 100, 200, 250, 500)
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One player's distances: a dot each, the middle half and the median."""
+    """One player's distances: dots, interquartile range and median."""
 
     player: str
     y: float
@@ -47,7 +47,7 @@ class Strips:
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One cell of a map, of side 1: how many there, and the share of the fullest one."""
+    """One map cell of side 1: its count, and its share of the largest count."""
 
     x: float
     y: float
@@ -57,7 +57,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """The cells of a map that have any, of `side_mm` mm (0: squares of a board).
+    """The non-empty cells of a map, of `side_mm` mm (0: squares of a board).
 
     `half` is the number of cells from the middle to the edge; `rings` are (radius, mm).
     """
@@ -70,7 +70,7 @@ class HeatMap:
 
 
 def strips(gaps_mm: Mapping[str, Sequence[float]]) -> Strips | None:
-    """Distances by player, each as often as it was thrown; None where nobody has any."""
+    """Chart of distances by player, one dot per throw; None without any distance."""
     players = {player: sorted(gaps) for player, gaps in gaps_mm.items() if gaps}
     if not players:
         return None
@@ -89,7 +89,7 @@ def strips(gaps_mm: Mapping[str, Sequence[float]]) -> Strips | None:
 
 
 def _strip(player: str, gaps: list[float], y: float, scale: float) -> Strip:
-    """Dots that would lie on each other are put above each other, five high at most."""
+    """One player's strip; overlapping dots are stacked, at most five high."""
     stacked: Counter[int] = Counter()
     dots = []
     for mm in gaps:
@@ -105,9 +105,9 @@ def _strip(player: str, gaps: list[float], y: float, scale: float) -> Strip:
 
 
 def around_target(landings: Mapping[str, Sequence[Landing]]) -> dict[str, HeatMap]:
-    """Maps of landings about the target by player, all to one scale, north away from the players.
+    """Maps of landings around the target by player, at one scale, north away from the players.
 
-    A player who has none has no map.
+    Players without landings have no map.
     """
     landed = {player: each for player, each in landings.items() if each}
     far = sorted(max(abs(one.x_mm), abs(one.y_mm)) for each in landed.values() for one in each)
@@ -130,7 +130,7 @@ def _map(landings: Sequence[Landing], side_mm: int) -> HeatMap:
 
 
 def squares_map(counts: Iterable[Mapping[str, int]]) -> HeatMap | None:
-    """A map of the squares that throws touched, a1 at the near left; None where none did."""
+    """Map of touched squares, a1 at the near left; None if no throw touched any."""
     total: Counter[str] = Counter()
     for each in counts:
         total.update(each)

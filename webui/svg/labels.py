@@ -20,15 +20,15 @@ from table.solids import Array
 from webui.svg.palette import letter
 
 CHARACTER = 0.66
-"""Width of a character in the widest of the usual typefaces, in heights of the text."""
+"""Character width of the widest common typeface, as a fraction of the text height."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
     """A box centred on (x, y): the colour's letter, then a text.
 
-    The text is the length where one was measured, else the piece's name. `leader` is the line from
-    the piece to the box, x1, y1, x2, y2.
+    The text is the measured length, else the piece's name. `leader` is the line from the piece to
+    the box, x1, y1, x2, y2.
     """
 
     x: float
@@ -53,9 +53,8 @@ def place_labels(
 ) -> tuple[Label, ...]:
     """A label for every piece inside the view box.
 
-    `measured` are ranking rows and `names` what the record calls them, by index of their piece.
-    Nearest pieces choose first; each takes the place about itself that covers least of pieces,
-    labels and gap lines.
+    `measured` are ranking rows and `names` recorded names, both by piece index. Labels are placed
+    greedily, nearest piece first, each where it covers the least of pieces, labels and gap lines.
     """
     x, y, width, height = view_box
     frame = np.array([x, y, x + width, y + height])
@@ -109,7 +108,7 @@ def _words(row: Ranked) -> Message:
 def _cheapest(
     size: tuple[float, float], own: Array, solids: Array, taken: Array, lines: Array, frame: Array
 ) -> Array:
-    """The best box, (4,), of 16 directions on four rings about the piece's own bounds."""
+    """The cheapest box (4,) out of 16 directions on four rings around the piece's bounds."""
     width, height = size
     ring, step = np.divmod(np.arange(64), 16)
     clear = (0.3 + 0.8 * ring) * height
@@ -133,9 +132,9 @@ def _samples(points_mm: Any) -> Array:
 
 
 def _crossings(boxes: Array, lines: Array) -> Array:
-    """How much boxes (n, 4) cross lines (m, 40, 2), as (n, m).
+    """Coverage of lines (m, 40, 2) by boxes (n, 4), as (n, m).
 
-    1 where a box covers a quarter or more of a line, proportionally less below that.
+    It is 1 if a box covers at least a quarter of a line, proportionally less below that.
     """
     low, high = boxes[:, None, None, :2], boxes[:, None, None, 2:]
     share: Array = ((lines > low) & (lines < high)).all(axis=3).mean(axis=2)
@@ -153,6 +152,6 @@ def _overlap(boxes: Array, others: Array) -> Array:
 
 
 def _bounds(vertices_mm: Any) -> Array:
-    """Left, top, right, bottom of what is seen from above, (4,)."""
+    """Left, top, right, bottom of the top view, (4,)."""
     points = np.array(vertices_mm, float)[:, :2] * (1, -1)
     return np.concatenate([points.min(axis=0), points.max(axis=0)])

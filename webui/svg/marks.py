@@ -17,9 +17,9 @@ Sheet = Callable[[Array], Array]
 """A projection for drawing: maps table points (n, 3) in mm to SVG points (n, 2)."""
 
 POINTS = {"N": 90, "NE": 45, "E": 0, "SE": -45, "S": -90, "SW": -135, "W": 180, "NW": 135}
-"""Headings of the compass points, north away from the players."""
+"""Headings of compass points in degrees, north away from the players."""
 DOT, LOOK, RETICLE, HEAD = 0.15, (0.22, 0.38), (0.34, 0.46), 0.17
-"""Sizes of the parts of marks, in sides of a cell."""
+"""Sizes of parts of marks, as fractions of a cell's side."""
 
 
 MOST_ENDS = 30
@@ -29,8 +29,8 @@ MOST_ENDS = 30
 class DrawnMark:
     """One mark as an SVG path.
 
-    `kind` is as in `engines.board_marks`; `sure` is False where it depends on what is too close to
-    call.
+    `kind` is as in `engines.board_marks`; `sure` is False if it depends on a gap that is too close
+    to call.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class DrawnMark:
 
 @dataclass(frozen=True, slots=True)
 class DrawnOption:
-    """One thing that may be done now, with its marks."""
+    """One possible action with its marks."""
 
     who: str | None
     label: str
@@ -48,7 +48,7 @@ class DrawnOption:
 
 
 def plan(points_mm: Array) -> Array:
-    """The sheet of a plan: from straight above, one unit is 1 mm, y down."""
+    """The `Sheet` of a plan: top view, one unit is 1 mm, y down."""
     flat: Array = np.asarray(points_mm, float)[:, :2] * (1, -1)
     return flat
 
@@ -63,16 +63,16 @@ def draw_options(
 
 
 def are_too_many(options: Sequence[Option]) -> bool:
-    """True if the ends of all moves drawn at once would hide the pieces.
+    """True if drawing all moves at once would hide the pieces.
 
-    Each is drawn when it is picked then.
+    Each move is then drawn only when it is selected.
     """
     ends = [mark for one in options for mark in one.marks if mark.kind in ("goal", "take")]
     return sum(len(mark.cells) for mark in ends) > MOST_ENDS
 
 
 def draw_marks(board: Board, marks: Sequence[Mark], sheet: Sheet = plan) -> tuple[DrawnMark, ...]:
-    """A view's marks on a board; cells that it has not are left out."""
+    """A view's marks on a board; cells outside the board are left out."""
     cells, side = cells_mm(board), cell_side_mm(board)
     drawn = []
     for mark in marks:
@@ -107,7 +107,7 @@ def circle(middle_mm: Array, radius_mm: float, corners: int = 24) -> Array:
 def _lines(
     kind: str, cells: list[Array], looks: Sequence[str], side: float
 ) -> list[tuple[Array, bool]]:
-    """A mark as lines (n, 2), each with whether it is closed."""
+    """A mark as lines (n, 2), each with a flag for closed ones."""
     middles = np.array([corners.mean(axis=0) for corners in cells])
     match kind:
         case "goal":
@@ -132,7 +132,7 @@ def _lines(
 
 
 def _look_ticks(middle: Array, looks: Sequence[str], side: float) -> list[tuple[Array, bool]]:
-    """Ticks along the compass points that a piece may look along."""
+    """Ticks along a piece's possible headings."""
     ways = [
         np.array([math.cos(math.radians(POINTS[look])), math.sin(math.radians(POINTS[look]))])
         for look in looks
@@ -144,7 +144,7 @@ def _look_ticks(middle: Array, looks: Sequence[str], side: float) -> list[tuple[
 
 
 def _reticle(middle: Array, side: float) -> list[tuple[Array, bool]]:
-    """A ring with four ticks across it, so that what is in it stays to be seen."""
+    """A ring with four ticks across it, which leaves its content visible."""
     inner, outer = (side * share for share in RETICLE)
     ticks = [
         (np.array([middle + inner * way, middle + outer * way]), False)
@@ -154,7 +154,7 @@ def _reticle(middle: Array, side: float) -> list[tuple[Array, bool]]:
 
 
 def _arrow(middles: Array, side: float) -> list[tuple[Array, bool]]:
-    """A line through the middles of cells with a head at its end; nothing for a single cell."""
+    """An arrow through the middles of cells; nothing for a single cell."""
     if len(middles) < 2:
         return []
     ahead = middles[-1] - middles[-2]

@@ -1,4 +1,4 @@
-"""The record's names of the pieces that are seen."""
+"""Recorded names of observed pieces."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from table.solids import Array
 
 
 def names_of(board: Board, known: Sequence[NamedPiece], pieces: Sequence[Piece]) -> dict[int, str]:
-    """The record's short names of seen pieces, such as `5` or `E`, by index.
+    """Recorded short names of observed pieces, such as `5` or `E`, by index.
 
-    Only pieces of which the record knows exactly one of that colour in that place have one.
+    A piece has a name only if the record has exactly one piece of its colour in that place.
     """
     cells = cells_mm(board)
     places = [

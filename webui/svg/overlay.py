@@ -1,4 +1,4 @@
-"""The drawing over the camera's own picture: the same things as in the plan, in its perspective."""
+"""Overlay on the camera picture: the contents of the plan in the camera's perspective."""
 
 from __future__ import annotations
 
@@ -33,10 +33,7 @@ ROUND = 0.12
 
 @dataclass(frozen=True, slots=True)
 class OverPiece:
-    """A piece in the picture: its silhouette, its edges, its 95 % ellipse, and its letter's place.
-
-    The letter stands above the piece.
-    """
+    """A piece in the picture: silhouette, edges, 95 % ellipse, place of the letter above it."""
 
     name: str
     colour: str
@@ -49,9 +46,9 @@ class OverPiece:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Everything that is drawn over a picture, in its pixels.
+    """The drawing over a picture, in the picture's pixels.
 
-    `view_box` holds the board, `ground` and `cells` are paths.
+    `view_box` contains the board; `ground` and `cells` are paths.
     """
 
     view_box: tuple[float, float, float, float]
@@ -71,7 +68,7 @@ class Overlay:
 def draw_over(
     setup: Setup, seen: Observation, options: Sequence[Option] = (), trace: Sequence[Mark] = ()
 ) -> Overlay:
-    """What was seen, over the picture that it was seen in."""
+    """Draw an observation over the picture that it was read from."""
     sheet = camera_projection(setup, seen.camera)
     kind = setup.game.counters
     radius_mm = kind.diameter_mm / 2 if kind else 0.0

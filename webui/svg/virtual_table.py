@@ -1,4 +1,4 @@
-"""What lies on a virtual table, as geometry for SVG; units as in `webui.svg.board`."""
+"""SVG geometry of the bodies on a virtual table; units as in `webui.svg.board`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from webui.svg.board import Face, draw_box, faces, flip, points
 
 @dataclass(frozen=True, slots=True)
 class DrawnBody:
-    """A body from straight above.
+    """Top view of a body.
 
-    `middle` is where it is held, `fill` a CSS colour, `reach_mm` its radius about the middle.
+    `middle` is its handle, `fill` a CSS colour, `reach_mm` its radius about the middle.
     """
 
     body: VirtualBody
@@ -29,7 +29,7 @@ class DrawnBody:
 
 
 def draw_body(body: VirtualBody) -> DrawnBody:
-    """A body where it lies."""
+    """Top view of a body in its pose."""
     vertices = body.vertices_mm
     plan, middle = convex_hull(vertices[:, :2]), vertices[:, :2].mean(axis=0)
     return DrawnBody(
@@ -43,7 +43,7 @@ def draw_body(body: VirtualBody) -> DrawnBody:
 
 
 def count_bodies(reserve: Iterable[VirtualBody]) -> list[tuple[DrawnBody, int]]:
-    """The bodies beside the table, each sort once with its number."""
+    """The bodies off the table, one entry per kind with its count."""
     counts: dict[str, list[VirtualBody]] = {}
     for body in reserve:
         counts.setdefault(str(body.label), []).append(body)
@@ -52,9 +52,9 @@ def count_bodies(reserve: Iterable[VirtualBody]) -> list[tuple[DrawnBody, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What lies about the board: SVG points of the corner cards and of the dice corner.
+    """SVG points of the corner cards and the dice corner around the board.
 
-    `dice_corner` is empty where there is none; `box` is the view box with all of it.
+    `dice_corner` is empty if there is none; `box` is a view box that contains all.
     """
 
     box: tuple[float, float, float, float]
@@ -74,7 +74,7 @@ def draw_surroundings(setup: Setup) -> Surroundings:
 
 
 def _byte(light: float) -> int:
-    """The sRGB value of light that comes back, 0..1."""
+    """sRGB byte of linear reflectance 0..1."""
     light = min(max(light, 0.0), 1.0)
     value = 12.92 * light if light < 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055
     return round(255 * value)
