@@ -1,1 +1,1 @@
-"""The command line, one file a command; it puts all parts together."""
+"""The command line, one file per command; the composition root of the program."""

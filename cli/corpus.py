@@ -1,6 +1,6 @@
-"""Pictures of tables with what lies there: folders with `image.jpg`, `table.json`, `truth.json`.
+"""Corpora of table pictures with ground truth: `image.jpg`, `table.json`, `truth.json` per folder.
 
-A folder or a zip. Nothing of a zip is unpacked to the disk; one picture is in memory at a time.
+A corpus is a folder or a zip. A zip is not unpacked to disk; one picture is in memory at a time.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from vision.cameras.image_files import decode_image
 
 PICTURE, TABLE, TRUTH, READING = "image.jpg", "table.json", "truth.json", "reading.json"
 MOST_BYTES = 1_000_000_000
-"""Largest unpacked size of a zip with pictures unless more is allowed (`--max-mb`)."""
+"""Default limit of a zip's unpacked size (`--max-mb`)."""
 MOST_JSON = 2 << 20
-"""Largest size of a table or a truth, in bytes."""
+"""Maximum size of a table or truth file, in bytes."""
 Read = Callable[[str, str, int], bytes]
-"""The bytes of a file of the corpus: its name, what it should be, and the most bytes it may have.
+"""Reads a file of the corpus; arguments are its name, its expected kind, and the maximum size.
 """
 
 
 class Case(NamedTuple):
-    """One picture of a corpus; `truth` is None where nobody says what lies there."""
+    """One picture of a corpus; `truth` is None without ground truth."""
 
     name: str
     image: Image
@@ -50,13 +50,13 @@ class Case(NamedTuple):
 
 
 def write_corpus(target: Path, tables: Iterable[SharedTable]) -> None:
-    """Write tables as a zip, whole or not at all; raises InputError."""
+    """Write tables as a zip, atomically; raises InputError."""
     with whole_file(target) as file:
         _pack(file, tables)
 
 
 def _pack(file: BinaryIO, tables: Iterable[SharedTable]) -> None:
-    """Every file has the same date, 1980, and no owner."""
+    """Write the zip; all files have the same date, 1980, and no owner."""
     with zipfile.ZipFile(file, "w") as archive:
         for number, table in enumerate(tables, 1):
             for name, data in files_of(table).items():
@@ -83,8 +83,8 @@ def _json(document: object) -> bytes:
 def read_corpus(source: Path, most_bytes: int = MOST_BYTES) -> Iterator[Case]:
     """The pictures of a folder or a zip, by name.
 
-    Raises InputError for what is neither or holds no pictures, for a zip that is damaged or unpacks
-    to more than `most_bytes`, and for a picture, table or truth that is wrong.
+    Raises InputError for a source that is neither or has no pictures; for a zip that is damaged or
+    unpacks to more than `most_bytes`; and for an invalid picture, table or truth.
     """
     if source.is_dir():
         names = {path.relative_to(source).as_posix() for path in source.rglob("*.*")}
@@ -131,7 +131,7 @@ def _open_corpus(source: Path, most_bytes: int) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_names(archive: zipfile.ZipFile, source: Path) -> None:
-    """Nothing is unpacked, but whoever unpacks it by hand should not be surprised either."""
+    """Raise InputError for unsafe names, which would matter if the zip were unpacked by hand."""
     names = archive.namelist()
     if len(set(names)) != len(names):
         raise InputError(msg("{path}: expected each name in it once", path=source))
@@ -169,7 +169,7 @@ def _member(
 
 
 def _cases(names: set[str], read: Read, source: Path, folder: Path | None = None) -> Iterator[Case]:
-    """The cases of a corpus; only a `folder` may hold piece sets of its own."""
+    """The cases of a corpus; custom piece sets are allowed only in a `folder`."""
     found = sorted(name for name in names if PurePosixPath(name).name == PICTURE)
     if not found:
         raise InputError(

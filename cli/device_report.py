@@ -1,6 +1,6 @@
 """Report of connected hardware.
 
-For every part that the settings name: its place, what it reports, and what is wrong with it.
+For every configured part: its place, its report, and its fault.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from hardware.backends.wled import StripInfo
 
 REACHED_S, LOOK_S = 6.0, 0.1
-"""Longest wait for an answer of a broker, and the pause between two looks for it."""
+"""Timeout for a broker's answer, and the interval for polling it."""
 SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
-"""A board to light a strip round where no table is known."""
+"""Outline of the board for testing a strip without a known table."""
 
 
 class PartState(NamedTuple):
     """State of one part.
 
-    `says` is what it reports, "not in the settings" for a part without any; `wrong` is why it does
-    not work, empty where it does.
+    `says` is its report, "not in the settings" for an unconfigured part; `wrong` is its fault,
+    empty if it works.
     """
 
     part: str
@@ -65,7 +65,7 @@ class PartState(NamedTuple):
 
 
 def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> Iterator[PartState]:
-    """Open every possible part by itself, report it, and close it again.
+    """Report every part; configured ones are opened, queried and closed, one at a time.
 
     `pause(seconds)` waits for answers.
     """
@@ -77,7 +77,7 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
         if isinstance(held, PluginSettings):
             kind = held.name
         try:
-            if isinstance(held, MqttSettings):  # a game that runs may have its connection
+            if isinstance(held, MqttSettings):  # a running game may hold its connection
                 yield PartState(part, kind, where, *reach_broker(held, pause))
                 continue
             open_devices(_part_settings(settings, part), SQUARE_MM, lambda _text: None).close()
@@ -87,7 +87,7 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
 
 
 def _part_settings(settings: HardwareSettings, part: str) -> HardwareSettings:
-    """Settings of one part alone; dice on a strip keep their strip."""
+    """Settings reduced to one part; dice on a strip keep their strip."""
     kept = (
         {part, "lamps"}
         if part == "dice" and isinstance(settings.dice, WledDiceSettings)
@@ -97,7 +97,7 @@ def _part_settings(settings: HardwareSettings, part: str) -> HardwareSettings:
 
 
 def _part_location(settings: HardwareSettings, part: str) -> str:
-    """GPIO numbers by what hangs on them, or the port."""
+    """GPIO numbers by function, or the port."""
     match held := getattr(settings, part):
         case GpioLampsSettings(players=players, verdict=verdict):
             named = {f"player {seat}": pins for seat, pins in enumerate(players, 1)} | {
@@ -128,7 +128,7 @@ def _part_location(settings: HardwareSettings, part: str) -> str:
 def _answer(
     settings: HardwareSettings, part: str, pause: Callable[[float], object]
 ) -> tuple[str, str]:
-    """What a part that could be opened says, and what is wrong with that."""
+    """Report and fault of an opened part."""
     held = getattr(settings, part)
     if held.__struct_config__.tag == "board":
         return _board(settings, part, pause)
@@ -140,9 +140,9 @@ def _answer(
 
 
 def reach_broker(settings: MqttSettings, pause: Callable[[float], object]) -> tuple[str, str]:
-    """What is to be said of a broker, and what is wrong with it (empty: it lets us in).
+    """Report and fault of a broker (empty if it accepts the log-in).
 
-    The connection is one of its own, which says nothing about the table.
+    The test uses a separate connection, which publishes nothing about the table.
     """
     from hardware.backends.mqtt import MqttBroker
 
@@ -193,7 +193,7 @@ def _strip_report(
     lamps: WledSettings | WledPresetsSettings | WledNetworkSettings | WledNetworkPresetsSettings,
     found: StripInfo,
 ) -> tuple[str, str]:
-    """What is to be said of a strip that answered, and what is wrong with it."""
+    """Report and fault of a strip that answered."""
     found_text = msg("WLED {raw} with {n} lamps", raw=found.version, n=found.lamps)
     if isinstance(lamps, WledPresetsSettings | WledNetworkPresetsSettings):
         return found_text, ""
@@ -223,7 +223,7 @@ def _strip_report(
 
 
 def ask_board(settings: HardwareSettings, pause: Callable[[float], object]) -> Hello:
-    """What the microcontroller says that it has; raises InputError where none answers."""
+    """Query the microcontroller for its parts; raises InputError if none answers."""
     from hardware.backends.microcontroller import BAUD, identify
     from hardware.backends.serial_port import open_port
 

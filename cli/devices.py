@@ -1,4 +1,4 @@
-"""Lamps, dice and buttons from settings, for every command that referees."""
+"""Open lamps, dice and buttons from settings, for every command that referees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from table.table_config import Setup
 
 
 def open_configured_devices(path: Path | None, setup: Setup) -> Devices:
-    """Open everything that the settings name, for this table; nothing without settings.
+    """Open all configured devices for this table; nothing without settings.
 
     The terminal's bell goes to stderr. Raises InputError that names the setting.
     """

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from scipy.special import chdtrc
 
 SUSPICIOUS = 0.001
-"""A fair die gives a smaller probability once in a thousand tests."""
+"""Significance level: a fair die falls below it once in a thousand tests."""
 FEWEST = 30
-"""With fewer rolls, less than five of each value are expected, and the test says nothing."""
+"""Minimum number of rolls, so that the expected count of each value is at least five."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
     """Result of a chi-square test of a die.
 
-    `counts` is how often each value came, 1 first; `chi_square` has 5 degrees of freedom;
-    `probability` is the chance that a fair die gives as much or more.
+    `counts` are the frequencies of the values 1 to 6; `chi_square` has 5 degrees of freedom;
+    `probability` is the p-value.
     """
 
     counts: tuple[int, ...]

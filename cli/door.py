@@ -1,13 +1,13 @@
-"""The way between the home page and what it starts: one address, handed on.
+"""Protocol between the home page and the processes that it starts, which share one address.
 
-The home page holds the listening socket.  A game is a process of its own that is given this socket
-and a connection, on which both say one word a line:
+The home page holds the listening socket.  A game is a separate process that inherits this socket
+and a connection, on which both send one word per line:
 
-- the game: `ready` once it can serve pages; `home`, `again` or `play` when people end it on its
-  page, and what comes next
-- the home page: `go` once it serves no pages any more; `end` to end the game
+- the game: `ready` once it can serve pages; `home`, `again` or `play` when it is ended on its page,
+  for the next action
+- the home page: `go` once it has stopped serving pages; `end` to end the game
 
-Whichever of them dies closes the connection, and the other one notices.
+If either process dies, its end of the connection closes, which the other one detects.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ WORDS = frozenset({READY, GO, END, HOME, AGAIN, PLAY})
 
 
 class Door:
-    """The game's side: the address that it serves on, and the way back to the home page."""
+    """The game's side: the listening socket, and the connection to the home page."""
 
     def __init__(self, listening: socket.socket, control: socket.socket, data: Path) -> None:
-        """`data` is the folder of the home page, whose codes count for the game too."""
+        """`data` is the home page's folder, whose codes are also valid for the game."""
         self.listening, self.data = listening, data
         self._control = control
         self._changed = threading.Condition()
@@ -41,7 +41,7 @@ class Door:
         threading.Thread(target=self._listen, name="door", daemon=True).start()
 
     def ready(self) -> None:
-        """Say that pages can be served, and wait until the home page has stopped serving its own.
+        """Report readiness, and wait until the home page has stopped serving pages.
 
         Later calls return at once.
         """
@@ -53,7 +53,7 @@ class Door:
                 self._changed.wait(1.0)
 
     def leave(self, then: Next = "home") -> None:
-        """End this process as Ctrl-C would; the home page then starts the same again, or a game."""
+        """End this process as Ctrl-C would; `then` is the home page's next action."""
         self._say(then)
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -77,7 +77,7 @@ class Door:
 
 
 def words(control: socket.socket) -> Any:
-    """The words that come through a connection, until it is closed; others are skipped."""
+    """Yield known words from a connection until it is closed; others are skipped."""
     with control.makefile("r", encoding="ascii", errors="replace") as lines:
         try:
             for line in lines:
@@ -104,4 +104,4 @@ def _open_door(
 door_option = click.option(
     "--door", type=(int, int, Path), hidden=True, callback=_open_door, metavar="SOCKET CONTROL DATA"
 )
-"""How the home page starts a command; nobody types it."""
+"""Hidden option with which the home page starts a command."""

@@ -68,7 +68,7 @@ def forward(url: str, token: str | None, data: Path | None, ca_file: Path | None
 
 @contextmanager
 def _asking(hub: HubClient, folder: Path, stopping: Event) -> Iterator[None]:
-    """Ask for this table's next match meanwhile, on a connection of its own."""
+    """Poll for this table's next match in parallel, on a separate connection."""
     asking = Thread(target=follow, args=(hub, folder, stopping), name="next match")
     asking.start()
     try:

@@ -1,4 +1,4 @@
-"""Short garbage collections while a game goes on."""
+"""Keep garbage collections short during a game."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def short_collections() -> Iterator[None]:
     """Exclude everything loaded at start-up from garbage collection.
 
-    A full collection pauses all threads, those of lamps too. It takes 30 ms on a desktop computer
-    for all that Rinkside loads, and next to nothing for what a game adds.
+    A full collection pauses all threads, including those of lamps. On a desktop computer it takes
+    30 ms for everything loaded at start-up, and almost nothing for the objects added by a game.
     """
     gc.collect()
     gc.freeze()

@@ -47,26 +47,26 @@ from table.table_config import load_table
 WAIT_S = 20.0
 """Longest wait for a button or a calliper."""
 HEARD_S = 10
-"""How long Bluetooth devices are listened to: those that do not sleep broadcast every few seconds.
+"""Duration of a Bluetooth scan; devices that are awake broadcast every few seconds.
 """
 TRIED = ("red", "blue", "green", "yellow", "black", "white")
-"""Colours of players while lamps are tried."""
+"""Player colours for the lamp test."""
 
 PRIMARIES = ("red", "green", "blue")
-"""A lamp that shows each of these has all its wires where they belong."""
+"""Colours that test every wire of a lamp."""
 VERDICT_COLOURS: dict[Signal, str] = {"refused": "red", "accepted": "green", "paused": "blue"}
-"""Signals that light one wire of a verdict's lamp, or one above the others."""
+"""Signals dominated by one wire of the verdict lamp, with its colour."""
 
 SETTLING_FRAMES, PICTURE_QUALITY = 10, 80
-"""Pictures that a camera takes until its light is right, and the quality of the one that is kept.
+"""Number of frames until exposure has settled, and JPEG quality of the stored picture.
 """
 
 FIRMWARE = {
     "pico": ("pico.py", "main.py"),
     "uno": ("rinkside_board/rinkside_board.ino", "rinkside_board/rinkside_board.ino"),
 }
-"""Programs of microcontrollers: where they are in hardware/firmware, and the names that MicroPython
-and the Arduino IDE ask for.
+"""Firmware of microcontrollers: path in hardware/firmware, and the file name that MicroPython or
+the Arduino IDE expects.
 """
 
 T = TypeVar("T")
@@ -220,7 +220,7 @@ def check(path: Path, table_path: Path | None) -> None:
     settings = load_settings(path)
     outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM
     names = _button_names(settings)
-    others = msgspec.structs.replace(settings, mqtt=None)  # a game may have its connection
+    others = msgspec.structs.replace(settings, mqtt=None)  # a game may hold its connection
     with closing(open_devices(others, outline_mm, ring)) as devices:
         tried = list(_walk(devices, settings, names, outline_mm))
         failed = [in_language(what) for what, works in tried if not works]
@@ -238,9 +238,9 @@ def check(path: Path, table_path: Path | None) -> None:
 
 
 def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
-    """Names of all buttons; a board is asked which it has.
+    """Names of all buttons; a microcontroller board is queried for its own.
 
-    Raises InputError where no board answers.
+    Raises InputError if no board answers.
     """
     match settings.buttons:
         case GpioButtonsSettings():
@@ -256,7 +256,7 @@ def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
 def _walk(
     devices: Devices, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
 ) -> Iterator[tuple[str, bool]]:
-    """Try every part: yields its name and whether people say that it works.
+    """Try every part; yields its name, and True if the user confirms that it works.
 
     `names` are those of buttons.
     """
@@ -297,7 +297,7 @@ def _walk(
 
 
 def _seats(settings: HardwareSettings) -> int:
-    """How many players have a lamp; a strip has room for all."""
+    """Number of players with a lamp; a strip serves all."""
     match settings.lamps:
         case GpioLampsSettings(players=players):
             return len(players)
@@ -342,7 +342,7 @@ def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, 
 
 
 def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str, bool]]:
-    """Red, green and blue of every player's lamp that has three pins: each alone."""
+    """Try red, green and blue separately on every player's lamp with three pins."""
     for seat, pins in enumerate(settings.players, 1):
         for colour in PRIMARIES if not isinstance(pins, int) else ():
             lamps.show(Cue("turn", ("",) * (seat - 1) + (colour,), of=(colour,)))
@@ -353,7 +353,7 @@ def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str,
 
 
 def _has_colours(settings: HardwareSettings) -> bool:
-    """Whether a verdict's lamp has known colours."""
+    """True if the verdict lamp has known colours."""
     match settings.lamps:
         case GpioLampsSettings(verdict=verdict):
             return not isinstance(verdict, int)
@@ -362,9 +362,9 @@ def _has_colours(settings: HardwareSettings) -> bool:
 
 
 def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
-    """Point the strip at corners of the board, one after another, and ask whether each is right.
+    """Point the strip at the board's corners, one by one, and ask whether each is right.
 
-    A strip that begins elsewhere, or goes the other way round, points at the wrong corners.
+    This detects a strip with a different start or direction.
     """
     (left, near), (right, far) = outline_mm.min(axis=0), outline_mm.max(axis=0)
     for corner, setting, point in (
@@ -381,7 +381,7 @@ def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
 
 
 def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """Ask for every button by its name."""
+    """Ask the user to press every button by its name."""
     presses: queue.Queue[Press] = queue.Queue()
     buttons.listen(presses.put)
     for name in names:
@@ -402,7 +402,7 @@ def _press_text(press: Press) -> str:
 def _hear(
     inputs: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]
 ) -> bool:
-    """Print what comes until the last one; False where nothing comes for WAIT_S."""
+    """Print inputs until the last one; False if none arrives for WAIT_S."""
     say(ask)
     try:
         while True:

@@ -1,7 +1,7 @@
-"""`rinkside` alone: the home page, and the games that it starts, one at a time.
+"""`rinkside` without a command: the home page, which starts games one at a time.
 
-A game is a process of its own on the same address (`cli.door`): one that crashes or hangs leaves
-the home page, and gives its memory back.
+A game is a separate process on the same address (`cli.door`). If it crashes or hangs, the home page
+continues and the memory is freed.
 """
 
 from __future__ import annotations
@@ -53,30 +53,30 @@ logger = logging.getLogger(__name__)
 
 PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
 LOOK_S = 0.2
-"""Pause between two looks whether a game is ready, or has ended."""
+"""Interval for polling whether a game is ready or has ended."""
 STOP_S = 45.0
-"""Longest wait for a game to end; it waits itself for its camera (`cli.play.STOP_S`)."""
+"""Longest wait for a game to end, which includes its wait for the camera (`cli.play.STOP_S`)."""
 PROBE_S, ANSWER_S, MOST_SILENT = 15.0, 20.0, 4
-"""A game is asked for a page every PROBE_S. After MOST_SILENT questions without an answer in
-ANSWER_S it is taken to hang, and ended.
+"""Watchdog: a page of the game is requested every PROBE_S. After MOST_SILENT requests without an
+answer within ANSWER_S the game counts as hung, and is ended.
 """
 LASTED_S = 10.0
-"""A game that stops unexpectedly is continued if it ran for so long: otherwise it may stop again at
-once, and people are told why.
+"""Minimum run time for restarting a game that stopped unexpectedly. After a shorter run it might
+stop again at once, so the reason is shown instead.
 """
 PICTURE_S = 20.0
-"""Longest wait for a camera's picture on the page of devices."""
+"""Longest wait for a camera's picture on the devices page."""
 POWER_OFF = ("systemctl", "poweroff")
 HOME_STATUS = msg("The home page is open; no game is running.")
-"""What `systemctl status` shows while no game runs."""
+"""Status line in `systemctl status` while no game runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class HomeOptions:
-    """How `rinkside` was started.
+    """Options of `rinkside` without a command.
 
-    `data` is the folder of log, codes and table; `camera` is used instead of the one that the
-    set-up stored. `resume`: a game that was cut off goes on without being asked.
+    `data` is the folder of log, codes and table; `camera` overrides the one stored by the set-up.
+    `resume`: continue an interrupted game without asking.
     """
 
     host: str
@@ -114,7 +114,7 @@ def open_home(options: HomeOptions) -> None:
 
 
 def _build_once(make: Callable[[], Flask]) -> Callable[[], Flask]:
-    """The same application for all paths that it answers."""
+    """A factory that builds the application once, for all of its paths."""
     made: list[Flask] = []
 
     def app() -> Flask:
@@ -126,7 +126,7 @@ def _build_once(make: Callable[[], Flask]) -> Callable[[], Flask]:
 
 
 def _sessions(folder: Path, access: Access, hosts: Sequence[str]) -> Flask:
-    """The sessions of the log; a log is made if there is none yet."""
+    """The application for the log's sessions; creates a log if there is none."""
     from referee.sessions.event_store import Log
     from referee.statistics.history import HistoryCache
     from webui import create_history_app
@@ -138,7 +138,7 @@ def _sessions(folder: Path, access: Access, hosts: Sequence[str]) -> Flask:
 
 
 def _measuring(hosts: Sequence[str]) -> Flask:
-    """The page that measures photographs of the mat."""
+    """The application that measures photographs of the mat."""
     from cli.photo import sample_photo
     from cli.photo_page import photo_reader
     from webui import create_photo_app
@@ -149,7 +149,7 @@ def _measuring(hosts: Sequence[str]) -> Flask:
 
 
 class Home:
-    """What the home page shows and starts.  The main thread runs `serve`; others use the rest."""
+    """State and actions of the home page.  The main thread runs `serve`; others call the rest."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class Home:
         return HomeNow(starting, notice, table, trouble, self.wanted_off, cut_off, can_end, match)
 
     def _match(self) -> MatchHere | None:
-        """What a hub says that this table plays next (`rinkside forward` keeps it in a file)."""
+        """This table's next match by the hub, from the file that `rinkside forward` keeps."""
         kept = stored_match(self._folder, time.time)
         if kept is None or kept.game not in GAMES or len(kept.players) < 2:
             return None
@@ -221,7 +221,7 @@ class Home:
         ]
 
     def picture(self, camera: str) -> bytes | None:
-        """As `HomePort.picture`.  A program of its own takes it, as OpenCV would stay in memory."""
+        """As `HomePort.picture`, in a separate process, since OpenCV would stay in memory."""
         if camera not in self._cameras:
             return None
         with self._taking, tempfile.TemporaryDirectory() as folder:
@@ -303,7 +303,7 @@ class Home:
             access.codes.reload()
 
     def _next_game(self) -> Game | None:
-        """Wait for what is started next, and until it is ready; None at *Shut down*."""
+        """Wait for the next start, and until it is ready; None at *Shut down*."""
         while not self.wanted_off:
             self._manager.feed()
             with self._changed:
@@ -319,7 +319,7 @@ class Home:
         return None
 
     def _is_ready(self, game: Game) -> bool:
-        """Wait until a game can take over; False where it ended before, or is given up."""
+        """Wait until a game is ready; False if it ended before, or was cancelled."""
         try:
             while game.running and not (self._cancelled or self.wanted_off):
                 self._manager.feed()
@@ -334,9 +334,9 @@ class Home:
         return False
 
     def _watch(self, game: Game) -> bool:
-        """Wait until a game has ended; True if it hung and was ended.
+        """Wait until a game has ended; True if it hung and was killed.
 
-        It hangs if its panel does not answer any more, or its loop does not report.
+        It counts as hung if its panel stops answering, or its loop stops reporting.
         """
         self._manager.status = lambda: game.heartbeat.status
         silent, asked_s, hung = 0, time.monotonic(), False
@@ -358,7 +358,7 @@ class Home:
         return hung
 
     def _command(self, activity: Activity, game: str) -> list[str]:
-        """The command line of what is started."""
+        """The command line for an activity."""
         programs = {"match": "play", "resume": "play", "lessons": "demo"}
         program = programs.get(activity, activity)
         command = ["--language", language(), program]
@@ -382,7 +382,7 @@ class Home:
         return command
 
     def _match_options(self, match: MatchHere) -> list[str]:
-        """Options that begin a match: its players have the first colours of the table, in order."""
+        """Options that begin a match; its players get the table's first colours, in order."""
         colours = load_table(self._folder / TABLE_NAME).game.colours[: len(match.players)]
         names = [f"{colour}={name}" for colour, name in zip(colours, match.players, strict=False)]
         options = ["--game", match.game, "--players", ",".join(colours)]
@@ -392,7 +392,7 @@ class Home:
         return self._options.camera or load_home(self._folder).camera
 
     def _table_in_use(self) -> tuple[TableInUse | None, str]:
-        """The table that is set up, or why there is none (empty: nobody has made one yet)."""
+        """The stored table, or why it cannot be used (empty if there is none)."""
         path = self._folder / TABLE_NAME
         try:
             about = path.stat()
@@ -413,14 +413,14 @@ class Home:
 
 
 class Game:
-    """A process that is started: the home page's side of `cli.door`."""
+    """A started process: the home page's side of `cli.door`."""
 
     def __init__(self, command: Sequence[str], listening: socket.socket, folder: Path) -> None:
         """Start `rinkside COMMAND`."""
         self._control, theirs = socket.socketpair()
         self.ready = threading.Event()
         self.left = ""
-        """HOME, AGAIN or PLAY if people ended it on its page."""
+        """HOME, AGAIN or PLAY if it was ended on its page."""
         self.heartbeat = Heartbeat(WATCHDOG_S)
         self._asked_to_end = False
         self._last_line = ""
@@ -435,7 +435,7 @@ class Game:
                 errors="replace",
                 pass_fds=sockets,
                 env=os.environ | self.heartbeat.environment,
-                start_new_session=True,  # Ctrl-C is for the home page, which ends the game
+                start_new_session=True,  # Ctrl-C must reach the home page only, which ends the game
             )
         self._threads = [
             threading.Thread(target=work, daemon=True) for work in (self._listen, self._read_output)
@@ -450,12 +450,12 @@ class Game:
 
     @property
     def over(self) -> bool:
-        """True if people ended it on its page, or it ended by itself as it should."""
+        """True if it was ended on its page, or exited normally."""
         return bool(self.left) or (self._process.poll() == 0 and not self._asked_to_end)
 
     @property
     def failure(self) -> str:
-        """Why it ended by itself; empty where it was ended, or is still running."""
+        """Why it stopped unexpectedly; empty if it was ended or is running."""
         status = self._process.poll()
         if status in (None, 0) or self.left or self._asked_to_end:
             return ""
@@ -463,16 +463,16 @@ class Game:
         return msg("It stopped unexpectedly: {text}", text=why)
 
     def say(self, word: str) -> None:
-        """Say a word of `cli.door` to it; one that has ended does not hear it."""
+        """Send a word of `cli.door`; ignored by an ended process."""
         with suppress(OSError):
             self._control.sendall(f"{word}\n".encode())
 
     def kill(self) -> None:
-        """End it at once; its log holds all that was shown."""
+        """Kill it; its log contains everything that was shown."""
         self._process.kill()
 
     def end(self) -> None:
-        """Have it end, and wait for that; one that does not is killed."""
+        """Ask it to end, wait, and kill it on timeout."""
         self._asked_to_end = self._asked_to_end or self.running
         self.say(END)
         try:
@@ -501,7 +501,7 @@ class Game:
 
 
 def answers(listening: socket.socket) -> bool:
-    """True if a page is answered at this address in good time."""
+    """True if the server at this address answers within the time limit."""
     host, port = listening.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     connection = http.client.HTTPConnection(host, port, timeout=ANSWER_S)

@@ -1,7 +1,4 @@
-"""What the home page keeps in the data folder, beside `table.json`.
-
-That is the camera, and the session that is being played.
-"""
+"""The home page's files in the data folder, beside `table.json`: camera, and running session."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from table.messages import phrase
 TABLE_NAME, LENS_NAME, SETTINGS_NAME = "table.json", "lens.json", "home.json"
 RUNNING_NAME = "playing.txt"
 MOST_DIGITS = 18
-"""Digits of a session's number that are read."""
+"""Maximum number of digits of a session's number."""
 
 
 class HomeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,7 +25,7 @@ class HomeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 def load_home(folder: Path) -> HomeSettings:
-    """The settings of a data folder, the defaults where there are none; raises InputError."""
+    """The settings of a data folder, by default empty; raises InputError."""
     path = folder / SETTINGS_NAME
     return convert(read_json(path), HomeSettings, str(path)) if path.exists() else HomeSettings()
 
@@ -41,12 +38,12 @@ def save_home(settings: HomeSettings, folder: Path) -> None:
 
 
 def remember_running(session: int, folder: Path) -> None:
-    """Keep the number of a session that is being played, until people end it."""
+    """Store the number of the running session, until it is ended."""
     write_whole(folder / RUNNING_NAME, f"{session}\n".encode(), 0o600)
 
 
 def running_session(folder: Path) -> int | None:
-    """The session that was being played when Rinkside was last cut off, or is played now."""
+    """The running session, or the one that was interrupted."""
     path = folder / RUNNING_NAME
     try:
         text = read_text(path, phrase("the number of a session")).strip() if path.exists() else ""
@@ -56,5 +53,5 @@ def running_session(folder: Path) -> int | None:
 
 
 def forget_running(folder: Path) -> None:
-    """No session is being played any more."""
+    """Delete the number of the running session."""
     (folder / RUNNING_NAME).unlink(missing_ok=True)

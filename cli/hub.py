@@ -182,7 +182,7 @@ def export_site(
 
 
 def club_called(store: Store, name: str | None) -> tuple[int, str]:
-    """The number and the name of a club; without a name, of the only one.  Raises InputError."""
+    """Id and name of a club; without a name, of the only club.  Raises InputError."""
     from hub.store import clubs_of
 
     known = clubs_of(store)
@@ -199,13 +199,13 @@ def club_called(store: Store, name: str | None) -> tuple[int, str]:
 
 
 def _ask_for_sockets() -> None:
-    """As many open files as the system allows: each wall is one."""
+    """Raise the limit of open files to the system's maximum; each wall uses one."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _open_store(database: str | None) -> Store:
-    """The database, up to date; raises InputError."""
+    """Open and migrate the database; raises InputError."""
     try:
         import argon2  # noqa: F401 - asked for here, so that nothing is half begun
 

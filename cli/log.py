@@ -326,7 +326,7 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
 def _played_games(path: Path | None) -> list[PlayedGame]:
     """All games of a log.
 
-    A session that this version's rules cannot read is reported and left out.
+    Sessions that this version's rules cannot read are reported and skipped.
     """
     games: list[PlayedGame] = []
     with LogReader(path or log_path()) as reader:
@@ -339,7 +339,7 @@ def _played_games(path: Path | None) -> list[PlayedGame]:
 
 
 def _ledgers(path: Path | None) -> Iterator[SessionState]:
-    """The sessions of a log, folded; one that these rules cannot read is reported and left out."""
+    """The folded sessions of a log; unreadable ones are reported and skipped."""
     with LogReader(path or log_path()) as reader:
         for summary in reader.sessions():
             where = f"{reader.path}: session {summary.session}"
@@ -350,7 +350,7 @@ def _ledgers(path: Path | None) -> Iterator[SessionState]:
 
 
 def _nearest(thrown: Thrown | None) -> str:
-    """The nearest throw, with its 95 % interval where the camera measured it."""
+    """The nearest throw, with its 95 % interval if the camera measured it."""
     if thrown is None or thrown.lie is None:
         return ""
     if thrown.lie.on_target or not thrown.lie.gap_mm:
@@ -378,7 +378,7 @@ def _tally_document(row: Tally) -> JsonObject:
 
 
 def latest(reader: LogReader) -> int:
-    """The number of the last session; raises InputError where there is none."""
+    """The number of the last session; raises InputError if there is none."""
     sessions = reader.sessions()
     if not sessions:
         raise InputError(
@@ -388,7 +388,7 @@ def latest(reader: LogReader) -> int:
 
 
 def _sentence(record: Record, document: JsonObject) -> str:
-    """What a record says, in words; who decided it where people did."""
+    """A record as a sentence, with the person who decided it, if any."""
     recorded = in_language(getattr(record.event, "message", NOTHING))
     match document["fact"]:
         case "session_started" | "game_started":

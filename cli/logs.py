@@ -1,7 +1,7 @@
-"""Log records of all modules on stderr, for whoever looks for a fault.
+"""Diagnostic log records of all modules, on stderr.
 
-What people must know is said by `cli.terminal` in a sentence; this is beside it.  Under systemd
-lines have a priority that journald reads and no time of their own, as journald adds it.
+Messages for users go through `cli.terminal` instead.  Under systemd each line has a priority for
+journald and no time stamp, as journald adds one.
 Source: systemd.exec(5), JOURNAL_STREAM; sd-daemon(3), SD_DEBUG and the others.
 """
 
@@ -19,9 +19,9 @@ from io import TextIOWrapper, UnsupportedOperation
 from cli.terminal import say
 
 LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
-"""By the number of `--verbose`."""
+"""Log level by number of `--verbose` options."""
 OF_OTHERS = (logging.WARNING, logging.WARNING, logging.INFO)
-"""The same, of libraries that log."""
+"""The same for other libraries."""
 ROOMS = (
     "table",
     "vision",
@@ -34,9 +34,9 @@ ROOMS = (
     "webui",
 )
 PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3}
-"""sd-daemon(3)'s number of each level; 2 for what is above."""
+"""Priority of sd-daemon(3) for each level; 2 for higher levels."""
 MOST_KINDS = 1000
-"""Most kinds of lines of native libraries that are remembered."""
+"""Maximum number of remembered kinds of lines from native libraries."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class StderrHandler(logging.Handler):
     """Writes records to stderr, one line each but for tracebacks."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; an error in here ends nothing."""
+        """Write a record; errors in here are contained."""
         try:
             say(*self.format(record).split("\n"), err=True)
         except Exception:
@@ -62,9 +62,9 @@ class JournalFormatter(logging.Formatter):
 
 
 def set_up(verbosity: int) -> None:
-    """Write log records to stderr from now on, in place of what was set up before.
+    """Direct log records to stderr, replacing any earlier configuration.
 
-    Verbosity 0 is warnings, 1 adds what happens, 2 adds every step.
+    Verbosity 0 is warnings, 1 adds events, 2 adds every step.
     """
     root = logging.getLogger()
     for old in [handler for handler in root.handlers if isinstance(handler, StderrHandler)]:
@@ -89,7 +89,7 @@ def _formatter(verbosity: int) -> logging.Formatter:
 
 
 def is_under_journald() -> bool:
-    """Whether stderr is a stream to journald, which systemd names by device and inode."""
+    """True if stderr is journald's stream, which systemd identifies by device and inode."""
     try:
         status = os.fstat(sys.stderr.fileno())
     except (OSError, UnsupportedOperation, ValueError):
@@ -100,13 +100,13 @@ def is_under_journald() -> bool:
 def log_native_output() -> None:
     """Log what native libraries write to file descriptor 2, each kind of line once.
 
-    libpng and libjpeg write there about damaged pictures; libcamera does too. Python's stderr stays
-    where it was. Called once, at the start of the program: it holds for the whole process.
+    libpng and libjpeg report damaged pictures there; libcamera also writes there. Python's stderr
+    is unchanged. Call once, at the start of the program: the effect is process-wide.
     """
     try:
         shown = os.dup(2)
     except OSError:
-        return  # started without a stderr
+        return  # no stderr
     lines, sink = os.pipe()
     # A library that writes a lot while it holds the interpreter's lock must not wait for a reader
     # that needs the lock: what does not fit is lost.
@@ -128,7 +128,7 @@ def log_native_output() -> None:
 
 
 def _restore_stderr(shown: int, thread: threading.Thread) -> None:
-    os.dup2(shown, 2)  # closes the pipe, so that its reader ends
+    os.dup2(shown, 2)  # closes the pipe, which ends its reader
     thread.join(1.0)
 
 

@@ -1,7 +1,7 @@
 """The command line: `rinkside COMMAND`.
 
-Documents go to stdout, everything else to stderr.  What cannot be done is one line, `rinkside:
-...`, and exit code 2.
+Documents go to stdout, everything else to stderr.  Errors are one line, `rinkside: ...`, with exit
+code 2.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from table.languages import CODES, Language
 from table.messages import msg
 from vision.memory import share_one_pool
 
-# Vision solves thousands of small systems: threads for each of them cost more than they bring.
+# Vision solves thousands of small systems, for which threads cost more than they gain.
 # Read when NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# What is wrong with a picture or a film is said in one line by this program; OpenCV and FFmpeg
-# would add theirs.
+# This program reports faults of pictures in one line; OpenCV and FFmpeg would add theirs.
 os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
 os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
@@ -87,13 +86,13 @@ COMMANDS = {
     "completion": ("cli.shell", "Print the completion script for bash, zsh or fish."),
     "man": ("cli.shell", "Print the manual page."),
 }
-"""Module and summary of each command.  A module is loaded when its command is called: OpenCV and
-SciPy take seconds on a small board.
+"""Module and summary of each command.  Modules are loaded on demand, since importing OpenCV and
+SciPy takes seconds on a small board.
 """
 
 
 class Refused(click.ClickException):
-    """What cannot be done, as one line on stderr."""
+    """An error shown as one line on stderr."""
 
     exit_code = 2
 
@@ -103,7 +102,7 @@ class Refused(click.ClickException):
 
 
 class _Commands(click.Group):
-    """Finds commands in COMMANDS and makes one line of every mistake."""
+    """Looks up commands in COMMANDS, and turns every error into one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -121,7 +120,7 @@ class _Commands(click.Group):
             formatter.write_dl([(name, message) for name, (_, message) in COMMANDS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        speak(_language(os.environ.get("RINKSIDE_LANGUAGE", "")))  # before what is wrong with args
+        speak(_language(os.environ.get("RINKSIDE_LANGUAGE", "")))  # before errors are reported
         try:
             return super().parse_args(ctx, args)
         except InputError as error:
@@ -153,8 +152,8 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
 def _drop_unwritable_output() -> None:
     """Point stdout at the null device if it cannot be flushed.
 
-    Otherwise Python flushes it once more at exit, and reports the failure in words of its own;
-    source: its documentation of SIGPIPE.
+    Otherwise Python flushes it again at exit and prints its own error. Source: Python's
+    documentation of SIGPIPE.
     """
     try:
         sys.stdout.flush()
@@ -164,7 +163,7 @@ def _drop_unwritable_output() -> None:
 
 
 def _language(code: str) -> Language:
-    """The language of this code; English if there is none."""
+    """The language with this code; English if it is unknown."""
     return next((one for one in CODES if one == code), CODES[0])
 
 
@@ -241,7 +240,7 @@ def main(ctx: click.Context, /, verbose: int, **home: Any) -> None:
 
 
 def run() -> None:
-    """The program as it is installed: a process of its own."""
+    """Entry point of the installed program."""
     share_one_pool()
     log_native_output()
     main()

@@ -60,7 +60,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The files that a photograph is read with and that are written."""
+    """Input and output files of a measurement."""
 
     table: Path | None
     empty: Path | None
@@ -68,7 +68,7 @@ class _Files:
     debug: Path | None
 
     def check(self, photo: Path | None) -> None:
-        """Raise InputError where the picture that is to be made could not be written."""
+        """Raise InputError if the output picture could not be written."""
         if self.picture:
             check_picture_path(self.picture)
             check_output(self.picture, photo, self.empty, self.table)
@@ -123,7 +123,7 @@ def measure(
         raise InputError(msg("expected a photo, --sample or --serve"))
     scale = 1.0 if bar_mm is None else printed_scale(bar_mm)
     if serve:
-        # Flask takes a while to load on a small board.
+        # Flask loads slowly on a small board.
         from cli.photo_page import serve_measuring
 
         serve_measuring(scale, **address)
@@ -160,7 +160,7 @@ def measure(
 
 
 def _in_play(target: str | None, colours: str | None, sizes: str | None) -> InPlay:
-    """What lies on the mat by the options; raises InputError."""
+    """The pieces on the mat given by the options; raises InputError."""
     if target is not None:
         parse_colours(target, "--target")
     return InPlay(
@@ -171,9 +171,9 @@ def _in_play(target: str | None, colours: str | None, sizes: str | None) -> InPl
 
 
 def retarget(setup: Setup, target: str | None) -> Setup:
-    """The setup with the target's colour as asked for.
+    """The setup with the requested target colour.
 
-    Raises InputError where there is none.
+    Raises InputError if its game has no target.
     """
     if target is None:
         if setup.game.target is None:
@@ -199,7 +199,7 @@ def retarget(setup: Setup, target: str | None) -> Setup:
 
 
 def _look(photo: Path, setup: Setup, calibrated: bool, files: _Files) -> Reading:
-    """A photograph of a table, read with its lens or, if it has none yet, without.
+    """Read a photograph of a table, with its lens if it has one.
 
     Raises InputError.
     """
@@ -214,7 +214,7 @@ def _look(photo: Path, setup: Setup, calibrated: bool, files: _Files) -> Reading
 
 
 def _print_named(reading: Reading, named: InPlay) -> None:
-    """What was read off the photograph that nobody had named, as options that name it."""
+    """Print properties read off the photograph as the options that would set them."""
     game = reading.setup.game
     options = [
         (named.target, f"--target {game.target}"),
@@ -294,7 +294,7 @@ def observe(
 
 
 def _document(seen: Observation, setup: Setup) -> JsonObject:
-    """`rinkside-observation/1`, with gaps and call where the table's game measures."""
+    """`rinkside-observation/1`, with gaps and call if the table's game measures."""
     document = observation_document(seen)
     ruler = table_facts(setup.game.name).measuring
     if ruler and setup.game.target:
@@ -358,7 +358,7 @@ def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[Messa
 
 
 def _doubts(piece: SeenPiece) -> list[Message]:
-    """Why a piece's reading is in doubt."""
+    """Reasons why a piece's reading is in doubt."""
     colour, size, pose = (
         f"{100 * probability:.0f} %" if probability < SURE else ""
         for probability in (

@@ -1,4 +1,4 @@
-"""`rinkside new`: write the beginning of a package that brings something to Rinkside."""
+"""`rinkside new`: write the skeleton of a plug-in package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from table.plugins import MOST_NAME, NAME
 
 SKELETON = "skeleton"
 WRITTEN_SO = ("my_game", "my-game", "My Game")
-"""The game in the files of the skeleton: as Python, packages and people write its name."""
+"""Name of the game in the skeleton: as a module, as a package, and as a title."""
 
 
 @click.group()
@@ -57,7 +57,7 @@ def game(name: str, out: Path | None) -> None:
 
 
 def _check(name: str) -> None:
-    """Raises InputError for what cannot be the name of a package that brings a game."""
+    """Raise InputError for a name that a game's package cannot have."""
     if not NAME.fullmatch(name) or len(name) > MOST_NAME // 2:
         raise InputError(
             msg(
@@ -74,7 +74,7 @@ def _check(name: str) -> None:
 
 
 def write_game(name: str, folder: Path) -> None:
-    """Write the package of a game; the folder is there whole, or not at all."""
+    """Write the package of a game; the folder is created atomically."""
     title = name.replace("_", " ").title()
     names = dict(zip(WRITTEN_SO, (name, name.replace("_", "-"), title), strict=True))
     folder.parent.mkdir(parents=True, exist_ok=True)

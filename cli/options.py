@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Options = Callable[..., Any]
 
 
 class GameName(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
-    """A game as people write it; its name in the program."""
+    """Parameter type: a game's name as typed, converted to its internal name."""
 
     name = "game"
 
@@ -31,7 +31,7 @@ class GameName(click.ParamType):  # type: ignore[type-arg]  # older versions of 
         param: click.Parameter | None,
         ctx: click.Context | None,  # noqa: ARG002 - click's signature
     ) -> str:
-        """Raises InputError for a name that no game has."""
+        """The game's internal name; raises InputError for an unknown game."""
         from table.games import found_games, game_called  # loads every game
 
         if (name := game_called(value)) is not None:
@@ -52,7 +52,7 @@ class GameName(click.ParamType):  # type: ignore[type-arg]  # older versions of 
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
     ) -> list[CompletionItem]:
-        """Names that begin so."""
+        """Names with this prefix."""
         from table.games import found_games
 
         begun = incomplete.replace("-", "_")
@@ -148,12 +148,12 @@ def address_options(command: Options) -> Options:
 
 
 def complain(text: str) -> None:
-    """Tell people on stderr what does not work, or works again, while a game goes on."""
+    """Report on stderr, during a game, that something has failed or recovered."""
     say(f"rinkside: {in_language(text)}", err=True)
 
 
 def max_mb_option(most_bytes: int) -> Options:
-    """`--max-mb`: how much a file may unpack to."""
+    """`--max-mb`: limit of a file's unpacked size."""
     return click.option(
         "--max-mb",
         type=click.IntRange(1),

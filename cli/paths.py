@@ -14,7 +14,7 @@ LOG_NAME = "log.sqlite"
 CODES_NAME = "access.json"
 OWN_NAMES = (LOG_NAME, CODES_NAME, "table.json", "lens.json", "home.json", "playing.txt")
 OWN = (*OWN_NAMES, *(f".{name}" for name in OWN_NAMES))
-"""Prefixes of the names of Rinkside's files, also of those being written."""
+"""Prefixes of the names of Rinkside's files, including temporary ones."""
 
 
 def data_folder() -> Path:
@@ -27,7 +27,7 @@ def data_folder() -> Path:
 
 
 def log_path(folder: Path | None = None) -> Path:
-    """The log in a data folder, the user's unless another is named."""
+    """The log in a data folder, by default the user's."""
     return (folder or data_folder()) / LOG_NAME
 
 
@@ -37,11 +37,11 @@ def codes_path(folder: Path | None = None) -> Path:
 
 
 def ready_folder(folder: Path | None = None) -> Path:
-    """Make the data folder if it is not there, open to its owner only.
+    """Create the data folder if it is missing, accessible to its owner only.
 
-    Rights that others have in the user's own data folder are taken away. In a folder that was named
-    this is done only if it holds nothing but Rinkside's files: it may be the user's home, or a
-    folder that they share. Raises InputError where it cannot be made.
+    In the user's own data folder, other users' permissions are removed. In a named folder this
+    happens only if it contains nothing but Rinkside's files, as it may be a home or shared folder.
+    Raises InputError if it cannot be created.
     """
     named, folder = folder is not None, folder or data_folder()
     try:

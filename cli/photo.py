@@ -1,4 +1,4 @@
-"""Read one photograph, of a calibrated table or of a printed mat, and measure what lies there."""
+"""Read one photograph of a calibrated table or a printed mat, and measure its gaps."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from vision.observe import observe as observe_frame
 from vision.resolution import resized, scale_to_detail, scaled_setup
 
 SAMPLE = "mat.jpg"
-"""A photograph of the mat in the package, drawn by this project."""
+"""File name of the package's sample photograph, rendered by this project."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What was read of a photograph, `image` as it was read, `setup` with its lens and pieces."""
+    """Observation of a photograph: `image` as read, `setup` with its lens and pieces."""
 
     image: Image
     setup: Setup
@@ -46,7 +46,7 @@ class Reading:
 
 
 def photo_warnings(reading: Reading) -> Message:
-    """Why pieces may be missing in a photograph: a hand, glare; empty if nothing hides any."""
+    """Reasons why pieces may be hidden: a hand, glare; empty for none."""
     seen, warnings = reading.seen, []
     if seen.hand:
         warnings.append(
@@ -64,12 +64,12 @@ def photo_warnings(reading: Reading) -> Message:
 
 
 def sample_photo() -> bytes:
-    """The photograph of the mat in the package, a JPEG."""
+    """The package's sample photograph of the mat, a JPEG."""
     return (resources.files("calibration") / "data" / SAMPLE).read_bytes()
 
 
 def load_photo_table(path: Path) -> tuple[Setup, bool]:
-    """A table.json, and whether it has a lens; one without is given a lens that means nothing."""
+    """Read a table.json; returns it, and True if it has a lens, else with a placeholder lens."""
     raw = read_json(path)
     if isinstance(raw, dict) and "camera" not in raw and "fiducials" in raw:
         camera = msgspec.to_builtins(unknown_lens(1640, 1232))
@@ -78,7 +78,7 @@ def load_photo_table(path: Path) -> tuple[Setup, bool]:
 
 
 def parse_colours(words: str, option: str) -> tuple[str, ...]:
-    """Colours of an option, separated by commas; raises InputError for what is none."""
+    """Parse comma-separated colours; raises InputError for an unknown one."""
     return _known_words(
         words,
         COLOURS,
@@ -89,7 +89,7 @@ def parse_colours(words: str, option: str) -> tuple[str, ...]:
 
 
 def parse_sizes(words: str, option: str) -> tuple[str, ...]:
-    """Sizes of the mat's pieces, separated by commas; raises InputError for what is none."""
+    """Parse comma-separated sizes of the mat's pieces; raises InputError for an unknown one."""
     return _known_words(
         words,
         printed_mat().game.sizes,
@@ -102,7 +102,7 @@ def parse_sizes(words: str, option: str) -> tuple[str, ...]:
 def _known_words(
     words: str, known: Sequence[str], wrong: Callable[[str, str], Message]
 ) -> tuple[str, ...]:
-    """Known words, separated by commas, at least one; `wrong` says what is known and what came."""
+    """Parse one or more comma-separated known words; `wrong` makes the error message."""
     listed = tuple(word.strip() for word in words.split(",") if word.strip())
     for word in listed or ("",):
         if word not in known:
@@ -113,7 +113,7 @@ def _known_words(
 def read_calibrated(
     photo: Path, setup: Setup, empty: Path | None = None, debug: Path | None = None
 ) -> Reading:
-    """A photograph by a camera whose lens is known; raises InputError."""
+    """Read a photograph of a calibrated camera; raises InputError."""
     reference = read_image(empty, setup) if empty else None
     return read_frame(read_image(photo, setup), setup, str(photo), reference, debug)
 
@@ -125,7 +125,7 @@ def read_frame(
     reference: Frame | None = None,
     debug: Path | None = None,
 ) -> Reading:
-    """As `read_calibrated`, of a picture that was decoded already; `where` names it."""
+    """As `read_calibrated`, for a decoded picture; `where` names it in errors."""
     shown = scale_to_detail(whole.image, setup.fiducials)
     if shown.shrink != 1:
         setup = scaled_setup(setup, shown.image)
@@ -142,9 +142,9 @@ def read_frame(
 def read_table(
     photograph: Photograph, where: str, draft: Setup, debug: Path | None = None
 ) -> Reading:
-    """A photograph of a table whose lens is not known; raises InputError.
+    """Read a photograph with an unknown lens; raises InputError.
 
-    `draft` is the table, whose lens means nothing; `where` names the photograph.
+    `draft` is the table with a placeholder lens; `where` names the photograph in errors.
     """
     with _name_in_errors(where):
         table = photo_table(photograph, draft)
@@ -160,9 +160,9 @@ def read_mat(
     ruler: Measuring,
     debug: Path | None = None,
 ) -> Reading:
-    """A photograph of a printed mat by any camera; raises InputError.
+    """Read a photograph of a printed mat by any camera; raises InputError.
 
-    `where` names the photograph; what is not `named` is read off it.
+    `where` names the photograph in errors; pieces that are not `named` are detected.
     """
     with _name_in_errors(where):
         table = photo_table(photograph, mat)
@@ -172,7 +172,7 @@ def read_mat(
 
 @contextmanager
 def _name_in_errors(where: str) -> Iterator[None]:
-    """Put the photograph's name before what is wrong with it."""
+    """Prefix errors with the photograph's name."""
     try:
         yield
     except InputError as error:
@@ -186,7 +186,7 @@ def _with_stages(reading: Reading, debug: Path | None) -> Reading:
 
 
 def measured_gaps(reading: Reading, where: str, ruler: Measuring) -> RankedGaps:
-    """The gaps of a reading; raises InputError where they cannot be measured."""
+    """Measure the gaps of a reading; raises InputError if that is not possible."""
     measured = ruler.measure(reading.seen, str(reading.setup.game.target))
     if isinstance(measured, str):
         raise InputError(msg("{photo}: {raw}", photo=where, raw=in_language(measured).rstrip(".")))
@@ -194,7 +194,7 @@ def measured_gaps(reading: Reading, where: str, ruler: Measuring) -> RankedGaps:
 
 
 def drawn_gaps(reading: Reading, measured: RankedGaps, ruler: Measuring) -> Image:
-    """The photograph with every piece, its gap and the ranking drawn in."""
+    """The photograph with pieces, gaps and ranking drawn in."""
     notes = gap_notes(measured, reading.seen)
     return annotate(
         reading.image, reading.seen, reading.setup.camera, notes, ruler.sentence(measured)
@@ -204,7 +204,7 @@ def drawn_gaps(reading: Reading, measured: RankedGaps, ruler: Measuring) -> Imag
 def gap_notes(measured: RankedGaps, seen: Observation) -> list[Note]:
     """Notes for the picture: every gap, nearest first.
 
-    Gaps that count, or may count, have a tone of their own.
+    Gaps that count, or may count, have a different tone.
     """
     doubted = {place for pair in measured.pairs for place in pair}
     if measured.doubts:

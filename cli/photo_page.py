@@ -26,7 +26,7 @@ QUALITY = 88
 
 
 def photo_reader(scale: float = 1.0) -> PhotoReader:
-    """Measures photographs of the mat, printed `scale` times as large as it should be."""
+    """A `PhotoReader` for the mat, printed at `scale` times its true size."""
     mat, (_, ruler) = printed_mat(scale), measuring()
 
     def read(data: bytes, name: str, named: InPhoto) -> MeasuredPhoto:
@@ -46,7 +46,7 @@ def photo_reader(scale: float = 1.0) -> PhotoReader:
 
 
 def serve_measuring(scale: float, host: str, port: int, public_names: tuple[str, ...]) -> None:
-    """Serve the page until Ctrl-C; raises InputError where the address cannot be had."""
+    """Serve the page until Ctrl-C; raises InputError if the address is not available."""
     app = create_photo_app(photo_reader(scale), sample_photo, (socket.gethostname(), *public_names))
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
         tell_address(phrase("Measure photos"), listening)

@@ -1,7 +1,4 @@
-"""`rinkside demo` and `rinkside play`: the whole program, with the panel in the browser.
-
-The one place that knows `webui`.
-"""
+"""`rinkside demo` and `rinkside play`: the whole program, with the panel in the browser."""
 
 from __future__ import annotations
 
@@ -94,11 +91,11 @@ from webui.server import listen, serve, serving
 logger = logging.getLogger(__name__)
 
 SIMULATED_FRAMES_BYTES = 200_000_000
-"""Room for pictures of simulated games: the temporary folder may be in memory."""
+"""Size limit in bytes for pictures of simulated games, as the temporary folder may be in memory."""
 LATEST = "latest"
-"""What `--resume` takes in place of a number."""
+"""Value of `--resume` in place of a number."""
 STOP_S = 30.0
-"""Longest wait for the frame at hand at a stop; a small board may need seconds to read it.
+"""Longest wait at a stop for the current frame, which a small board reads in seconds.
 
 Further signals are ignored meanwhile.
 """
@@ -214,17 +211,17 @@ def demo(
 
 
 def _address(door: Door | None, host: str, port: int) -> socket.socket:
-    """The address that is served on: the home page's, or one of its own."""
+    """The listening socket: the home page's, or a new one."""
     return door.listening if door else listen(host, port)
 
 
 def _log_and_access(
     stack: ExitStack, data: Path | None, throw_away: bool, door: Door | None
 ) -> tuple[Log, Access]:
-    """The log and the codes of a folder; None for the user's own.
+    """The log and the codes of a data folder; None for the user's own.
 
-    Simulated games use a temporary folder (`throw_away`), which goes with the stack. The codes are
-    those of the home page if there is one, so that everybody stays who they are.
+    Simulated games use a temporary folder (`throw_away`), removed with the stack. The codes are
+    those of the home page if there is one, so that visitors keep their roles.
     """
     if throw_away:
         data = Path(stack.enter_context(TemporaryDirectory(prefix="rinkside-")))
@@ -314,7 +311,7 @@ def play(
     with ExitStack() as stack:
         ending = stack.enter_context(stop_signal())
         listening = stack.enter_context(closing(_address(door, host, port)))
-        if door is None:  # the home page has a name already
+        if door is None:  # the home page has published a name already
             stack.enter_context(name_in_network(listening, manager))
         devices = stack.enter_context(closing(open_configured_devices(settings, setup)))
         number = _latest(data, setup, spec) if isinstance(resume, str) else resume
@@ -346,28 +343,28 @@ def play(
 def _open_camera(
     stack: ExitStack, spec: str, setup: Setup, manager: ServiceManager
 ) -> AnnouncedCamera:
-    """The camera, which goes with the stack."""
+    """Open the camera; the stack closes it."""
     return stack.enter_context(
         closing(AnnouncedCamera(_fed_camera(spec, manager, setup), complain))
     )
 
 
 def _innermost(camera: CameraPort) -> CameraPort:
-    """The camera itself, without what is wrapped around it."""
+    """The camera itself, without wrappers."""
     while (inner := getattr(camera, "inner", None)) is not None:
         camera = inner
     return camera
 
 
 def _fed_camera(spec: str, manager: ServiceManager, setup: Setup) -> FedCamera:
-    """A camera whose reader feeds the service manager's watchdog."""
+    """A camera whose reads feed the service manager's watchdog."""
     return FedCamera(open_camera(spec, setup), manager.feed)
 
 
 def _pause(manager: ServiceManager, stopping: Event) -> Callable[[float], object]:
-    """The pause between two attempts to write the log, which the watchdog does not take for a hang.
+    """The pause between two attempts to write the log; it feeds the watchdog.
 
-    Its loop is at work: it tells people that the disk is full, and goes on once there is room.
+    The loop is alive: it reports that the disk is full, and continues once there is room.
     """
 
     def pause(seconds: float) -> None:
@@ -378,9 +375,9 @@ def _pause(manager: ServiceManager, stopping: Event) -> Callable[[float], object
 
 
 def _latest(data: Path | None, setup: Setup, spec: str) -> int | None:
-    """The session that `--resume latest` goes on with; None where a new one begins.
+    """The session that `--resume latest` continues; None for a new one.
 
-    If the newest one cannot go on, the reason is told. It stays in the log.
+    If the newest session cannot be continued, the reason is shown. It stays in the log.
     """
     path = log_path(data)
     if not path.exists():
@@ -404,7 +401,7 @@ def _session(
     reference: Frame | None,
     new_lens: bool,
 ) -> Session:
-    """The session that begins with `started`, or the one of the log that is resumed."""
+    """A new session that begins with `started`, or the resumed one."""
     empty_jpeg = frame_jpeg(reference) if reference else None
     if started is not None:
         return Session.begin(log, started, empty_jpeg=empty_jpeg)
@@ -413,12 +410,12 @@ def _session(
 
 
 def _monitor(table_path: Path, setup: Setup) -> TableMonitor:
-    """What watches whether the table is still where its file has it."""
+    """The monitor that detects a moved table."""
     return TableMonitor(TableFile(table_path, setup), recheck, remeasure_cards, colour_warnings)
 
 
 def _check_together(set_up: bool, resume: int | str | None, new_lens: bool, begins: str) -> None:
-    """Raises InputError for options that contradict each other."""
+    """Raise InputError for contradictory options."""
     if set_up and isinstance(resume, int):
         raise InputError(
             msg("--set-up: expected a new session; a resumed session continues as it began")
@@ -456,9 +453,9 @@ def _opening(choice: Choice, setup: Setup, camera: CameraPort | TableWizard) -> 
 
 
 def _chosen(table: TableWizard, panel: _Panel) -> SessionStarted:
-    """What people begin on a page once the table is ready.
+    """The session chosen on the set-up page once the table is ready.
 
-    The address stays taken, so that browsers just wait a moment for the panel.
+    The socket stays open, so that browsers wait for the panel.
     """
 
     def opened(choice: Choice) -> SessionStarted:
@@ -484,16 +481,17 @@ def _chosen(table: TableWizard, panel: _Panel) -> SessionStarted:
 
 
 def _device_errors(devices: Devices) -> dict[str, str]:
-    """Fault of each connected part; empty where it works."""
+    """Fault of each connected part; empty if it works."""
     connected = (name for name in PARTS if getattr(devices, name) is not None)
     return {name: devices.errors.get(name, "") for name in connected}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Panel:
-    """What the panel is served with, beside the session: its socket, codes, devices and log.
+    """Context of the panel beside the session: socket, codes, devices and log.
 
-    `ending` is set by Ctrl-C or SIGTERM; `door` is the way back to the home page, if there is one.
+    `ending` is set by Ctrl-C or SIGTERM; `door` is the connection to the home page, if there is
+    one.
     """
 
     listening: socket.socket
@@ -509,11 +507,11 @@ class _Panel:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Names of this machine."""
+        """Accepted host names."""
         return (socket.gethostname(), *self.public_names)
 
     def open(self, what: Message, app: Flask) -> None:
-        """Say where it is, just before it is served; or take over from the home page."""
+        """Print the address just before serving, or take over from the home page."""
         if self.door is None:
             tell_codes(what, self.listening, self.access)
             return
@@ -538,8 +536,8 @@ class _Panel:
 def _referee(session: Session, maker: RefereeFactory, referee: Referee, panel: _Panel) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
-    A mistake that ends the refereeing is reported at once; the panel stays, so that the players see
-    where they were.
+    An error that ends the refereeing is reported at once. The panel stays, so that the players see
+    the last state.
     """
     supervisor = Supervisor(referee, maker.renew, session, maker.live, maker.stopping, complain)
     failed: list[Exception] = []

@@ -17,10 +17,10 @@ from vision.cameras.plugins import camera_plugins
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One part: its group of entry points, and who brings it.
+    """One part: its group of entry points, and its package.
 
-    `interface` is the version of the interface that it is made for, None where that is not known;
-    `wrong` is why it cannot be used, empty where it can.
+    `interface` is the version of the interface it targets, None if unknown; `wrong` is why it
+    cannot be used, empty if it can.
     """
 
     group: str

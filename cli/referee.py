@@ -1,4 +1,4 @@
-"""`rinkside referee`: the loop without a panel, one JSON object a record on stdout."""
+"""`rinkside referee`: the loop without a panel, with one JSON object per record on stdout."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, frame_jpeg
 
 INCOMPLETE = 3
-"""Exit code where a recording could not be read to its end; the rest was refereed."""
+"""Exit code for a recording that could not be read to its end; the part before was refereed."""
 
 
 @click.command()
@@ -187,14 +187,14 @@ def _referee(
 
 
 def _end_incomplete(missing: str, as_json: bool) -> None:
-    """End with exit code 3, as not all of a recording could be read."""
+    """Exit with code 3 for a partly unreadable recording."""
     if as_json:
         say_json(json.dumps({"incomplete": missing}, ensure_ascii=False))
     raise click.exceptions.Exit(INCOMPLETE)
 
 
 def _print(record: Record, as_json: bool) -> None:
-    """Print a verdict, or what a computer player wants; other records print nothing."""
+    """Print a verdict or a computer player's request; other records print nothing."""
     if not (document := verdict_document(record)):
         return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""

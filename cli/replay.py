@@ -65,7 +65,7 @@ def replay(session: int | None, path: Path | None, as_json: bool) -> None:
 
 
 def _document(again: Rejudged) -> JsonObject:
-    """A verdict that changed, as plain data."""
+    """A changed verdict as plain data."""
     record, changes = (
         again.record,
         [{"what": what, "was": was, "now": now} for what, was, now in again.changes],
@@ -79,7 +79,7 @@ def _document(again: Rejudged) -> JsonObject:
 
 
 def _lines(again: Rejudged) -> list[str]:
-    """A verdict that changed, for people."""
+    """A changed verdict as lines for the terminal."""
     document = _document(again)
     lines = [f"record {document['seq']} at {shown_time(document['at_ms'])}, {document['code']}"]
     lines += [

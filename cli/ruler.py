@@ -1,7 +1,4 @@
-"""`rinkside ruler`: every gap ranked while pieces are thrown, on a page in the browser.
-
-No game is running.
-"""
+"""`rinkside ruler`: live ranking of all gaps on a page in the browser, without a game."""
 
 from __future__ import annotations
 
@@ -58,5 +55,5 @@ def ruler(
             tell_address(phrase("The ruler is"), listening)
             with suppress(KeyboardInterrupt):
                 measuring.run()
-                # The last picture of a recording stays to be looked at.
+                # The last picture of a recording stays on the page.
                 threading.Event().wait()

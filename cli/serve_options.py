@@ -1,4 +1,4 @@
-"""What commands with a page in the browser share: options, and serving the page while they work."""
+"""Options of commands with a page in the browser, and serving the page during the command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from calibration.progress import Guide
 
 LAST_LOOK_S = 5.0
-"""Longest wait for a page to show how a calibration ended."""
+"""Longest wait for a page to fetch a calibration's result."""
 
 AGuide = TypeVar("AGuide", bound="Guide")
 
@@ -38,9 +38,9 @@ def page_options(message: str) -> Callable[[Options], Options]:
 
 
 def tell_address(what: Message, listening: socket.socket, err: bool = False) -> None:
-    """Say in the terminal where a page is, for phones with a QR code.
+    """Print a page's URL in the terminal, with a QR code for phones.
 
-    The code is drawn only on a terminal; in a file or a journal it would be noise.
+    The code is drawn only on a terminal, not into a file or a journal.
     """
     say(msg("{text} on {raw} - Ctrl-C ends it.", text=what, raw=shown_url(listening)), err=err)
     reachable = reachable_urls(listening)
@@ -51,7 +51,7 @@ def tell_address(what: Message, listening: socket.socket, err: bool = False) -> 
 
 
 def tell_other_networks(reachable: Sequence[str], err: bool = False) -> None:
-    """Say the addresses after the best one, and draw that as a QR code."""
+    """Print all URLs but the best one, and draw the best one as a QR code."""
     for other in reachable[1:]:
         say(msg("In another network: {raw}", raw=other), err=err)
     if reachable:
@@ -59,7 +59,7 @@ def tell_other_networks(reachable: Sequence[str], err: bool = False) -> None:
 
 
 def tell_codes(what: Message, listening: socket.socket, access: Access) -> None:
-    """Say in the terminal where a page is, and how one becomes its host."""
+    """Print a page's URL and the host's code in the terminal."""
     tell_address(what, listening)
     say(msg("Anyone can watch. Host code: {raw}", raw=access.codes.now.host))
     if access.link:
@@ -75,10 +75,9 @@ def served(
     port: int,
     public_names: tuple[str, ...],
 ) -> Iterator[None]:
-    """Serve the page of a calibration while it is at work.
+    """Serve the page of a calibration while it runs.
 
-    It stays until somebody who has it open has seen how the calibration ended. Its code is not
-    stored.
+    The page is served until an open browser has fetched the result. Its code is not stored.
     """
     access = Access(Codes())
     app = create_app(guide, (socket.gethostname(), *public_names), access)

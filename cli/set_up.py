@@ -1,4 +1,4 @@
-"""`rinkside set-up`: a table from nothing, on a page in the browser."""
+"""`rinkside set-up`: first set-up of a table, on a page in the browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from webui.security.permissions import Access
 from webui.server import listen, serve
 
 STOP_S = 30.0
-"""Longest wait for the picture at hand at a stop."""
+"""Longest wait at a stop for the picture being processed."""
 
 
 @click.command("set-up")
@@ -105,7 +105,7 @@ def _cameras(spec: str | None) -> tuple[CameraChoice, ...]:
 
 
 def _lens_in(folder: Path) -> Callable[[str], Lens | None]:
-    """The calibrated lens of the camera that was set up last; there is none of others."""
+    """The stored lens of the camera that was set up last; None for other cameras."""
 
     def lens_of(spec: str) -> Lens | None:
         path = folder / LENS_NAME

@@ -1,4 +1,4 @@
-"""`rinkside share`: pictures of a session for everybody, without people and rooms."""
+"""`rinkside share`: publish pictures of a session, without people and rooms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from vision.cameras.image_files import read_image
 
 PREVIEW = "preview.html"
 MOST_SHARED = 200
-"""Most pictures of one file: all are in memory until people have looked at them."""
+"""Maximum number of pictures per file; all are in memory until the user has reviewed them."""
 
 
 @click.command()
@@ -162,7 +162,7 @@ def _refuse_existing(target: Path) -> None:
 
 
 def _seqs(listed: str | None) -> tuple[int, ...] | None:
-    """Numbers of records, None where none are named; raises InputError."""
+    """Parse record numbers; None without any.  Raises InputError."""
     if listed is None:
         return None
     words = [word.strip() for word in listed.split(",")]
@@ -172,7 +172,7 @@ def _seqs(listed: str | None) -> tuple[int, ...] | None:
 
 
 def _of_all_sessions(reader: LogReader) -> list[SharedTable]:
-    """What people corrected; a session whose pictures cannot be shared is told and left out."""
+    """Corrected tables of all sessions; sessions that cannot be shared are reported and skipped."""
     tables: list[SharedTable] = []
     for summary in reader.sessions():
         try:
@@ -200,7 +200,7 @@ def _tables(
 
 
 def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: bool) -> bool:
-    """Show people what would be written, and ask them; True if it is to be written."""
+    """Show a preview and ask for confirmation; True to write."""
     for number, table in enumerate(tables, 1):
         lens = table.setup.camera
         picture = f"{number:04d}: {table.name}, {lens.width} x {lens.height} px"
@@ -223,7 +223,7 @@ def _agreed(tables: list[SharedTable], target: Path, preview: Path | None, yes: 
 
 
 def _page(tables: list[SharedTable]) -> str:
-    """Everything that would be written, as one page that loads nothing."""
+    """Preview of all content as one self-contained page."""
     parts = []
     for number, table in enumerate(tables, 1):
         files = files_of(table)

@@ -1,4 +1,4 @@
-"""`rinkside completion` and `rinkside man`: what a shell and a reader of manuals want."""
+"""`rinkside completion` and `rinkside man`: completion script and manual page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def man(ctx: click.Context) -> None:
 
 
 def manual(program: click.Command) -> Iterator[str]:
-    """The lines of a manual page of a program and all its commands, in roff (man 7)."""
+    """The manual page of a program and all its commands, as lines of roff (man 7)."""
     root = click.Context(program, info_name="rinkside")
     yield f'.TH RINKSIDE 1 "" "Rinkside {metadata.version("rinkside")}" "User Commands"'
     yield ".SH NAME"
@@ -82,6 +82,6 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text in which roff sees no commands: dashes stay dashes, a leading dot is none."""
+    """Escape text for roff: dashes, and a leading dot."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
     return f"\\&{text}" if text.startswith((".", "'")) else text

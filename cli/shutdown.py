@@ -1,4 +1,4 @@
-"""One handling of Ctrl-C and SIGTERM, so that lamps go dark and logs are closed in either case."""
+"""Common handling of Ctrl-C and SIGTERM, so that lamps go dark and logs are closed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class StopSignal(threading.Event):
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Let a signal raise nothing here, as a loop looks at the event.
+        """Suppress the exception within this block, whose loop checks the event.
 
-        An exception may come anywhere, also where this thread has just taken a lock (an import has
-        one) that another thread then waits for in vain.
+        The exception could strike while this thread holds a lock, such as an import's, and block
+        other threads for ever.
         """
         self.is_watched = True
         try:
@@ -30,10 +30,10 @@ class StopSignal(threading.Event):
 
 @contextmanager
 def stop_signal() -> Iterator[StopSignal]:
-    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either.
+    """Treat SIGTERM, sent by systemd and `kill`, as Ctrl-C; ignore all but the first signal.
 
-    A further signal must not interrupt the stop. The event is set as well, because Python drops an
-    exception that comes while it runs a destructor.
+    Later signals must not interrupt the stop. The event is also set, because Python drops an
+    exception raised inside a destructor.
     """
     stopping = StopSignal()
 

@@ -1,8 +1,7 @@
 """The only writer to the terminal.
 
-Names, reasons and file names come from other people; control characters in them become spaces, or
-are escaped in JSON, so that none moves the cursor. A test holds that nothing else in the program
-writes there (tests/test_house.py).
+Names, reasons and file names are untrusted: control characters become spaces, or are escaped in
+JSON, so that none moves the cursor. tests/test_house.py checks that no other module writes there.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ _language: Language = "en"
 
 
 def ready() -> None:
-    """Write characters that the terminal's encoding lacks as `\\u2713` instead of failing."""
+    """Escape characters missing from the terminal's encoding as `\\u2713` instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def speak(code: Language) -> None:
-    """What people are told from now on is in this language.
+    """Set the language of the terminal.
 
-    Click looks its own words up by gettext: in the current domain, and in the language that the
-    environment names.
+    Click translates its own texts by gettext, with the current domain and the environment's
+    language.
     """
     global _language
     _language = code
@@ -58,21 +57,21 @@ def language() -> Language:
 
 
 def in_language(text: str) -> str:
-    """A message in the language of the terminal; in English where nobody has translated it."""
+    """A message in the language of the terminal, or in English without a translation."""
     return translation(text, _language)
 
 
 def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:
-    """Write lines to stdout, or stderr, messages in the language of the terminal.
+    """Write lines to stdout or stderr, with messages in the language of the terminal.
 
-    Each stays one line, whatever is in it.
+    Control characters, including line breaks, are replaced.
     """
     for line in lines:
         click.echo(printable(in_language(line)), err=err, file=file)
 
 
 def confirmed(question: str, default: bool = True) -> bool:
-    """Ask people in the language of the terminal whether something is so."""
+    """Ask a yes-or-no question in the language of the terminal."""
     return click.confirm(printable(in_language(question)), default)
 
 
@@ -81,8 +80,8 @@ def new_table(
 ) -> Table:
     """An empty table with headings and caption in the language of the terminal.
 
-    `right` has the numbers of the columns that are aligned to the right, from 0 on, `whole` those
-    of columns whose cells are not broken into lines.
+    `right` are the indices, from 0, of right-aligned columns; `whole` are those of columns without
+    line wrapping.
     """
     below = in_language(caption) or None
     table = Table(box=SIMPLE_HEAD, caption=below, caption_justify="left")
@@ -96,12 +95,12 @@ def new_table(
 
 
 def number(text: str) -> str:
-    """A number as text, with its ± perhaps, as the language of the terminal writes it."""
+    """A number as text, optionally with ±, in the format of the terminal's language."""
     return decimals(text, _language)
 
 
 def say_written(path: Path, before: Path | None = None) -> None:
-    """Say that a file was written, and where the one is that it replaced."""
+    """Report that a file was written, and the path of the one it replaced."""
     kept = msg("What was there before is in {path}.", path=before) if before else ""
     say(sentences(msg("{path}: written.", path=path), kept))
 
@@ -109,7 +108,7 @@ def say_written(path: Path, before: Path | None = None) -> None:
 def say_json(text: str) -> None:
     """Write a JSON document to stdout.
 
-    Control characters in its strings are escaped, so that programs still read the same.
+    Control characters in strings are escaped, which keeps the parsed value the same.
     """
     flat = text.replace("\n", " ")
     if printable(flat) != flat:
@@ -121,21 +120,21 @@ def say_json(text: str) -> None:
 
 
 def say_text(text: str) -> None:
-    """Write a text of this program's own, for a shell or a reader of manuals, as it is."""
+    """Write a trusted text, for a shell or a manual reader, unchanged."""
     click.echo(text, nl=False)
 
 
 def ring(bell: str, err: bool = False) -> None:
-    """Write the terminal's bell as it is."""
+    """Ring the terminal's bell."""
     click.echo(bell, nl=False, err=err)
 
 
 @contextmanager
 def progress(message: str) -> Iterator[Callable[[], object]]:
-    """A bar on stderr while something takes long, with the time that it has taken.
+    """A progress bar on stderr with the elapsed time.
 
-    Yields what counts one part that is done. Nothing is shown where stderr is no terminal, and the
-    bar is gone afterwards.
+    Yields a function that counts one finished part. The bar is shown only on a terminal, and is
+    removed afterwards.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -155,14 +154,14 @@ def progress(message: str) -> Iterator[Callable[[], object]]:
 
 
 def console(err: bool = False) -> Console:
-    """Where tables are written, to stdout or stderr."""
+    """The console for tables, on stdout or stderr."""
     return _Console(stderr=err)
 
 
 def draw_qr(text: str, err: bool = False) -> None:
-    """Draw a QR code on a terminal that is wide enough; nothing into a pipe, a file or a journal.
+    """Draw a QR code on a sufficiently wide terminal; nothing into a pipe, a file or a journal.
 
-    Its colours are set, so that phones read it on light and dark terminals alike.
+    Its colours are explicit, so that phones can read it on light and dark terminals.
     """
     terminal = console(err)
     lines = StringIO()
@@ -174,7 +173,7 @@ def draw_qr(text: str, err: bool = False) -> None:
 
 
 class _Console(Console):
-    """Every str that rich writes, in a table or alone, comes through here."""
+    """Console that filters every str written by rich, in a table or alone."""
 
     def render_str(self, text: str, **more: Any) -> Text:
         return super().render_str(printable(text), **more)

@@ -1,1 +1,1 @@
-"""One file with everything: the log, table, lens, codes and settings; and back from it."""
+"""Back up log, table, lens, codes and settings to one file, and restore them."""

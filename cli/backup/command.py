@@ -67,7 +67,7 @@ def backup(
 
 
 def _table_files(path: Path) -> dict[str, Path]:
-    """A table and the files beside it that belong to it, by their names in the backup."""
+    """A table and its associated files, by their names in the backup."""
     files = {"table.json": path}
     pieces = load_table(path).game.pieces
     for name in ("lens.json", *([pieces] if pieces.endswith(".toml") else [])):

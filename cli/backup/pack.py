@@ -1,4 +1,4 @@
-"""Write a backup: a zip of the log, as it is at one moment, and of the small files beside it."""
+"""Write a backup: a zip with a consistent snapshot of the log, and the small files beside it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from table.messages import msg, phrase
 MANIFEST = "rinkside-backup.json"
 MOST_FILES = 200
 MOST_SMALL_BYTES = 64 << 20
-"""Largest file beside the log: an own picture of the empty table."""
+"""Maximum size of a file beside the log, such as a picture of the empty table."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_ -]{0,99}(?:\.[A-Za-z0-9_-]{1,40}){0,3}", re.ASCII)
-"""Names of files in a backup: no folders, none hidden, none that leads elsewhere."""
+"""Valid file names in a backup: no folders, no hidden files, no path traversal."""
 SMALL = (".json", ".toml")
 EMPTY = re.compile(r"empty\.(?:png|jpe?g)", re.IGNORECASE)
 """A picture of the empty table, as the service names it."""
@@ -45,7 +45,7 @@ class PackedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a backup contains, by name; `version` of Rinkside made it."""
+    """Contents of a backup by name; `version` is the Rinkside that made it."""
 
     format: Literal["rinkside-backup/1"] = "rinkside-backup/1"
     made_utc: str
@@ -54,18 +54,18 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def is_kept(name: str) -> bool:
-    """True for a file of a data folder that belongs into a backup, beside the log."""
+    """True for a file of a data folder that is backed up beside the log."""
     return bool(NAME.fullmatch(name)) and (
         name.endswith(SMALL) or EMPTY.fullmatch(name) is not None
     )
 
 
 def pack(data: Path, named: Mapping[str, Path], target: Path) -> Manifest:
-    """Write a backup of a data folder, whole or not at all; only its owner can read it.
+    """Write a backup of a data folder atomically, readable by its owner only.
 
-    `named` are files from elsewhere, by the names that they get. A game may be played meanwhile:
-    the log is copied as it is at one moment. Raises InputError for a damaged log, for a file that
-    cannot be read, and where there is nothing to keep.
+    `named` are files from elsewhere, by their names in the backup. A game may be running: the log
+    is copied as a consistent snapshot. Raises InputError for a damaged log, for an unreadable file,
+    and if there is nothing to back up.
     """
     found = {
         path.name: path
@@ -96,11 +96,11 @@ def pack(data: Path, named: Mapping[str, Path], target: Path) -> Manifest:
 
 
 def copy_log(log: Path, copy: Path) -> None:
-    """Copy a log as it is at one moment, also while it is written, and check the copy.
+    """Copy a consistent snapshot of a log, even while it is written, and check the copy.
 
-    Raises InputError for a log that is damaged, or none.
+    Raises InputError for a file that is damaged or not a log.
     """
-    LogReader(log).close()  # says what is no log
+    LogReader(log).close()  # rejects files that are not logs
     try:
         with (
             closing(sqlite3.connect(read_only_uri(log), uri=True)) as source,

@@ -1,7 +1,7 @@
-"""Restore a backup: everything is unpacked beside the data folder, checked, then put in its place.
+"""Restore a backup: unpack it beside the data folder, check it, then swap the folders.
 
-The archive may come from anywhere. Its sizes are checked before anything is unpacked, and counted
-while it is; only plain names that its manifest lists are written.
+The archive is untrusted. Sizes are checked before unpacking and counted during it; only plain names
+listed in the manifest are written.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from table.table_config import load_table
 from webui.security.codes import StoredCodes
 
 MOST_BYTES = 8_000_000_000
-"""Largest unpacked size unless more is allowed (`--max-mb`): a full log has 2 GB of pictures."""
+"""Default limit of the unpacked size (`--max-mb`); a full log has 2 GB of pictures."""
 MOST_MANIFEST_BYTES = 1 << 20
 ROOM_BYTES = 50 << 20
-"""Room that is left on the disk."""
+"""Disk space to leave free, in bytes."""
 STAGED, KEPT = ".rinkside-restore-", "before-restore-"
-"""Beginnings of the names of folders: with files that are not in their place yet, with old ones."""
+"""Prefixes of folder names: for staged files, and for the old files."""
 FOLDER_NAME = "rinkside"
-"""Name of the data folders that are Rinkside's own, whatever is in them."""
+"""Name by which a data folder counts as Rinkside's own, whatever its contents."""
 
 
 def unpack(source: Path, data: Path, most_bytes: int = MOST_BYTES) -> tuple[Manifest, Path | None]:
-    """Put a backup in the place of a data folder; returns what it contains, and the old folder.
+    """Replace a data folder by a backup; returns the manifest, and the path of the old folder.
 
-    Everything is checked before anything is changed, and what was there is kept beside it. Raises
-    InputError for a file that is no backup, is damaged, or is too large; for a log or a setting
-    that could not be used; if a game is being played; and for a folder that holds other things.
+    Everything is checked before any change, and the old files are kept beside it. Raises InputError
+    for a file that is not a backup, is damaged or too large; for an unusable log or setting; while
+    a game is running; and for a folder with foreign files.
     """
     data = data.resolve()
     _check_place(data)
@@ -81,7 +81,7 @@ def _is_own_file(name: str) -> bool:
 
 @contextmanager
 def _staging(data: Path) -> Iterator[Path]:
-    """An empty folder on the same disk, which goes in the end unless it was renamed."""
+    """An empty folder on the same disk, removed at the end unless it was renamed."""
     disk = data if os.path.ismount(data) else data.parent
     try:
         disk.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ def _manifest(archive: zipfile.ZipFile, source: Path) -> Manifest:
 def _check_members(
     archive: zipfile.ZipFile, manifest: Manifest, source: Path, most_bytes: int
 ) -> None:
-    """Raise InputError unless the archive contains the files of its manifest, and nothing else."""
+    """Raise InputError unless the archive contains exactly the files of its manifest."""
     members = {one.filename: one for one in archive.infolist()}
     if len(members) != len(archive.infolist()) or len(members) > MOST_FILES + 1:
         raise _damaged(source, phrase("duplicate names, or too many files"))
@@ -187,7 +187,7 @@ def _check_members(
 def _write(
     archive: zipfile.ZipFile, name: str, manifest: Manifest, staged: Path, source: Path
 ) -> None:
-    """Unpack one file; no more than its stated size is written, whatever the archive holds."""
+    """Unpack one file, writing at most its stated size."""
     stated, read, checksum = manifest.files[name], 0, hashlib.sha256()
     handle = os.open(staged / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_FILE)
     with archive.open(name) as packed, os.fdopen(handle, "wb") as file:
@@ -204,7 +204,7 @@ def _write(
 
 
 def _check(staged: Path, manifest: Manifest, source: Path) -> None:
-    """Read every file as Rinkside will; raises InputError for one that it could not use."""
+    """Parse every file as Rinkside would; raises InputError for an unusable one."""
     if LOG_NAME in manifest.files:
         with LogReader(staged / LOG_NAME) as log:
             wrong = log.check().wrong
@@ -226,14 +226,14 @@ def _check(staged: Path, manifest: Manifest, source: Path) -> None:
 
 
 def _has_code(log: Path) -> bool:
-    """True if a database would do things of its own when it is used: triggers and views."""
+    """True if a database contains triggers or views, which could run code on use."""
     with closing(sqlite3.connect(read_only_uri(log), uri=True)) as database:
         kinds = {kind for (kind,) in database.execute("SELECT type FROM sqlite_master")}
     return not kinds <= {"table", "index"}
 
 
 def _swap(staged: Path, data: Path) -> Path | None:
-    """Put the staged folder in the place of the data folder, which is kept beside it."""
+    """Replace the data folder by the staged one; the old one is kept beside it."""
     staged.chmod(OWNER_FOLDER)
     if not data.exists():
         staged.rename(data)
@@ -265,9 +265,9 @@ def _swap(staged: Path, data: Path) -> Path | None:
 
 
 def _swap_files(staged: Path, data: Path) -> Path:
-    """As `_swap`, file by file, where the data folder is the top of a disk and cannot be renamed.
+    """As `_swap`, file by file, for a data folder that is a mount point and cannot be renamed.
 
-    If one cannot be moved, all go back.
+    If one file cannot be moved, all are moved back.
     """
     old = _unused_path(data / KEPT)
     old.mkdir(OWNER_FOLDER)
@@ -287,7 +287,7 @@ def _swap_files(staged: Path, data: Path) -> Path:
 
 
 def _unused_path(beginning: Path) -> Path:
-    """The first name that begins so, with a number, and is not taken."""
+    """The first free path with this prefix and a number."""
     number = 1
     while (path := beginning.with_name(f"{beginning.name}{number}")).exists():
         number += 1
@@ -295,9 +295,9 @@ def _unused_path(beginning: Path) -> Path:
 
 
 def _give_to_owner(staged: Path, data: Path) -> None:
-    """Give the new files to the owner of the old folder, if the administrator restores them."""
+    """Change the owner of the new files to the old folder's, if run as root."""
     owner = data.stat()
     if os.geteuid() == 0:
         for path in (staged, *staged.iterdir()):
-            with suppress(PermissionError):  # a disk without owners
+            with suppress(PermissionError):  # a file system without owners
                 os.chown(path, owner.st_uid, owner.st_gid)

@@ -1,1 +1,1 @@
-"""`rinkside calibrate`, one file a subcommand."""
+"""`rinkside calibrate`, one file per subcommand."""

@@ -1,7 +1,4 @@
-"""`rinkside calibrate check`: how accurate a table's calibration is, in millimetres.
-
-It also says whether calls can be trusted.
-"""
+"""`rinkside calibrate check`: accuracy of a calibration in mm, and reliability of calls."""
 
 from __future__ import annotations
 
@@ -50,30 +47,30 @@ from vision.cameras.reconnect import take_pictures
 PICTURES = 5
 """Number of pictures taken with a camera."""
 RADIUS_95 = 2.45
-"""Standard deviations of a coordinate within which 95 % of places on a plane are."""
+"""Radius of the 95 % circle of a plane normal distribution, in standard deviations per axis."""
 OFF_TOO_FAR, COARSE_MM = 2.0, 2.5
-"""Limits of a usable calibration: error over prediction, and gap in mm that can be told apart.
+"""Limits of a usable calibration: ratio of measured to predicted error, resolution of gaps in mm.
 
-Larger errors than that show a table that is not as table.json has it; with coarser gaps many calls
+A larger ratio means that the table differs from table.json. With a coarser resolution many calls
 are left to the players.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckResult:
-    """All that was measured and predicted."""
+    """Measured and predicted errors."""
 
     errors: Errors
     map: ErrorMap
     gaps: GapAccuracy | None
     fiducials: dict[int, Residual]
-    """By their numbers."""
+    """Residuals by fiducial number."""
     distance: Distance | None
     places: dict[Point, Residual]
     spread: Repeatability | None
     pictures: int
     larger: float | None
-    """Ratio of measured to predicted errors; None where no measurement tells."""
+    """Ratio of measured to predicted errors; None without a measurement."""
     edges_measured: bool
 
 
@@ -213,7 +210,7 @@ def _place(text: str) -> tuple[float, float]:
 def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str, Image]:
     """Pictures by name, of a folder or a camera.
 
-    Those of a folder stay in memory all together, so their number is limited. Raises InputError.
+    A folder's pictures are all held in memory, so their number is limited. Raises InputError.
     """
     if (folder is None) == (spec is None):
         raise InputError(
@@ -247,7 +244,7 @@ def _check(
     measured: tuple[tuple[int, int], float] | None,
     known: list[tuple[float, float]],
 ) -> CheckResult:
-    """All figures of the pictures, which show the same still table."""
+    """Evaluate pictures that all show the same still table."""
     measured_px = edge_px([(still.seen, still.image) for still in stills], setup)
     errors = Errors(stills[0].seen.camera, setup, EDGE_PX if measured_px is None else measured_px)
     fiducials = fiducial_residuals(stills, errors)
@@ -276,7 +273,7 @@ def _report(found: CheckResult, setup: Setup, table_path: Path) -> Report:
 
 
 def _verdict(found: CheckResult) -> tuple[Message, Tone]:
-    """Say whether calls can be trusted here."""
+    """A sentence on whether calls are reliable on this table, and its tone."""
     if fault := _wrong_lengths(found) or _moved_cards(found) or _pieces_far_off(found):
         return fault, "bad"
     if found.gaps is None:
@@ -288,7 +285,7 @@ def _verdict(found: CheckResult) -> tuple[Message, Tone]:
 
 
 def _wrong_lengths(found: CheckResult) -> Message | None:
-    """How wrong lengths are read, and what to do; None where they are as expected or not known."""
+    """Scale error of lengths, and a remedy; None if it is as expected or unknown."""
     distance = found.distance
     if distance is None or distance.residual.squared <= OFF_TOO_FAR**2 * Z_95**2:
         return None
@@ -305,7 +302,7 @@ def _wrong_lengths(found: CheckResult) -> Message | None:
 
 
 def _moved_cards(found: CheckResult) -> Message | None:
-    """How far off the worst fiducial is, and what to do; None where it is as expected."""
+    """Error of the worst fiducial, and a remedy; None if it is as expected."""
     if found.larger is None or found.larger <= OFF_TOO_FAR:
         return None
     number, worst = _worst(found.fiducials)
@@ -322,12 +319,12 @@ def _moved_cards(found: CheckResult) -> Message | None:
 
 
 def _worst(fiducials: dict[int, Residual]) -> tuple[int, Residual]:
-    """The fiducial that is farthest from its place, and how far."""
+    """The fiducial with the largest error, and that error."""
     return max(fiducials.items(), key=lambda one: one[1].off_mm)
 
 
 def _pieces_far_off(found: CheckResult) -> Message | None:
-    """How many pieces are far from their known places, and what to do; None if half or fewer."""
+    """Number of pieces far from their known places, and a remedy; None if half or fewer are."""
     far_off = [one for one in found.places.values() if one.off_mm > RADIUS_95 * one.sigma_mm]
     if 2 * len(far_off) <= len(found.places):
         return None

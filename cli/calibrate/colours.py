@@ -1,4 +1,4 @@
-"""`rinkside calibrate colours`: what the pieces' colours look like on this table, in its light."""
+"""`rinkside calibrate colours`: measure the pieces' colours on this table, in its light."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _order(order: str, setup: Setup) -> tuple[str, ...]:
 
 
 def _images(pictures: tuple[Path, ...], spec: str | None, setup: Setup) -> list[tuple[str, Image]]:
-    """Where each picture comes from, and the pictures."""
+    """The pictures, each with its source."""
     if bool(pictures) == (spec is not None):
         raise InputError(
             msg(

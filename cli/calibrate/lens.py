@@ -1,4 +1,4 @@
-"""`rinkside calibrate`: what vision needs to know about a camera."""
+"""`rinkside calibrate lens`: calibrate a camera's lens."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from vision.cameras.reconnect import AnnouncedCamera
 from webui import create_lens_app
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
-"""Default size of a target's squares: it scales the views' distances, and not the lens."""
+"""Default size of a target's squares in mm; it scales the views' distances, not the lens."""
 
 
 @click.group()
@@ -154,7 +154,7 @@ def lens(
 def _check_source(
     folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool
 ) -> None:
-    """Raise InputError unless views come from a folder, or from a camera with its options."""
+    """Raise InputError unless the source is a folder, or a camera with its own options."""
     with_camera = spec is not None or keep is not None or known is not None or panel
     if (folder is not None and with_camera) or (folder is None and spec is None):
         raise InputError(
@@ -170,7 +170,7 @@ def _check_source(
 def _take_views(
     spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None
 ) -> Views:
-    """Views taken now, guided on a page or in the terminal."""
+    """Take views with guidance on a page or in the terminal."""
     first_lens = (lambda size: known_lens(known, size)) if known else None
     with closing(AnnouncedCamera(open_camera(spec, None), complain)) as camera:
         if guide:

@@ -1,4 +1,4 @@
-"""`rinkside calibrate pieces`: sizes and colours of one's own pieces, from two photographs."""
+"""`rinkside calibrate pieces`: measure sizes and colours of one's own pieces in two photographs."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def pieces(
 
 
 def _check_options(setup: Setup, names: tuple[str, ...], out: Path, table_path: Path) -> None:
-    """Raises InputError for names and files that could not be used."""
+    """Raise InputError for unusable names and files."""
     if out.suffix != ".toml" or out.resolve().parent != table_path.resolve().parent:
         raise InputError(
             msg(
@@ -148,7 +148,7 @@ def _check_options(setup: Setup, names: tuple[str, ...], out: Path, table_path: 
 def _photos(
     standing: Path | None, lying: Path | None, spec: str | None, setup: Setup
 ) -> list[tuple[str, Image]]:
-    """Where the photos with standing and with lying pieces come from, and the photos."""
+    """The photos of standing and of lying pieces, each with its source."""
     if spec is None and standing is not None and lying is not None:
         return [(str(path), read_image(path, setup).image) for path in (standing, lying)]
     if spec is None or standing is not None or lying is not None:
@@ -169,7 +169,7 @@ def _photos(
 def _name_pieces(
     photos: list[tuple[str, Image]], setup: Setup, names: tuple[str, ...]
 ) -> list[NamedPiece]:
-    """Which piece of both photos is which."""
+    """Match the pieces of both photos to their names."""
     named: list[NamedPiece] = []
     with progress(msg("Reading the photos")) as count:
         for shown, (where, image) in zip(SHOWN, photos, strict=True):
@@ -192,7 +192,7 @@ def _measure_sizes(named: list[NamedPiece], names: tuple[str, ...]) -> list[Meas
 
 
 def _check_order(measured: list[MeasuredSize]) -> None:
-    """Raises InputError for sizes that are not each larger than the one before."""
+    """Raise InputError unless sizes increase strictly."""
     for smaller, larger in pairwise(measured):
         if larger.base_mm - smaller.base_mm < smaller.base_error_mm + larger.base_error_mm:
             raise InputError(

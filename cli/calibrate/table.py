@@ -57,7 +57,7 @@ CELLS: dict[str, tuple[float, float]] = {
     "hex": (20.0, 60.0),
     "tiles": (50.0, 60.0),
 }
-"""Kinds of boards whose cells are measured, with the least and the most mm."""
+"""Kinds of boards whose cells are measured, with minimum and maximum cell size in mm."""
 MOST_THICK_MM = 60.0
 PICTURES = 4
 """Number of pictures taken with a camera."""
@@ -99,7 +99,7 @@ def _game_options(command: Options) -> Options:
 
 
 def _game(board: Board, wanted: GameChoice) -> Game:
-    """What is played on a board, with its usual pieces; raises InputError where no game is."""
+    """The game of a board with its usual pieces; raises InputError if there is none."""
     name, usual = _game_and_table(str(board.__struct_config__.tag), wanted.game)
     return Game(
         name=name,
@@ -112,7 +112,7 @@ def _game(board: Board, wanted: GameChoice) -> Game:
 
 
 def _game_and_table(kind: str, game: str | None) -> tuple[str, DefaultTable]:
-    """The game that is named, or the usual one on a kind of board, and its table."""
+    """The named game, or the usual one of a kind of board, and its table."""
     if game is None:
         played = default_game_on(kind)
         if played is None:
@@ -263,7 +263,7 @@ def table(
 
 
 def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, Image]:
-    """Photographs of a folder, or pictures that a camera takes once it sees all four cards.
+    """Photographs of a folder, or camera pictures taken once all four cards are visible.
 
     Raises InputError.
     """
@@ -301,13 +301,13 @@ def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, I
 
 
 def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
-    """The first photograph that shows all cards, which the corners are put on."""
+    """Guide for placing corners in the first photograph that shows all cards."""
     name, cards_px = detect_cards(frames)[0]
     return CornersGuide(frames[name], cards_px)
 
 
 def _place_by_hand(guide: CornersGuide, place: Callable[[Array], CardPlacement]) -> CardPlacement:
-    """The result from corners that people put; they put them again until there is one."""
+    """Calibrate from manually placed corners; repeated until that succeeds."""
     while True:
         try:
             return place(guide.corners())
@@ -318,7 +318,7 @@ def _place_by_hand(guide: CornersGuide, place: Callable[[Array], CardPlacement])
 def _report_lines(
     placed: CardPlacement, photographs: int, kind: str, card_mm: float
 ) -> list[Message]:
-    """Quality of the calibration, in sentences."""
+    """Sentences on the quality of the calibration."""
     report = [
         msg(
             "corner cards {n} and {n2}: {mm} mm from centre to centre",
@@ -363,7 +363,7 @@ def _report_lines(
 
 
 def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
-    """The board of a kind, with cells as measured; None for open ground."""
+    """A board of this kind with the measured cell size; None for open ground."""
     if kind not in KINDS:
         raise InputError(
             msg("--board: expected {raw}, got {raw2}", raw=", ".join(KINDS), raw2=repr(kind))
@@ -394,7 +394,7 @@ def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
 
 
 def _corners_px(words: tuple[str, ...]) -> Array:
-    """Four corners (4, 2) of words such as `412,96.5`."""
+    """Parse four corners (4, 2) in pixels from words such as `412,96.5`."""
     try:
         corners = np.array([[float(number) for number in word.split(",")] for word in words])
     except ValueError:
@@ -459,7 +459,7 @@ def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
 def read_draft(path: Path, lens: Lens, wanted: GameChoice, scale: float = 1.0) -> Setup:
     """Read the table of a file that may lack camera and game, and give it this lens.
 
-    Everything that is printed is `scale` times as long as the file says.
+    All printed lengths are `scale` times those in the file.
     """
     raw = read_json(path)
     if not isinstance(raw, dict) or not {"fiducials", "board"} <= raw.keys():
@@ -524,7 +524,7 @@ def printed(
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
-    """Print the quality of the lens, in pixels and on the table."""
+    """Print the quality of the lens, in pixels and in mm on the table."""
     (fx, _, cx), (_, _, cy), _ = first.lens.matrix
     for name, value, unit in (
         ("fx", fx, " px"),

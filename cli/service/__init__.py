@@ -1,1 +1,1 @@
-"""Rinkside as a systemd service: the unit, its installation, and what systemd is told."""
+"""Rinkside as a systemd service: the unit, its installation, and notifications."""

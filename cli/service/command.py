@@ -1,4 +1,4 @@
-"""`rinkside service`: referee whenever this computer is on, as a service of systemd."""
+"""`rinkside service`: run Rinkside as a systemd service."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from vision.cameras.image_files import read_image
 from webui.addresses import LOCAL, urls_on
 
 NOT_RUNNING = 3
-"""Exit code of `status` for a service that does not run, as systemctl's."""
+"""Exit code of `status` for a stopped service, as in systemctl."""
 FILE_OPTIONS = {"--table": "table_path", "--settings": "settings", "--empty": "empty"}
 """Options of the home page and of `rinkside play` that name files, and their parameters."""
 
@@ -109,7 +109,7 @@ def status(user: bool) -> None:
         restarts = found["NRestarts"]
         say(msg("systemd has restarted it since it was started: {raw} times.", raw=restarts))
     if running:
-        with suppress(ValueError):  # a unit that somebody edited
+        with suppress(ValueError):  # an edited unit
             _say_where(*_listening_address(place))
     _say_journal(place)
     if not running:
@@ -138,7 +138,7 @@ def _say_journal(place: Place) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The service that was asked for: its arguments, and files to copy as (source, target)."""
+    """The requested service: its arguments, and files to copy as (source, target)."""
 
     arguments: tuple[str, ...]
     copies: tuple[tuple[Path, Path], ...]
@@ -167,16 +167,16 @@ def _check_arguments(place: Place, arguments: tuple[str, ...]) -> _Wanted:
 
 
 def _start(arguments: Sequence[str]) -> tuple[str, ...]:
-    """What the service runs: a game if a table is named, else the home page."""
+    """The service's command: a game if a table is named, else the home page."""
     named = any(word.partition("=")[0] == "--table" for word in arguments)
     return PLAY if named else HOME
 
 
 def _chosen(words: tuple[str, ...]) -> Mapping[str, Any]:
-    """The parameters of the command that the service runs; raises click's UsageError."""
+    """Parameters of the service's command; raises click's UsageError."""
     if words[0] == PLAY[0]:
         return play.make_context("rinkside play", list(words[1:])).params
-    from cli.main import COMMANDS, main  # it imports this module when it needs it
+    from cli.main import COMMANDS, main  # avoids a circular import
 
     if commands := [word for word in words if word in COMMANDS]:
         raise InputError(
@@ -190,9 +190,9 @@ def _chosen(words: tuple[str, ...]) -> Mapping[str, Any]:
 
 
 def _installed_arguments(place: Place) -> tuple[str, ...]:
-    """The arguments in the unit that is installed; none where there is no unit.
+    """The arguments in the installed unit; none without a unit.
 
-    Raises InputError for a unit that somebody edited so that it runs something else.
+    Raises InputError for a unit that was edited to run something else.
     """
     if not place.unit.exists():
         return ()
@@ -210,7 +210,7 @@ def _installed_arguments(place: Place) -> tuple[str, ...]:
 
 
 def _check_files(chosen: Mapping[str, Any]) -> None:
-    """Read the files that the arguments name; raises InputError for a bad one."""
+    """Read the files named in the arguments; raises InputError for an invalid one."""
     if chosen["settings"]:
         load_settings(chosen["settings"])
     if table := chosen.get("table_path"):
@@ -220,9 +220,9 @@ def _check_files(chosen: Mapping[str, Any]) -> None:
 
 
 def _own_files(place: Place, chosen: Mapping[str, Any]) -> dict[str, tuple[Path, Path]]:
-    """The files that the service reads: by option, the file that was named and the service's own.
+    """The service's files by option: the named file, and the service's own copy.
 
-    A user's service reads the files themselves. `pieces` stands for a piece set of the user's own.
+    A user's service reads the named files directly. The key `pieces` is a custom piece set.
     """
     named: dict[str, Path] = {
         option: chosen[parameter].absolute()
@@ -249,7 +249,7 @@ def _own_files(place: Place, chosen: Mapping[str, Any]) -> dict[str, tuple[Path,
 
 
 def _with_files(words: Sequence[str], files: Mapping[str, str]) -> list[str]:
-    """Arguments with other values for the options that name files, at the end."""
+    """Arguments with the options for files replaced, at the end."""
     rest, following = [], iter(words)
     for word in following:
         option, equals, _ = word.partition("=")
@@ -264,7 +264,7 @@ def _with_files(words: Sequence[str], files: Mapping[str, str]) -> list[str]:
 
 
 def _unit(place: Place, wanted: _Wanted) -> tuple[Unit, tuple[Path, ...]]:
-    """The unit, and what its user must be able to read."""
+    """The unit, and the paths that its user must be able to read."""
     program = Path(sysconfig.get_path("scripts")) / NAME
     if not program.is_file():
         raise InputError(
@@ -288,7 +288,7 @@ def _is_group(name: str) -> bool:
 
 
 def _command(place: Place) -> tuple[str, ...]:
-    """What the installed unit runs; nothing where it cannot be understood."""
+    """Command of the installed unit; empty if it cannot be parsed."""
     text = read_text(place.unit, phrase("a systemd unit"))
     lines = [line for line in text.splitlines() if line.startswith("ExecStart=")]
     try:
@@ -302,13 +302,13 @@ def _command(place: Place) -> tuple[str, ...]:
 
 
 def _listening_address(place: Place) -> tuple[str, int]:
-    """Address and port in the unit; raises ValueError for a port that is no number."""
+    """Address and port in the unit; raises ValueError for an invalid port."""
     words = _command(place)
     return _last_value(words, "--host", "127.0.0.1"), int(_last_value(words, "--port", "8000"))
 
 
 def _last_value(words: Sequence[str], option: str, otherwise: str) -> str:
-    """The value that an option has in the end."""
+    """The effective value of an option: the last one given."""
     value = otherwise
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if word == option:

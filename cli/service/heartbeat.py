@@ -1,7 +1,7 @@
-"""Whether a process that the home page started is still at work.
+"""Watchdog for processes started by the home page.
 
-The home page is to its games what systemd is to a service: it gives each one a socket by the same
-protocol (`cli.service.manager`), and a game whose loop no longer reports hangs.  Source:
+The home page acts as the service manager of its games: it gives each a socket with the same
+protocol (`cli.service.manager`). A game whose loop stops reporting counts as hung.  Source:
 sd_notify(3).
 """
 
@@ -15,12 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 MOST_BYTES = 4096
-"""Longest message that is read."""
+"""Maximum size of a message."""
 SOCKET_NAME = "notify"
 
 
 class Heartbeat:
-    """Receives what one process tells its service manager; belongs to one thread."""
+    """Receiver of one process's notifications; not thread-safe."""
 
     def __init__(self, limit_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         """A process that has reported once must do so again within `limit_s`, by `clock`."""
@@ -32,11 +32,11 @@ class Heartbeat:
         self._socket.bind(str(self._path))
         self._heard_s: float | None = None
         self.status = ""
-        """What the process said last that it does, one line."""
+        """Last status line of the process."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables for the process."""
+        """Environment variables for the process."""
         return {
             "NOTIFY_SOCKET": str(self._path),
             "WATCHDOG_USEC": str(round(self._limit_s * 1e6)),
@@ -44,15 +44,15 @@ class Heartbeat:
         }
 
     def hangs(self) -> bool:
-        """True if the process reported, and then no more for too long.
+        """True if the process has reported before, but not within the limit.
 
-        One that has said that its loop is over is not waited for.
+        A process whose loop has ended normally is exempt.
         """
         self._hear()
         return self._heard_s is not None and self._clock() - self._heard_s > self._limit_s
 
     def close(self) -> None:
-        """Take the socket away."""
+        """Close and remove the socket."""
         self._socket.close()
         self._folder.cleanup()
 

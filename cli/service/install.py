@@ -18,25 +18,25 @@ from table.files import MOST_TEXT_BYTES, keep_previous, read_bytes, write_whole
 from table.messages import msg, phrase
 
 MOST_PICTURE_BYTES = 100 << 20
-"""Largest picture of an empty table that is copied."""
+"""Maximum size of a copied picture of the empty table."""
 OWNER_FILE = 0o600
 BOOTED = Path("/run/systemd/system")
-"""There if systemd started this computer; source: sd_booted(3)."""
+"""Exists if systemd is the init system; source: sd_booted(3)."""
 READ, EXECUTE = stat.S_IROTH, stat.S_IXOTH
-"""What users other than the owner may do."""
+"""Permissions of users other than owner and group."""
 PATIENCE_S = 200.0
-"""Longest wait for a command of systemd; a start may take `unit.START_S`."""
+"""Timeout of a systemd command; a start may take `unit.START_S`."""
 SHOWN = ("LoadState", "UnitFileState", "ActiveState", "SubState", "StatusText", "NRestarts")
-"""What `systemctl show` is asked for."""
+"""Properties queried with `systemctl show`."""
 
 Run = Callable[[Sequence[str]], str]
-"""Runs a program and returns what it wrote; raises InputError with its reason if it fails."""
+"""Runs a program and returns its output; raises InputError with the reason if it fails."""
 
 
 def run(words: Sequence[str]) -> str:
-    """Run a program of the system, without a terminal.
+    """Run a system program without a terminal.
 
-    Raises InputError if there is no such program, if it fails, or if it takes too long.
+    Raises InputError if it is missing, fails, or exceeds the timeout.
     """
     try:
         done = subprocess.run(
@@ -61,9 +61,9 @@ def run(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a service is installed: for the whole computer, or (`user`) for one user.
+    """Target of an installation: the whole computer, or (`user`) one user.
 
-    `root` is the folder of the system, another one than / for the image of an SD card or a test.
+    `root` is the root of the file system, other than / for an SD card image or a test.
     """
 
     user: bool
@@ -77,17 +77,17 @@ class Place:
 
     @property
     def data(self) -> Path:
-        """The folder of the log, the codes, and the files that the service reads."""
+        """The folder of the log, the codes, and the service's own files."""
         return data_folder() if self.user else self.root / "var" / "lib" / NAME
 
     @property
     def wanted(self) -> Path:
-        """The link that makes systemd start the unit."""
+        """The symbolic link that enables the unit."""
         target = "default.target" if self.user else "multi-user.target"
         return self.unit.parent / f"{target}.wants" / self.unit.name
 
     def systemctl(self, *words: str) -> list[str]:
-        """A command to systemd."""
+        """The systemctl command for this target."""
         return ["systemctl", *(["--user"] if self.user else []), *words]
 
 
@@ -97,7 +97,7 @@ def _config_folder() -> Path:
 
 
 def check_possible(place: Place) -> None:
-    """Raise InputError where this computer or this user cannot have the service."""
+    """Raise InputError if this computer or user cannot run the service."""
     if not BOOTED.is_dir():
         raise InputError(
             msg(
@@ -137,7 +137,7 @@ def _allows(path: Path, rights: int) -> bool:
 
 
 def make_user(run: Run) -> None:
-    """Make the user of the service if there is none."""
+    """Create the service's user if it is missing."""
     try:
         pwd.getpwnam(NAME)
     except KeyError:
@@ -147,9 +147,9 @@ def make_user(run: Run) -> None:
 
 
 def copy_file(source: Path, target: Path, owner: tuple[int, int] | None) -> None:
-    """Copy a file for the service, whole or not at all; one that differs is kept as `.bak`.
+    """Copy a file for the service atomically; a different old one is kept as `.bak`.
 
-    `owner` are the numbers of user and group that get it.
+    `owner` are the user and group ids of the copy.
     """
     if target.exists() and source.samefile(target):
         return
@@ -164,7 +164,7 @@ def copy_file(source: Path, target: Path, owner: tuple[int, int] | None) -> None
 
 
 def make_data_folder(place: Place) -> tuple[int, int] | None:
-    """Make the folder of a service, and return who owns it; None if that is who calls."""
+    """Create the service's folder; returns its owner, None if that is the calling user."""
     place.data.mkdir(parents=True, exist_ok=True)
     if place.user:
         return None
@@ -175,7 +175,7 @@ def make_data_folder(place: Place) -> tuple[int, int] | None:
 
 
 def write_unit(place: Place, text: str) -> bool:
-    """Write the unit; False if it was there already, word for word."""
+    """Write the unit; False if the same text was there already."""
     place.unit.parent.mkdir(parents=True, exist_ok=True)
     expected = phrase("a systemd unit")
     if place.unit.is_file() and read_bytes(place.unit, expected, MOST_TEXT_BYTES) == text.encode():
@@ -185,7 +185,7 @@ def write_unit(place: Place, text: str) -> bool:
 
 
 def start(place: Place, run: Run) -> None:
-    """Let systemd read the unit, start it now, and whenever the computer starts."""
+    """Reload systemd, then start the unit now and at every boot."""
     run(place.systemctl("daemon-reload"))
     run(place.systemctl("enable", NAME))
     try:
@@ -202,9 +202,9 @@ def start(place: Place, run: Run) -> None:
 
 
 def remove(place: Place, run: Run) -> bool:
-    """Stop the service and delete its unit; False if there was nothing.
+    """Stop the service and delete its unit; False if there was none.
 
-    Works on half an installation too. The data and the user are left.
+    Handles partial installations. The data and the user stay.
     """
     there = [path for path in (place.wanted, place.unit) if path.is_symlink() or path.exists()]
     if not there:
@@ -218,12 +218,12 @@ def remove(place: Place, run: Run) -> bool:
 
 
 def state(place: Place, run: Run) -> dict[str, str]:
-    """What systemd says of the service, by the names of SHOWN."""
+    """The service's properties by systemd, by the names in SHOWN."""
     text = run(place.systemctl("show", NAME, *(f"--property={name}" for name in SHOWN)))
     pairs = (line.partition("=") for line in text.splitlines())
     return {name: value for name, _, value in pairs if name in SHOWN}
 
 
 def journal(place: Place) -> str:
-    """The command that shows what the service wrote."""
+    """The command that shows the service's log."""
     return f"journalctl --user -u {NAME}" if place.user else f"sudo journalctl -u {NAME}"

@@ -1,4 +1,4 @@
-"""Tell the service manager (systemd) that Rinkside is ready, at work, or stopping.
+"""Notify the service manager (systemd) that Rinkside is ready, alive, or stopping.
 
 Source: sd_notify(3), whose protocol is datagrams to a Unix socket, and sd_watchdog_enabled(3).
 """
@@ -19,17 +19,17 @@ from vision.cameras.frame import Frame
 logger = logging.getLogger(__name__)
 
 FEEDS = 4
-"""Times that the watchdog is fed within its time limit; systemd recommends at least two."""
+"""Watchdog notifications per time limit; systemd recommends at least two."""
 SEND_S = 2.0
-"""Longest wait for a service manager that takes no message."""
+"""Send timeout of a message to the service manager."""
 LONGEST_STATUS = 200
-"""Most characters of the line that `systemctl status` shows."""
+"""Maximum length of the status line in `systemctl status`."""
 
 
 class ServiceManager:
-    """The service manager that started this process; without one, nothing is told.
+    """The service manager that started this process; without one, calls do nothing.
 
-    Thread-safe. A message that cannot be sent is logged and forgotten.
+    Thread-safe. A message that cannot be sent is logged and dropped.
     """
 
     def __init__(
@@ -37,9 +37,9 @@ class ServiceManager:
         environ: MutableMapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the manager's variables out of `environ`, so that no child process has them.
+        """Remove the manager's variables from `environ`, so that no child process inherits them.
 
-        `clock` gives seconds that never go back.
+        `clock` is monotonic, in seconds.
         """
         address = environ.pop("NOTIFY_SOCKET", "")
         usec, pid = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
@@ -50,19 +50,19 @@ class ServiceManager:
         self._fed_s = float("-inf")
         self._last_status = ""
         self.status: Callable[[], str] = str
-        """The line that `systemctl status` shows, in English; asked whenever the watchdog is."""
+        """Returns the line for `systemctl status`, in English; called when the watchdog is fed."""
 
     @property
     def present(self) -> bool:
-        """True if a service manager started this process and wants to be told."""
+        """True if a service manager that expects notifications started this process."""
         return self._address.startswith(("/", "\0"))
 
     def ready(self) -> None:
-        """Say that pages are served; the watchdog counts from here on."""
+        """Notify that pages are served; this starts the watchdog."""
         self._send("READY=1", *self._changed_status())
 
     def feed(self) -> None:
-        """Say that the loop that calls this is at work. Cheap enough for every frame."""
+        """Feed the watchdog, at most FEEDS times per time limit. Cheap enough for every frame."""
         if not self.present:
             return
         now_s, changed = self._clock(), self._changed_status()
@@ -73,11 +73,11 @@ class ServiceManager:
             self._send(*(["WATCHDOG=1"] if due else []), *changed)
 
     def rest(self) -> None:
-        """Say that the loop has come to its end as it should: the watchdog expects nothing more."""
+        """Disarm the watchdog, because the loop has ended normally."""
         self._send("WATCHDOG_USEC=0", *self._changed_status())
 
     def stopping(self) -> None:
-        """Say that the process is about to end."""
+        """Notify that the process is stopping."""
         self._send("STOPPING=1")
 
     def _changed_status(self) -> list[str]:
@@ -103,8 +103,8 @@ class ServiceManager:
 class FedCamera:
     """A camera that feeds the watchdog at every read.
 
-    The referee's loop reads a camera once in each round, also one that is lost. So a loop that
-    hangs, in the camera or anywhere else, feeds nothing.
+    The referee's loop reads the camera once per round, even a lost one. So a loop that hangs
+    anywhere stops feeding.
     """
 
     def __init__(self, camera: CameraPort, feed: Callable[[], object]) -> None:

@@ -1,7 +1,7 @@
-"""A name in the local network, by mDNS: `http://rinkside.local:8000`, and an entry `_http._tcp`.
+"""Publish an mDNS name, `http://rinkside.local:8000`, and a service entry `_http._tcp`.
 
-Source: RFC 6762 and 6763. python-zeroconf is an extra (`rinkside[service]`); without it there is no
-name, and everything else works.
+Source: RFC 6762 and 6763. python-zeroconf is an extra (`rinkside[service]`); without it no name is
+published, and everything else works.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ logger = logging.getLogger(__name__)
 
 NAME, KIND = "rinkside", "_http._tcp.local."
 MOST_NAMES = 9
-"""Names that are tried: rinkside, rinkside-2, and so on."""
+"""Number of names to try: rinkside, rinkside-2, and so on."""
 ANSWER_MS = 1500
-"""Longest wait for another computer that has a name."""
+"""Timeout for an answer from another computer that holds a name."""
 LOOK_S = 30.0
-"""Time between two looks at this computer's addresses, which a router may change."""
+"""Interval for polling this computer's addresses, which a router may change."""
 CLOSING_S = 5.0
-"""Longest wait, at the end, for the entry to be taken back."""
+"""Longest wait for withdrawing the entry at the end."""
 
 
 @contextmanager
 def name_in_network(listening: socket.socket, manager: ServiceManager) -> Iterator[None]:
     """Publish the panel that `listening` serves, if this process is a service.
 
-    It is done in a thread, so that nothing waits for a network that is not there yet.
+    This runs in a thread, so that a missing network delays nothing.
     """
     host, port = listening.getsockname()[:2]
     if not manager.present or not _installed():
@@ -72,7 +72,7 @@ def _installed() -> bool:
 
 
 class Publisher:
-    """Keeps the entry in step with the addresses of this computer; `run` belongs to a thread."""
+    """Keeps the entry in step with this computer's addresses; `run` needs a thread of its own."""
 
     def __init__(
         self,
@@ -81,21 +81,21 @@ class Publisher:
         stopping: Event,
         tell: Callable[[str], object] = say,
     ) -> None:
-        """`addresses` gives those that phones reach; `tell` gets a line for people."""
+        """`addresses` returns those that phones can reach; `tell` shows a line to people."""
         self._port, self._addresses = port, addresses
         self._stopping, self._tell = stopping, tell
         self._published: tuple[str, ...] = ()
         self._responder: Zeroconf | None = None
 
     def run(self) -> None:
-        """Publish, and publish anew when the addresses change, until `stopping` is set."""
+        """Publish, and republish when the addresses change, until `stopping` is set."""
         while not self._stopping.is_set():
             self.look()
             self._stopping.wait(LOOK_S)
         self._close()
 
     def look(self) -> None:
-        """Compare the addresses with those that are published, once."""
+        """Compare current with published addresses, once."""
         try:
             now = tuple(self._addresses())
             if now == self._published:
@@ -128,7 +128,7 @@ class Publisher:
         self._tell(f"In this network also: http://{name}.local:{self._port}")
 
     def _close(self) -> None:
-        """Take the entry back."""
+        """Withdraw the entry."""
         self._published = ()
         responder, self._responder = self._responder, None
         if responder is not None:
@@ -138,5 +138,5 @@ class Publisher:
 
 
 def _plain(name: str) -> str:
-    """A computer's name as part of an entry's name, where a dot would begin a domain."""
+    """A computer's name without dots, which would begin a domain in an entry's name."""
     return name.partition(".")[0][:40] or "this computer"

@@ -13,20 +13,20 @@ from table.errors import InputError
 from table.messages import msg
 
 NAME = "rinkside"
-"""Of the unit, its user and its folders."""
+"""Name of the unit, its user and its folders."""
 HOME = ("--resume", "--host", "0.0.0.0")
-"""What the service runs: the home page, before the arguments of `rinkside service install`."""
+"""Default command of the service, the home page; the installation's arguments follow."""
 PLAY = ("play", "--resume", "latest", "--host", "0.0.0.0")
-"""What it runs if the arguments name a table: the games of that table, one after the other."""
+"""Command of the service if the arguments name a table: that table's games, in sequence."""
 GROUPS = ("video", "gpio", "dialout", "audio", "bluetooth")
-"""Groups whose devices Rinkside uses: camera; pins; serial ports; loudspeaker; Bluetooth."""
+"""Groups with access to devices: camera, GPIO, serial ports, loudspeaker, Bluetooth."""
 WATCHDOG_S = 120
-"""Time without a round of a loop after which its process is restarted: the home page's by systemd,
-the referee's by the home page. A round takes seconds on a small board.
+"""Watchdog timeout of a loop. systemd restarts the home page, and the home page the referee. A
+round takes seconds on a small board.
 """
 START_S, STOP_S, RESTART_S = 120, 45, 3
 LOWEST_FREE_PORT = 1024
-"""Ports below need a capability."""
+"""Lower ports need a capability."""
 PRIVATE = (Path("/home"), Path("/root"), Path("/run/user"))
 """Folders that `ProtectHome=yes` hides."""
 
@@ -43,8 +43,8 @@ SystemCallFilter=~@privileged
 SystemCallErrorNumber=EPERM
 UMask=0077
 """
-"""Limits that a user's own systemd can set too. Netlink lists network addresses and, for libcamera,
-devices.
+"""Sandboxing that a user's own systemd also supports. Netlink lists network addresses and, for
+libcamera, devices.
 """
 SYSTEM_ONLY = """\
 ProtectSystem=strict
@@ -57,19 +57,19 @@ ProtectControlGroups=yes
 ProtectHostname=yes
 RemoveIPC=yes
 """
-"""Limits that need rights of the system. `ProtectClock=` is not among them: it would hide cameras
-and ports, as it allows one device only. `MemoryDenyWriteExecute=` is not either: callbacks of
-libraries in C may need such memory.
+"""Sandboxing that needs rights of the system. `ProtectClock=` is excluded: it allows one device
+only, which hides cameras and ports. `MemoryDenyWriteExecute=` is excluded: callbacks of C libraries
+may need such memory.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What differs from one installation to another.
+    """Parameters of an installation.
 
-    `program` is the command `rinkside`, `arguments` what follows it. `groups` are the groups of the
-    service's user, which must exist. `port` is that of the panel, `language` that of messages.
-    `may_hide_homes` if nothing that the service reads is in a home folder.
+    `program` is the command `rinkside`, `arguments` its arguments. `groups` are the groups of the
+    service's user, which must exist. `port` is the panel's, `language` that of messages.
+    `may_hide_homes` is True if the service reads no file in a home folder.
     """
 
     program: Path
@@ -80,7 +80,7 @@ class Unit:
     hides_homes: bool = True
 
     def system(self) -> str:
-        """The unit of the whole computer, which starts when it is switched on."""
+        """The system unit, which starts at boot."""
         capability = "CAP_NET_BIND_SERVICE" if self.port < LOWEST_FREE_PORT else ""
         groups = f"SupplementaryGroups={' '.join(self.groups)}\n" if self.groups else ""
         own = (
@@ -95,7 +95,7 @@ class Unit:
         return self._text(own, f"{COMMON}{SYSTEM_ONLY}{limits}", "multi-user.target")
 
     def user(self) -> str:
-        """The unit of one user, which starts when they log in, or earlier if they linger."""
+        """The user unit, which starts at log-in, or at boot with lingering."""
         return self._text("", COMMON, "default.target")
 
     def _text(self, own: str, limits: str, wanted_by: str) -> str:
@@ -122,7 +122,7 @@ class Unit:
 
 
 def quoted(word: str) -> str:
-    """One word of a command, so that systemd changes nothing in it.
+    """Quote a word of a command for systemd, so that nothing is expanded.
 
     Raises InputError for control characters.
     """
@@ -135,5 +135,5 @@ def quoted(word: str) -> str:
 
 
 def may_hide_homes(paths: Sequence[Path]) -> bool:
-    """True if none of these is in a home folder."""
+    """True if none of these paths is in a home folder."""
     return not any(path.is_relative_to(home) for path in paths for home in PRIVATE)
