@@ -1,7 +1,7 @@
-"""What every game must do, as tests that run on any installed game: a plugin of pytest.
+"""Conformance tests for any installed game: a pytest plugin.
 
 `pytest --pyargs conformance --rinkside-game NAME` tests one game; see docs/CONFORMANCE.md.
 """
 
 VERSION = 1
-"""Version of the suites; one that asks for more than the last has another number."""
+"""Version of the suites; incremented when they require more."""

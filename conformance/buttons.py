@@ -1,7 +1,7 @@
-"""Buttons: what every kind of them must do.
+"""Contract tests of buttons.
 
-The fixture `buttons` gives buttons that were just opened, and a function `contact(down)` that
-presses the one called `die`, and lets it go; None where nobody does that.
+The fixture `buttons` gives newly opened buttons, and a function `contact(down)` that presses and
+releases the one called `die`; None if that is not possible.
 """
 
 import queue

@@ -1,4 +1,4 @@
-"""Cameras: what every kind of them must do. The fixture `camera` gives one that was just opened."""
+"""Contract tests of cameras. The fixture `camera` gives a newly opened one."""
 
 from itertools import islice
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 FRAMES = 3
-"""Pictures that are looked at; a recording may have fewer."""
+"""Number of frames to check; a recording may have fewer."""
 
 
 def test_a_camera_gives_pictures_in_order(camera):

@@ -1,6 +1,7 @@
-"""Computer players: whatever the position, strength and time, they make legal moves.
+"""Computer players make legal moves in any position, at any strength and time limit.
 
-They say them in a sentence, and make the same ones again.  Games without one are left out.
+They explain each in a sentence, and are deterministic.  Games without a computer player are
+skipped.
 """
 
 import os
@@ -18,7 +19,7 @@ from simulation.players.policies import RandomPlayer, playout
 from table.messages import Message
 
 MOVES_BEFORE = (0, 1, 2, 3, 5, 10, 20, 40, 60, 80, 120, 160)
-"""Moves by chance before a computer player is asked."""
+"""Number of random moves before a computer player is asked."""
 few = settings(
     max_examples=int(os.environ.get("RINKSIDE_EXAMPLES", "20")),
     suppress_health_check=list(HealthCheck),
@@ -28,13 +29,13 @@ situations = st.tuples(st.integers(0, 2**32), st.sampled_from(MOVES_BEFORE), st.
 
 
 def soon():
-    """A clock that says at the second look that the time is over."""
+    """A clock by which the time is over at the second reading."""
     looks = count()
     return lambda: next(looks) > 0
 
 
 def situation(name, starts, drawn):
-    """A state of a game that chance played, and who is asked in it."""
+    """A state of a random game, and the player who is asked."""
     seed, moves, start = drawn
     game, state = GAMES[name], starts[start % len(starts)]
     player = RandomPlayer(game, Random(seed))

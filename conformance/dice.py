@@ -1,4 +1,4 @@
-"""Dice: what every kind of them must do. The fixture `dice` gives some that were just opened."""
+"""Contract tests of dice. The fixture `dice` gives newly opened ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Facts: what games say beside their rules holds together, in every state that chance leads to."""
+"""Consistency tests of games' facts (texts and data beside the rules) in random states."""
 
 from itertools import islice
 from random import Random
@@ -23,7 +23,7 @@ MOVES = 150
 
 
 def steps_of(first: Any, name: str, seed: int) -> list[Step]:
-    """The steps of a game that chance plays, from a first state."""
+    """The steps of a random game from a first state."""
     game, before = GAMES[name], first
     steps = []
     moves = playout(game, before, RandomPlayer(game, Random(seed)).choose)
@@ -35,7 +35,7 @@ def steps_of(first: Any, name: str, seed: int) -> list[Step]:
 
 @pytest.fixture
 def documents(name, starts):
-    """Those of the states of two games, as a log has them."""
+    """State documents of two games, as stored in a log."""
     states = (step.after for seed in (1, 2) for step in steps_of(starts[0], name, seed))
     return [
         msgspec.json.decode(msgspec.json.encode(GAMES[name].state_document(state)))
@@ -77,7 +77,7 @@ def test_lessons_begin_where_the_rules_lead_and_their_examples_do_what_they_ask(
         try:
             move = game.parse_move(lesson.example)
         except InvalidNotation:
-            continue  # what is thrown is described, not written: where it comes to lie is chance
+            continue  # a throw is described without notation, as its landing place is random
         refused = game.violation(state, move) is not None
         assert lesson.counts(refused, [str(move)]), (lesson.title, lesson.example)
         state = state if refused else game.play(state, move)
@@ -115,7 +115,7 @@ def test_what_is_pointed_at_and_what_lies_there_are_on_the_board(name, documents
 
 
 def test_a_state_without_anything_in_it_is_shown_too(name):
-    """As an old log may have it."""
+    """An old log may contain such a state."""
     shown = facts_of(name).presentation
     assert shown.marks({}) == ()
     assert shown.on_board({}).pieces == ()

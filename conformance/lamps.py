@@ -1,4 +1,4 @@
-"""Lamps: what every kind of them must do. The fixture `lamps` gives some that were just opened."""
+"""Contract tests of lamps. The fixture `lamps` gives newly opened ones."""
 
 from hardware.cues import DARK, SIGNALS, Cue
 

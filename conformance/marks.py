@@ -1,4 +1,4 @@
-"""Marks: what a game draws and points at is on its board, and it says what may be done."""
+"""Tests of marks: they are on the board, and a game lists its options."""
 
 from itertools import islice
 from random import Random

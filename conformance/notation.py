@@ -1,6 +1,6 @@
-"""What the data of a game's tests say: playthroughs, a row for every violation, wrong notation.
+"""Tests of a game's data files: playthroughs, a row for every violation, invalid notation.
 
-`conformance.rows` says what is in the files.
+`conformance.rows` describes the files.
 """
 
 import ast
@@ -23,14 +23,14 @@ def looked_up(document, path):
 
 
 class Reading:
-    """A playthrough as it is read: where it stands, and the move that was refused, if any."""
+    """Reader of a playthrough: current state, and the refused move, if any."""
 
     def __init__(self, game):
         self.game, self.players, self.rulings = game, (), {}
         self.state, self.move, self.refused = None, None, None
 
     def line(self, text):
-        """Take one line; asserts what it says."""
+        """Apply one line, and assert its expectations."""
         word, _, rest = text.strip().partition(" ")
         if word == "!!":
             assert self.refused == rest, f"{self.move}: expected {rest}"
@@ -107,9 +107,7 @@ def test_what_the_umpire_says(sentence_row):
 
 
 def rules_of(name):
-    """Sources of a game's rules: without its judge, its facts and its players, which know codes of
-    verdicts.
-    """
+    """Sources of a game's rules, without judge, facts and players, which use codes of verdicts."""
     folder = resources.files(package_of(GAMES[name]))
     named = [path for path in folder.iterdir() if path.name.endswith(".py")]
     sources = [path.read_text("utf-8") for path in named if path.name != "facts.py"]

@@ -1,4 +1,4 @@
-"""Outputs: what every kind of them must do. The fixture `output` gives one that was just opened."""
+"""Contract tests of outputs. The fixture `output` gives a newly opened one."""
 
 from hardware.scoreboard import Score, Scoreboard
 

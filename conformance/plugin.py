@@ -1,4 +1,4 @@
-"""The plugin of pytest: which games are tested, and where their data are."""
+"""Pytest plugin: selects the games under test and their data."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ OF_GAMES = ("rules", "notation", "facts", "computer_player", "texts", "marks", "
 OF_DEVICES = ("cameras", "lamps", "dice", "buttons", "sounds", "outputs")
 pytest.register_assert_rewrite(*(f"conformance.{suite}" for suite in (*OF_GAMES, *OF_DEVICES)))
 ROWS = ("violation_row", "move_row", "state_row", "sentence_row", "playthrough")
-"""Arguments of tests that are run on every row of a game's data."""
+"""Test arguments that are parametrised over the rows of a game's data."""
 SUITES = f"{__name__.partition('.')[0]}."
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The game to be tested, and where its data are."""
+    """Add options for the game under test and its data folder."""
     group = parser.getgroup("rinkside", "tests that every game of Rinkside passes")
     group.addoption(
         "--rinkside-game",
@@ -38,20 +38,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the mark of what takes seconds."""
+    """Register the mark of slow tests."""
     config.addinivalue_line("markers", "slow: takes seconds; `-m 'not slow'` leaves it out")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse a game that cannot be used before tests are collected.
+    """Reject an unusable game before tests are collected.
 
-    Plugins that wrap collection (Schemathesis does) would make an error in a test file of it.
+    Plugins that wrap collection, such as Schemathesis, would report it as an error in a test file.
     """
     names(session.config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what plays whole evenings as slow; leave out what a game does not have."""
+    """Mark tests of whole evenings as slow; deselect tests of features that a game lacks."""
     without = [item for item in items if _asks_for_a_missing_computer_player(item)]
     if without:
         config.hook.pytest_deselected(items=without)
@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _asks_for_a_missing_computer_player(item: pytest.Item) -> bool:
-    """True for a test of the computer player of a game that has none."""
+    """True for a test of the computer player if the game has none."""
     function, call = getattr(item, "function", None), getattr(item, "callspec", None)
     if getattr(function, "__module__", "") != f"{SUITES}computer_player" or call is None:
         return False
@@ -76,7 +76,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def names(config: pytest.Config) -> list[str]:
-    """The games that are tested; raises UsageError for one that cannot be used."""
+    """Names of the games under test; raises UsageError for an unusable one."""
     wanted = config.getoption("--rinkside-game") or config.getini("rinkside_games") or [*GAMES]
     for name in wanted:
         if name not in GAMES:
@@ -89,13 +89,13 @@ def names(config: pytest.Config) -> list[str]:
 
 
 def data_of(config: pytest.Config, name: str) -> Rows:
-    """The data of a game's tests."""
+    """The test data of a game."""
     folder = str(config.getini("rinkside_data")).replace("{game}", name)
     return Rows(name, config.rootpath / folder)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test of these suites on every game, or on every row of a game's data."""
+    """Parametrise a test over all games, or over the rows of a game's data."""
     if not metafunc.function.__module__.startswith(SUITES):
         return
     wanted = names(metafunc.config)
@@ -116,13 +116,13 @@ def game(name: str) -> Game:
 
 @pytest.fixture
 def data(name: str, pytestconfig: pytest.Config) -> Rows:
-    """The data of its tests."""
+    """The test data of the game under test."""
     return data_of(pytestconfig, name)
 
 
 @pytest.fixture
 def starts(data: Rows, game: Game) -> list[Any]:
-    """States that it begins from: those of `starts.txt`, else that of its default table."""
+    """Initial states: those of `starts.txt`, else that of the default table."""
     default = table_facts(game.NAME).default
     usual = [(default.colours if default else ("red", "blue"), dict[str, str]())]
     return [game.start(players, rulings) for players, rulings in data.starts() or usual]
@@ -130,5 +130,5 @@ def starts(data: Rows, game: Game) -> list[Any]:
 
 @pytest.fixture
 def pieces_add_up() -> Callable[[Game, Any], bool]:
-    """Whether the pieces of a state are all there; a package may say it by a fixture of its own."""
+    """Check that no piece of a state is missing; a package may override this fixture."""
     return lambda _game, _state: True

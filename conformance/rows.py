@@ -27,7 +27,7 @@ FILES = {
     "state_row": "bad_states.txt",
 }
 Row = tuple[str, str, str, str]
-"""A game, the state above the row, and its two parts."""
+"""Game, state above the row, and the row's two parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Rows:
     folder: Path
 
     def lines(self, file: str) -> list[str]:
-        """Lines of a file without comments and blank ones; none where there is no such file."""
+        """Lines of a file without comments and blank ones; none if the file is missing."""
         path = self.folder / file
         lines = read_text(path, "rows of a test").splitlines() if path.is_file() else []
         return [line for line in lines if line.strip() and not line.startswith("#")]
@@ -56,7 +56,7 @@ class Rows:
         return sorted(self.folder.glob("play_*.txt"))
 
     def with_states(self, file: str) -> Iterator[tuple[str, str, str]]:
-        """Every row, in two parts, with the state above it; a sentence has no part before it."""
+        """Every row in two parts, with the state above it; a sentence's first part is empty."""
         state = ""
         for line in self.lines(file):
             if line.startswith("state "):
@@ -68,12 +68,12 @@ class Rows:
                 yield state, text.strip(), expected.strip()
 
     def sentences(self) -> list[tuple[str, str, str, str]]:
-        """(state, move, code, sentence) of every violation whose sentence is written down."""
+        """(state, move, code, sentence) of every violation with an expected sentence."""
         found = list(self.with_states("violations.txt"))
         return [(*before, message) for before, (_, move, message) in pairwise(found) if not move]
 
     def of(self, argument: str) -> Iterator[tuple[str, tuple[object, ...]]]:
-        """What a test with this argument is run on, each with its name in reports."""
+        """Parameters of a test with this argument, each with its name in reports."""
         if argument == "playthrough":
             yield from (
                 (f"{self.game} {path.stem}", (self.game, path)) for path in self.playthroughs()

@@ -1,8 +1,7 @@
-"""The rules: what every game must always do, whoever plays it and whatever is tried.
+"""Property tests of the rules of any game.
 
-One example is one game, played from a drawn seed with every check in it: see `test_a_game`.
-RINKSIDE_EXAMPLES=20000 tries as many games of each kind; by default there are a few, the same every
-time.
+One example is one game, played from a drawn seed with all checks: see `test_a_game`.
+RINKSIDE_EXAMPLES=20000 plays that many games of each kind; the default is a few, always the same.
 """
 
 import os
@@ -22,9 +21,9 @@ from table.errors import InputError
 from table.pieces import COLOURS
 
 LONGEST = 5000
-"""Moves after which a game that chance plays would surely be over."""
+"""Number of random moves by which any game is over."""
 LENGTHS = (*(0, 1, 2, 5, 10, 20, 40, 80) * 5, LONGEST)
-"""Moves after which a game is left, to be looked at; the last one: when it is over."""
+"""Number of moves before the checks; the last one means the end of the game."""
 several = settings(
     max_examples=int(os.environ.get("RINKSIDE_EXAMPLES", "80")),
     suppress_health_check=list(HealthCheck),
@@ -43,9 +42,7 @@ def check_line(game, state):
 
 
 def check_state(game, state, chance):
-    """What holds for every state that there is; of many legal moves it looks at a few more
-    closely.
-    """
+    """Invariants of every state; out of many legal moves a few are checked in depth."""
     check_line(game, state)
     line = str(state)
     assert len(state.scores) == len(state.players)
@@ -68,8 +65,9 @@ def check_state(game, state, chance):
 
 
 def check_attempt(game, state, move):
-    """`in`, `violation` and `play` agree on any move, and the state stays as it was; the violation,
-    if any.
+    """Check that `in`, `violation` and `play` agree on a move and leave the state unchanged.
+
+    Returns the violation, if any.
     """
     line = str(state)
     wrong = game.violation(state, move)
@@ -91,7 +89,7 @@ def check_attempt(game, state, move):
 
 
 def read(parse, text):
-    """What the text says; None where it is refused, in one line that quotes it."""
+    """Parse a text; None if it is refused with a one-line message that quotes it."""
     try:
         return parse(text)
     except InvalidNotation as error:
@@ -103,7 +101,7 @@ def read(parse, text):
 
 @cache
 def pool(name, starts):
-    """Moves of all kinds: from every start of the game, some way into it, played by chance."""
+    """Moves of all kinds, from random play out of every start of the game."""
     game, chance = GAMES[name], Random(7)
     found = {}
     for first in starts:
@@ -118,7 +116,7 @@ def pool(name, starts):
 
 
 def mutated(chance, text, letters):
-    """The text with some of its characters left out, doubled, swapped or replaced."""
+    """The text with some characters deleted, doubled, swapped or replaced."""
     for _ in range(chance.randint(1, 3)):
         at, to = sorted(chance.randrange(len(text) + 1) for _ in "ab")
         piece = chance.choice(["", chance.choice(letters), text[at:to] * 2])
@@ -127,9 +125,7 @@ def mutated(chance, text, letters):
 
 
 def played(game, first, player, length):
-    """So many moves of a game: the log, and where it stands then; `play` leaves the state that it
-    was given as it was.
-    """
+    """Play up to `length` moves, with checks; returns the log and the last state."""
     log, state = [], first
     for move, after in islice(playout(game, first, player.choose), length):
         if len(log) < 3 or len(log) % 16 == 0:

@@ -1,4 +1,4 @@
-"""Find the texts of a package that are to be translated; the functions are such as Babel calls."""
+"""Extract translatable texts of a package; the functions have Babel's extractor interface."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 CONTEXT = "message"
-"""Of everything that comes from below and passes through the filters `localized` and `word`; what a
-template says itself has none.
+"""Context of all texts from other packages, which pass through the filters `localized` and `word`.
+A template's own texts have none.
 """
 
 Found = tuple[int, str, tuple[str, str], list[str]]
@@ -24,7 +24,7 @@ def words(
 ) -> Iterator[Found]:  # as Babel calls it
     """Every line of words.txt except comments.
 
-    After an @ stands the form of a word, which is its context.
+    The form of a word, which is its context, follows an @.
     """
     for number, line in enumerate(file.read().decode().splitlines(), 1):
         if line and not line.startswith("#"):
@@ -38,7 +38,7 @@ def clauses(
     comment_tags: Any,  # noqa: ARG001
     options: Any,  # noqa: ARG001
 ) -> Iterator[Found]:  # as Babel calls it
-    """What a game's clauses say."""
+    """Texts of a game's clauses."""
     for name, meaning in tomllib.loads(file.read().decode()).items():
         yield 1, "pgettext", (CONTEXT, meaning), [name]
 
@@ -51,9 +51,9 @@ def code(
 ) -> Iterator[Found]:  # as Babel calls it
     """Texts of a module.
 
-    These are the templates of messages, `msg("{player} throws next.", ...)`, the options of a
-    game, `HouseRule(name, cites, values, description)`: names, values and meaning, and what is on
-    its sheet, `BoardPrint(name, title, purpose, sizes)`.
+    These are message templates, `msg("{player} throws next.", ...)`; names, values and meaning of a
+    game's options, `HouseRule(name, cites, values, description)`; and texts on its sheet,
+    `BoardPrint(name, title, purpose, sizes)`.
     """
     for node in ast.walk(ast.parse(file.read())):
         match node:

@@ -1,4 +1,4 @@
-"""Buzzers: what every kind of them must do. The fixture `buzzer` gives one that was just opened."""
+"""Contract tests of buzzers. The fixture `buzzer` gives a newly opened one."""
 
 from hardware.cues import SIGNALS, Cue
 

@@ -1,6 +1,7 @@
-"""At the table: simulated players play, err and cheat; judge, log, panel, lamps and statistics.
+"""End-to-end tests with simulated players: judge, log, panel, lamps and statistics.
 
-What lies there is read without error, and no picture of play is drawn: vision is not tested here.
+The players also make mistakes and cheat. Tables are read without error and without pictures, so
+vision is not tested.
 """
 
 from collections import Counter
@@ -30,13 +31,13 @@ from table.languages import CODES
 from webui import create_app
 
 ACTS, FRAMES = 25, 600
-"""Rulings after which the evening ends, or pictures."""
+"""Maximum number of rulings, and of frames, of an evening."""
 STARTED = datetime(2026, 5, 1, 18, tzinfo=UTC)
 
 
 @dataclass
 class Evening:
-    """What was seen of a game by those who watched it."""
+    """Observations collected during a game."""
 
     session: Session
     referee: Referee
@@ -47,12 +48,12 @@ class Evening:
 
 
 class Watched(TrueEyes):
-    """Eyes that end after some rulings; beside them somebody looks at lamps and panel."""
+    """Eyes that end after some rulings; also watches lamps and panel."""
 
     evening: Evening
 
     def read(self):
-        """The next picture, after a look at what came of the last one."""
+        """The next frame, after checking the results of the last one."""
         frame, evening = super().read(), self.evening
         seen, board = evening.session.ledger.seq, self.setup.board
         for record in evening.session.records(self.shown):
@@ -70,14 +71,14 @@ class Watched(TrueEyes):
 
 
 def rulings(evening):
-    """What was ruled, asked or heard."""
+    """Records of rulings, questions and announcements."""
     kinds = VerdictReached | InputRecorded | QuestionAsked
     return [one.event for one in evening.session.records() if isinstance(one.event, kinds)]
 
 
 @pytest.fixture(scope="module")
 def evening(name, tmp_path_factory):
-    """A game that simulated players begin."""
+    """A game of simulated players, played once per game."""
     if name not in installed_players():
         pytest.skip("nobody plays it in a simulation: no entry point of the group rinkside.players")
     table = demo_table(name, 1)

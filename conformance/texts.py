@@ -1,4 +1,4 @@
-"""Texts: what verdicts rest on is explained, and all that a game says is translated."""
+"""Tests of texts: cited clauses are explained, and all of a game's texts are translated."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ from table.languages import CODES, catalogue
 from table.messages import FIELD
 
 LONGEST = 420
-"""A clause is read on a phone between two throws."""
+"""Maximum length of a clause, which is read on a phone between two throws."""
 
 
 def modules(name):
@@ -29,9 +29,7 @@ def modules(name):
 
 
 def value_of(node, module):
-    """A text, a constant of the module, or one made of such; None for what is known only when the
-    code runs.
-    """
+    """Value of a literal, a module constant, or a text of these; None if known only at run time."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -47,9 +45,7 @@ def value_of(node, module):
 
 
 def cited(module, code_form):
-    """(code, clause) wherever the code of a module has both side by side: in a verdict, a
-    violation, a table or an answer.
-    """
+    """(code, clause) pairs in a module's source: in verdicts, violations, tables and answers."""
     for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
         if isinstance(node, ast.Call):
             named = {word.arg: value_of(word.value, module) for word in node.keywords}
@@ -89,7 +85,7 @@ def test_every_code_has_a_clause_and_every_clause_its_words(name, data):
 
 
 def test_what_a_refusal_cites_is_explained(name, data):
-    """The clauses of the sentences that the umpire says to every code (`violations.txt`)."""
+    """The clauses in the sentences of all codes (`violations.txt`)."""
     clauses = {message.rpartition(" (")[2].removesuffix(")") for *_, message in data.sentences()}
     assert clauses
     assert all(text for clause in clauses for _, text in explain(name, clause))
@@ -106,7 +102,7 @@ def test_all_rulings_are_explained_in_order_without_a_gap(name):
 
 
 def said(name):
-    """(context, text) of all that a package says: its messages, house rules and clauses."""
+    """(context, text) of all texts of a package: messages, house rules and clauses."""
     for path in resources.files(package_of(GAMES[name])).iterdir():
         if path.name.endswith(".py") or path.name == CLAUSES:
             find = sentences.code if path.name.endswith(".py") else sentences.clauses

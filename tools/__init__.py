@@ -1,1 +1,1 @@
-"""Programs for work on the project that measure nothing."""
+"""Development tools other than benchmarks."""

@@ -1,6 +1,6 @@
-"""What people read: every text that is translated, by file, with its translations.
+"""Every translatable text by file, with its translations.
 
-It is found as `make words` finds it. [tool.babel] in pyproject.toml says where.
+Texts are extracted as by `make words`, from the files in [tool.babel] of pyproject.toml.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ LANGUAGES = ("de", "es")
 
 
 class Text(msgspec.Struct, frozen=True):
-    """A text to translate: where it stands first, its context, and its forms (one and many)."""
+    """A text to translate: first occurrence, context, and forms (singular and plural)."""
 
     path: str
     context: str | None
     forms: tuple[str, ...]
 
     def translations(self, catalogue: Catalog) -> tuple[str, ...]:
-        """The same in the language of the catalogue; empty where it has none."""
+        """Translations of the forms in a catalogue; empty if it has none."""
         found = catalogue.get(self.forms[0], self.context)
         if found is None:
             return ()
@@ -35,7 +35,7 @@ class Text(msgspec.Struct, frozen=True):
 
 
 def texts() -> Iterator[Text]:
-    """Every text once, sorted by file and then as it stands there."""
+    """Every text once, sorted by file and position."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     found: dict[tuple[str | None, tuple[str, ...]], Text] = {}
     methods = [(one["pattern"], one["method"]) for one in mappings]
@@ -51,6 +51,6 @@ def texts() -> Iterator[Text]:
 
 
 def catalogue(language: str, domain: str = "rinkside") -> Catalog:
-    """The translations that people write, in one language: of Rinkside's texts, or of `click`'s."""
+    """The catalogue of one language: of Rinkside's texts, or of `click`'s."""
     with (TRANSLATIONS / language / "LC_MESSAGES" / f"{domain}.po").open("rb") as file:
         return read_po(file, language)

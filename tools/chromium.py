@@ -1,4 +1,4 @@
-"""Chromium, as it is installed on this machine."""
+"""Chromium installed on this machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def path() -> str | None:
-    """Where it is; None where it is not installed."""
+    """Path of the executable; None if it is not installed."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """The browser, without a window.  Ends the program with one line where there is none."""
+    """The headless browser.  Exits with a one-line message if it is not installed."""
     if (found := path()) is None:
         raise SystemExit(f"expected a browser, one of {', '.join(NAMES)}: install it")
     with sync_playwright() as driver:

@@ -1,8 +1,8 @@
-"""A hall on this computer: a database, a hub, four simulated tables that play (`make demo-hub`).
+"""Run a demonstration hall: a database, a hub and four simulated tables (`make demo-hub`).
 
-They play two events, match after match, each begun with the names of its players; results are
-confirmed by themselves. PostgreSQL is used where it is installed, SQLite otherwise. All of it is
-thrown away at the end.
+The tables play two events, match after match, with the players' names; results are confirmed
+automatically. It uses PostgreSQL if that is installed, else SQLite. All data are deleted at the
+end.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ EVENTS = {
     "icebreaker": ("Ana", "Ben", "Cleo", "Dario", "Eva", "Finn"),
     "ice_boule": ("Greta", "Hugo", "Iris", "Jan", "Kim", "Luis"),
 }
-"""The games of the events, and who plays in them: more than there are seats, so that some wait."""
+"""The events' games and players. There are more players than seats, so that some wait."""
 TABLES_EACH = 2
 LOOK_S = 2.0
-"""How often it is looked whether a match is over."""
+"""Interval for polling whether a match is over."""
 
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """A table of the hall: its folder, its forwarder, and the match that it plays."""
+    """A table of the hall: folder, forwarder, and current match."""
 
     id: int
     data: Path
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def database(stack: ExitStack, folder: Path) -> str:
-    """The address of an empty database."""
+    """URL of an empty database."""
     try:
         server = stack.enter_context(Postgres())
     except NoPostgres as missing:
@@ -97,7 +97,7 @@ def database(stack: ExitStack, folder: Path) -> str:
 
 
 class Hall:
-    """A club with its tables and events, and an organiser who never sleeps."""
+    """A club with its tables and events, and an automatic organiser."""
 
     def __init__(self, store: Store) -> None:
         store.upgrade()
@@ -113,7 +113,7 @@ class Hall:
         self._begun = 0
 
     def add_table(self, number: int, folder: Path, hub: str) -> None:
-        """Enrol a table, and send what it plays."""
+        """Enrol a table, and start its forwarder."""
         tables = Tables(self._store, wall_ms)
         asked = tables.ask(f"table {number}")
         tables.enrol(self._actor, asked.code, f"Table {number}")
@@ -138,7 +138,7 @@ class Hall:
         return name
 
     def look(self) -> None:
-        """Confirm what was played, end games whose match is over, and begin those that are next."""
+        """Confirm results, end games of finished matches, and begin the next ones."""
         club = self._actor.club_id
         for event in self._events.running(club):
             for one in event.matches:
@@ -161,7 +161,7 @@ class Hall:
                 self.begin(event.game)
 
     def _play(self, table: Table, event: Event, match: Match) -> None:
-        """Begin a match with the names of its players; the first in it begins."""
+        """Begin a match with its players' names; the first player begins."""
         colours = demo_table(event.game, match.id).setup.game.colours
         pairs = zip(colours, match.seats, strict=True)
         names = ",".join(f"{colour}={seat.name}" for colour, seat in pairs)
@@ -176,7 +176,7 @@ class Hall:
 
 
 def wait_for(hub: subprocess.Popen[bytes], port: int) -> None:
-    """Wait until the hub answers, so that its tables do not hold it up; or until it has ended."""
+    """Wait until the hub answers, before its tables load the machine, or until it has exited."""
     while hub.poll() is None:
         with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port), LOOK_S)):
             return
@@ -184,7 +184,7 @@ def wait_for(hub: subprocess.Popen[bytes], port: int) -> None:
 
 
 def start(*words: str, token: str = "", quiet: bool = False) -> subprocess.Popen[bytes]:
-    """A command of Rinkside's."""
+    """Start a Rinkside command."""
     return subprocess.Popen(
         [sys.executable, "-c", "from cli.main import run; run()", *words],
         env=os.environ | ({"RINKSIDE_HUB_TOKEN": token} if token else {}),
@@ -193,7 +193,7 @@ def start(*words: str, token: str = "", quiet: bool = False) -> subprocess.Popen
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End them all at once, and wait for them."""
+    """Terminate all processes, then wait for them."""
     for process in processes:
         process.terminate()
     for process in processes:

@@ -1,6 +1,6 @@
-"""Which entry points of Rinkside a test goes through: a pytest plugin.
+"""Pytest plugin that records the entry points of Rinkside called by each test.
 
-It checks that a test holds at the level it is said to hold.
+It verifies the stated level of a test.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ from referee.live.referee import Referee
 from referee.sessions.session import Session
 
 NEEDS = {"engine": "the rules", "judge": "a judge", "referee": "a session"}
-"""By level, what a test must have asked."""
+"""By level, what a test must have called."""
 JUDGES = ("judge", "hear", "judge_answer", "set_up", "measurement")
-"""Of every game: what turns observations, boards and words into the game's terms."""
+"""A game's functions that convert observations, boards and words into its own terms."""
 MEASURING = (
     (engines.ice_boule.measure, "measure"),
     (engines.ice_storm.touches, "touches"),
     (engines.ice_storm.touches, "check_setup"),
     (RolledFirst, "hear"),
 )
-"""What judges measure and hear with, which tests ask too."""
+"""Functions with which judges measure and hear; tests call these too."""
 SESSIONS = ((Referee, "run"), (Session, "command"), (Session, "view"))
-"""The loop, and what people do and see at the panel."""
+"""The loop, and the panel's interface to a session."""
 
 
 class Doors:
-    """What came of each test, by id, and whether it asked a judge or ran the loop.
+    """Outcome of each test by id, and whether it called a judge or ran the loop.
 
-    The doors are watched from before any test is imported: tests keep the functions that they
-    import.
+    Entry points are wrapped before any test is imported, since tests hold references to them.
     """
 
     def __init__(self) -> None:
@@ -53,7 +52,7 @@ class Doors:
             setattr(place, name, self._record_door(getattr(place, name), "referee"))
 
     def has_reached(self, test: str, level: str) -> bool:
-        """Did a test ask what its level needs?"""
+        """True if a test called an entry point of its level."""
         return level == "engine" or level in self._through.get(test, ())
 
     def _record_door(self, door: Callable[..., Any], level: str) -> Callable[..., Any]:

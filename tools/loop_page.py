@@ -72,8 +72,8 @@ The tests watch every referee that they run. They fail on a transition that is n
 def diagram() -> str:
     """States and transitions as a Mermaid diagram.
 
-    One arrow joins two groups if every state of one may follow every state of the other. Otherwise
-    an arrow leads to each state that may follow.
+    One arrow joins two groups if every state of one can follow every state of the other. Otherwise
+    each possible transition has an arrow.
     """
     lines = ["stateDiagram-v2", "  [*] --> starting"]
     names = {name: f"g{number}" for number, name in enumerate(GROUPS)}

@@ -1,4 +1,4 @@
-"""Draw the photograph that `rinkside measure --sample` measures: `make sample-photo`."""
+"""Render the photograph of `rinkside measure --sample`: `make sample-photo`."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def mat_in_play() -> Setup:
 
 
 def mat_jpeg() -> tuple[bytes, JsonObject]:
-    """The photograph as a JPEG with EXIF data, and its truth."""
+    """The photograph as a JPEG with EXIF data, and its ground truth."""
     photograph = draw_photograph(mat_in_play(), SEED)
     jpeg = encode_jpeg(photograph.image, QUALITY)
     return with_focal(jpeg, PHONE_FILM_MM), photograph.truth
 
 
 def with_focal(jpeg: bytes, film_mm: int) -> bytes:
-    """A JPEG whose EXIF data state a focal length in 35 mm film."""
+    """A JPEG with a 35 mm equivalent focal length in its EXIF data."""
     first, second = 8, 8 + 2 + 12 + 4
     tiff = b"II*\0" + struct.pack("<I", first)
     tiff += struct.pack("<HHHIII", 1, EXIF_DIRECTORY, LONG, 1, second, 0)

@@ -1,7 +1,6 @@
-"""Write docs/MESSAGES.md: all that Rinkside says, in every language side by side.
+"""Write docs/MESSAGES.md: all of Rinkside's texts, with all languages side by side.
 
-`make messages` writes it; a test compares page and catalogues. It is for reading everything once
-from top to bottom.
+`make messages` writes it; a test compares page and catalogues. The page is for proofreading.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Help pages are in English only.
 
 
 def page() -> str:
-    """The page as it has to be."""
+    """The expected page."""
     return TEXT.format(
         sentences="\n".join(_sentences()),
         commands="\n".join(_row((name, _cell(text))) for name, text in commands()),
@@ -42,7 +41,7 @@ def page() -> str:
 
 
 def commands() -> Iterator[tuple[str, str]]:
-    """Every command and option, with what its help says."""
+    """Every command and option, with its help text."""
     yield from _help("rinkside", rinkside)
 
 

@@ -1,4 +1,4 @@
-"""Photograph a newcomer's way: home page, set-up from nothing, first ruling; on a simulated table.
+"""Take screenshots of a first use: home page, first set-up, first ruling, on a simulated table.
 
 `make pictures` puts the pictures into docs/pictures/pages.
 """
@@ -25,18 +25,18 @@ STEPS = (
     ("check", "Yes: save and play", "Set up a game"),
     ("begin", "Begin", "Ice Boule"),
 )
-"""Name of a picture, the button that is tapped next, and the heading that follows."""
+"""Name of a screenshot, the button to tap next, and the heading that follows."""
 SEEN = {
     "camera": "img.thumbnail.is-live",
     "game": "#seen.is-live",
     "print": "#seen.is-live",
     "lay": "button#measure:not([disabled])",
 }
-"""What has to be there before a picture is taken."""
+"""Selector to wait for before a screenshot."""
 
 
 def walk(page: Page, home: HomeProcess) -> Iterator[str]:
-    """Tap from step to step; yields the name of each before it is left."""
+    """Tap through the steps; yields the name of each before leaving it."""
     page.set_default_timeout(1000 * WAIT_S)
     page.goto(home.link)
     page.wait_for_url(lambda url: "join" not in url)
@@ -51,7 +51,7 @@ def walk(page: Page, home: HomeProcess) -> Iterator[str]:
 
 
 def photograph(browser: Browser, width: int) -> None:
-    """Walk at one width, and keep a picture of every step."""
+    """Take a screenshot of every step at one width."""
     with (
         tempfile.TemporaryDirectory() as folder,
         HomeProcess(Path(folder), "--camera", CAMERA) as home,
@@ -67,7 +67,7 @@ def photograph(browser: Browser, width: int) -> None:
 
 
 def photograph_all() -> None:
-    """Walk at every width."""
+    """Take the screenshots at every width."""
     with chromium() as browser:
         for width in SIZES:
             photograph(browser, width)

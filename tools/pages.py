@@ -1,4 +1,4 @@
-"""Open every page in Chromium: time to paint on a slow machine, bytes fetched, and pictures.
+"""Measure every page in Chromium (time to paint on a slow machine, bytes), and take screenshots.
 
 The game is simulated and refereed as `rinkside demo` does, then stands still. Paint is timed with
 the processor four times slower. `make pictures` takes the pictures only.
@@ -58,27 +58,27 @@ ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures" / "pages"
 SIZES = {390: 844, 1024: 768, 1920: 1080}
 DARK_WIDTH = 1024
-"""Every page is photographed in the light at all widths, and in the dark at this one."""
+"""Width of screenshots in the dark theme; light ones are taken at all widths."""
 WEBP_QUALITY = 50
 SLOWER, LOADS = 4, 5
 PICTURES_LOADED = (
     "Promise.all([...document.images].filter((image) => image.loading !== 'lazy')"
     ".map((image) => image.decode().catch(() => 0)))"
 )
-"""Waits for the pictures of a page; lazy ones may never be loaded."""
+"""Waits for the pictures of a page, except lazy ones, which may never load."""
 FOR_PROGRAMS = ("/healthz", "/metrics")
-"""No pages: programs read them."""
+"""Paths for programs, which are not pages."""
 RULINGS = 5
-"""A game stands still after so many."""
+"""Number of rulings after which a game is frozen."""
 RULING = 3
-"""The record of a ruling that is opened again."""
+"""Record of the ruling whose page is opened."""
 
 
 Theme = Literal["light", "dark"]
 
 
 class Stopping:
-    """A camera that waits once there were enough rulings."""
+    """A camera that blocks after enough rulings."""
 
     def __init__(self, camera: CameraPort, view: Callable[[], dict[str, object]]) -> None:
         self._camera, self._view = camera, view
@@ -98,7 +98,7 @@ class Stopping:
 
 
 class Film:
-    """A camera that gives these pictures."""
+    """A camera that plays back these pictures."""
 
     name, simulated = "film", True
 
@@ -109,14 +109,14 @@ class Film:
         return self._frames.pop(0) if self._frames else None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 @dataclass(frozen=True)
 class Place:
     """A page to open: its name, server and path, the code to log in with, and seats.
 
-    It takes the first of the seats.
+    The visitor takes the first of the seats.
     """
 
     name: str
@@ -128,7 +128,7 @@ class Place:
 
 @contextmanager
 def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
-    """The panel of a game of Ice Boule that has been going on for a while, and its last picture."""
+    """The panel of a game of Ice Boule after several rulings, and its last picture."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         setup = demo_setup()
@@ -160,7 +160,7 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
 def all_pages(app: Flask) -> list[str]:
     """Paths of all pages of an application.
 
-    For pages of a session the first one is used, for pages of a ruling one of that session.
+    Pages of a session use the first session, pages of a ruling one of its rulings.
     """
     rules = [
         rule
@@ -176,7 +176,7 @@ def all_pages(app: Flask) -> list[str]:
 
 
 def guides(frame: Frame, path: Path) -> tuple[dict[str, Flask], TableWizard]:
-    """Applications with one page that leads through a task before play.
+    """Applications with one page that guides through a task before play.
 
     Also the table that the set-up would write to `path`.
     """
@@ -238,7 +238,7 @@ def _never(_choice: Choice) -> SessionStarted:
 def visit(
     browser: Browser, place: Place, width: int = 1024, theme: Theme = "light"
 ) -> Iterator[Page]:
-    """A fresh browser that has come in, before it opens the page."""
+    """A fresh browser, logged in, before it opens the page."""
     viewport: ViewportSize = {"width": width, "height": SIZES[width]}
     context: BrowserContext = browser.new_context(
         viewport=viewport, color_scheme=theme, extra_http_headers={"Accept": "text/html"}
@@ -257,10 +257,7 @@ def visit(
 
 
 class PageLoad(msgspec.Struct, frozen=True):
-    """Loading of a page: first contentful paint with a slow processor, and kB fetched.
-
-    Pictures are not counted.
-    """
+    """Loading of a page: first contentful paint with a slowed processor, kB without pictures."""
 
     name: str
     paint_ms: float
@@ -268,7 +265,7 @@ class PageLoad(msgspec.Struct, frozen=True):
 
 
 def measure_loads(browser: Browser, place: Place) -> PageLoad:
-    """The median of some loads, with nothing kept from those before."""
+    """The median of several loads with an empty cache."""
     paints, sizes = [], []
     for _ in range(LOADS):
         with visit(browser, place) as page:
@@ -307,13 +304,13 @@ FIRST_PAINT = """() => new Promise((good) => {
 
 @contextmanager
 def browser_and_places() -> Iterator[tuple[Browser, list[Place]]]:
-    """Chromium, as it is installed, and all pages to open in it."""
+    """The installed Chromium, and all pages to open in it."""
     with places() as all_places, chromium() as browser:
         yield browser, all_places
 
 
 def open_all() -> tuple[PageLoad, ...]:
-    """Open every page some times."""
+    """Load every page several times."""
     with browser_and_places() as (browser, all_places):
         return tuple(measure_loads(browser, place) for place in all_places)
 
@@ -329,7 +326,7 @@ def photograph_all() -> None:
 
 
 def photograph(browser: Browser, place: Place, width: int, theme: Theme = "light") -> None:
-    """The whole page, as docs/pictures/pages keeps it."""
+    """Take a full-page screenshot for docs/pictures/pages."""
     name = f"{place.name}-{width}{'-dark' if theme == 'dark' else ''}.webp"
     with visit(browser, place, width, theme) as page:
         page.goto(place.server + place.path, wait_until="load")

@@ -1,4 +1,4 @@
-"""A real PostgreSQL on a free port of this computer, in a folder of its own."""
+"""A temporary PostgreSQL server on a free local port."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ INITDB, PG_CTL = (shutil.which(name, path=WHERE) for name in ("initdb", "pg_ctl"
 
 
 class NoPostgres(Exception):  # noqa: N818 - a state of the computer
-    """There is none, or it cannot be run by this user; says which."""
+    """PostgreSQL is not installed, or this user cannot run it; the message says which."""
 
 
 def free_port() -> int:
-    """A port of this computer that nobody uses now."""
+    """A free local port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
 
 class Postgres:
-    """A server that is started, killed, and started again on the same port; a context manager.
+    """A server that can be killed and restarted on the same port; a context manager.
 
-    It does not run as root, so a test that does gives it to another user.
+    PostgreSQL refuses to run as root, so under root the server runs as another user.
     """
 
     def __init__(self, where: Path | None = None) -> None:
-        """Make an empty server, in a folder in `where` if that is given; raises NoPostgres."""
+        """Create an empty server, in a folder under `where` if given; raises NoPostgres."""
         if INITDB is None or PG_CTL is None:
             raise NoPostgres("PostgreSQL is not installed (apt install postgresql)")
         self._as: dict[str, Any] = {}
         self.folder = Path(tempfile.mkdtemp(prefix="rinkside-postgres-", dir=where))
-        """All that it writes is in here."""
+        """Folder of all files of the server."""
         if os.geteuid() == 0:
             try:
                 user = pwd.getpwnam("nobody")
@@ -69,17 +69,17 @@ class Postgres:
         self._run(PG_CTL, "-D", self._data, "-l", log, "-o", options, "-w", "start")
 
     def kill(self) -> None:
-        """SIGQUIT: it finishes nothing, as after a power cut of the program alone."""
+        """Send SIGQUIT: immediate shutdown, like a crash of the server."""
         self._run(PG_CTL, "-D", self._data, "-m", "immediate", "-w", "stop")
 
     @property
     def pid(self) -> int:
-        """The number of its first process, the parent of all others."""
+        """Id of the parent process."""
         return int((self._data / "postmaster.pid").read_text().split()[0])
 
     @property
     def running(self) -> bool:
-        """False if it was ended, or has ended by itself."""
+        """False if the server was stopped or has exited."""
         try:
             os.kill(self.pid, 0)
         except (FileNotFoundError, ProcessLookupError):
@@ -87,7 +87,7 @@ class Postgres:
         return True
 
     def new_url(self) -> str:
-        """The address of a new empty database."""
+        """URL of a new empty database."""
         import psycopg
 
         self._databases += 1

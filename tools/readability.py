@@ -17,15 +17,15 @@ PAGE = ROOT / "docs" / "STYLE.md"
 BEGIN = "<!-- `python -m tools.readability` writes what follows -->"
 END = "<!-- until here -->"
 MEASURED = re.compile(r"<!-- (\w+): `python -m benchmarks.*?<!-- \1 end -->", re.DOTALL)
-"""What a benchmark writes on a page."""
+"""Text on a page that was written by a benchmark."""
 SILENT = re.compile(r"(?:[^laeiouy]es|[^dt]ed|[^laeiouy]e)$")
-"""An end whose e is not spoken: `makes`, `moved`, `game`; but `table`, `needed`."""
+"""Ending with a silent e: `makes`, `moved`, `game`; not `table`, `needed`."""
 
 
 def prose(markdown: str) -> str:
     """The sentences of a page: no code, tables, pictures, headings or addresses.
 
-    An item of a list that ends without a stop gets one.
+    A list item without a final full stop gets one.
     """
     text = re.sub(r"^(```|~~~).*?^\1", "\n", markdown, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
@@ -43,18 +43,18 @@ def prose(markdown: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text; a colon before a list ends one too."""
+    """The sentences of a text; a colon before a list also ends one."""
     return [one for one in re.split(r"(?<=[.!?])[\"')*]*\s+|:\s+(?=[A-Z])", text) if words(one)]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text; what stands in a field is one."""
+    """The words of a text; a placeholder counts as one."""
     text = re.sub(r"%\(\w+\)s|\{\w+\}", "x", re.sub(r"<[^>]+>", "", text))
     return re.findall(r"[^\W_][\w'’.-]*", text)
 
 
 def syllables(word: str) -> int:
-    """How many syllables an English word has, about; at least one."""
+    """Approximate number of syllables of an English word; at least one."""
     letters = re.sub(r"[^a-z]", "", word.lower())
     groups = len(re.findall(r"[aeiouy]+", letters))
     return max(1, groups - bool(SILENT.search(letters) and groups > 1))
@@ -71,12 +71,12 @@ def reading_ease(text: str) -> float:
 
 
 def written_by_people(page: str) -> str:
-    """A page without what benchmarks wrote on it."""
+    """A page without the parts written by benchmarks."""
     return MEASURED.sub("", page)
 
 
 def page(before: str) -> str:
-    """docs/STYLE.md with the reading ease of every page of the guide."""
+    """docs/STYLE.md, updated with the reading ease of every page of the guide."""
     head, _, rest = before.partition(BEGIN)
     rows = "".join(
         f"| {_link(name)} | {_ease(name):.0f} | {_longest(name)} |\n" for name in STYLE["guide"]
@@ -98,7 +98,7 @@ def _longest(name: str) -> int:
 
 
 def _link(name: str) -> str:
-    """A link where the site has the page; it has those of docs/ only."""
+    """A link if the site has the page; the site has only those of docs/."""
     return f"[{name}]({name.removeprefix('docs/')})" if name.startswith("docs/") else name
 
 

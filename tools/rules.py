@@ -78,9 +78,9 @@ level has nothing to hold.
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a game's rules, and what holds it.
+    """A sentence of a game's rules, and its tests.
 
-    `levels` has for each level the names of tests, or why there are none.
+    `levels` has for each level the names of tests, or the reason for none.
     """
 
     id: str
@@ -93,7 +93,7 @@ class Sentence:
 
     @property
     def holds(self) -> tuple[tuple[str, str], ...]:
-        """(level, name of a test), for every test that is named."""
+        """(level, test name) for every named test."""
         named = (
             (level, names) for level, names in self.levels.items() if not isinstance(names, str)
         )
@@ -101,14 +101,14 @@ class Sentence:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """The levels that a program could hold and no test does."""
+        """Levels without a test that a program could check."""
         return () if self.beyond else tuple(level for level in LEVELS if not self.levels[level])
 
 
 def sentences(game: str) -> tuple[Sentence, ...]:
     """All sentences of a game, in the order of its file.
 
-    Raises ValueError where the file holds something else.
+    Raises ValueError for an invalid file.
     """
     found = []
     for part, table in tomllib.loads((DATA / f"{game}.toml").read_text(encoding="utf-8")).items():
@@ -143,7 +143,7 @@ def _level(given: object, at_table: bool) -> tuple[str, ...] | str:
 
 
 def node_id(rule: Sentence, level: str, name: str) -> str:
-    """What the ids of the tests begin with that a name means, under a level of a sentence."""
+    """Prefix of the ids of the tests with this name, at a level of a sentence."""
     game = rule.game
     if name == AT_TABLE:
         return f"{TABLE_TESTS}::test_{level}[{rule.id}]"
@@ -156,7 +156,7 @@ def node_id(rule: Sentence, level: str, name: str) -> str:
 
 
 def collected_tests(files: Iterable[str]) -> tuple[str, ...]:
-    """The ids of all tests in some files, as pytest finds them."""
+    """Ids of all tests that pytest collects from these files."""
     words = [
         sys.executable,
         "-m",
@@ -179,7 +179,7 @@ def all_sentences() -> tuple[Sentence, ...]:
 
 
 def files(rules: Sequence[Sentence]) -> list[str]:
-    """The files of tests that are named."""
+    """The files of the named tests."""
     return sorted(
         {
             node_id(rule, level, name).partition("::")[0]
@@ -192,7 +192,7 @@ def files(rules: Sequence[Sentence]) -> list[str]:
 def levels_of_tests(
     rules: Sequence[Sentence], ids: Sequence[str]
 ) -> tuple[dict[str, set[str]], list[str]]:
-    """The levels that each test holds, by test id, and errors in the names of tests."""
+    """Levels of each test, by test id, and errors in test names."""
     levels: dict[str, set[str]] = {}
     wrong = []
     for rule in rules:
@@ -263,11 +263,10 @@ def _cell(holds: tuple[str, ...] | str) -> str:
 
 
 def run(levels: Mapping[str, set[str]]) -> list[str]:
-    """Run tests by id; returns what is wrong.
+    """Run tests by id; returns errors.
 
-    That is a test that did not pass, or that did not go through the entry point of a level that it
-    is said to hold. A skipped test, which needs something that is not beside the checkout, is
-    allowed.
+    An error is a failed test, or one that did not call the entry point of its stated level. Skipped
+    tests are allowed: they need files that are not beside the checkout.
     """
     import pytest
 

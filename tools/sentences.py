@@ -1,4 +1,4 @@
-"""Find the texts to be translated outside of templates, for `make words`.
+"""Extract translatable texts outside of templates, for `make words`.
 
 Babel calls these functions (see [tool.babel] in pyproject.toml).
 """

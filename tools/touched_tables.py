@@ -1,4 +1,4 @@
-"""Photograph the table that can be touched: the demo of every game, a person in the first seat.
+"""Take screenshots of the interactive virtual table: every game's demo, a person in the first seat.
 
 `make pictures` puts the pictures into docs/pictures/pages.
 """
@@ -13,11 +13,11 @@ from tools.chromium import chromium
 from tools.pages import PICTURES, PICTURES_LOADED, SIZES, save_screenshot
 
 SEED, RULINGS = 5, 2
-"""The game, and how many rulings there are when it is photographed."""
+"""Seed of the game, and number of rulings before the screenshot."""
 
 
 def photograph(browser: Browser, game: str) -> None:
-    """Let the simulated players begin, take a seat, and keep a picture at every width."""
+    """Let the simulated players begin, take a seat, and take a screenshot at every width."""
     with virtual_hand(browser, game, SEED) as hand:
         hand.until(
             lambda view: sum(row["verdict"] == "accepted" for row in view["verdicts"]) >= RULINGS
@@ -30,7 +30,7 @@ def photograph(browser: Browser, game: str) -> None:
 
 
 def photograph_all() -> None:
-    """Every game in turn."""
+    """Take the screenshots of every game."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         for game in GAMES:

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "tuning.toml"
 PAGE = ROOT / "docs" / "tuning.md"
 ROOMS = ("vision", "calibration", "engines", "referee", "hardware", "table")
-"""Rooms all of whose numeric constants are sorted; others may have constants on the page, too."""
+"""Rooms whose numeric constants are all classified; other rooms may also have constants listed."""
 JUDGED = "Set by judgement, not measured."
 NOT_RECORDED = "Not recorded."
 KINDS = {
@@ -57,7 +57,7 @@ UNITS = {
     "BASES": "bases",
     "SQUARES": "squares",
 }
-"""Units by the end of a name."""
+"""Units by suffix of a name."""
 ABOUT = """\
 # Tuned constants, and how they were chosen
 
@@ -97,7 +97,7 @@ To change a constant:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A numeric constant of a module: its names, its value as code, its docstring's beginning."""
+    """A numeric constant of a module: names, value as code, and start of the docstring."""
 
     module: str
     names: str
@@ -112,7 +112,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How a constant was chosen; empty where it was by judgement."""
+    """How a constant was chosen; empty if by judgement."""
 
     module: str
     names: str
@@ -162,7 +162,7 @@ def _docstring(after: ast.stmt | None) -> str:
 def rows() -> tuple[Row, ...]:
     """The tuned constants of the data file, in its order.
 
-    Raises ValueError where an entry holds something else.
+    Raises ValueError for an invalid entry.
     """
     found = []
     data = tomllib.loads(DATA.read_text(encoding="utf-8"))
@@ -189,7 +189,7 @@ def _entries(
 
 
 def not_tuned() -> dict[str, tuple[str, ...]]:
-    """Dotted names of the other constants, by their kind."""
+    """Dotted names of all other constants, by kind."""
     data = tomllib.loads(DATA.read_text(encoding="utf-8"))["not_tuned"]
     return {
         kind: tuple(f"{module}.{one}" for module, names in modules.items() for one in names)
@@ -198,7 +198,7 @@ def not_tuned() -> dict[str, tuple[str, ...]]:
 
 
 def unit_of(row: Row) -> str:
-    """The unit, from the row or from the name's end; empty for none."""
+    """The unit, from the row or the name's suffix; empty for none."""
     ends = {UNITS.get(name.rpartition("_")[2], "") for name in row.names.split(", ")}
     return row.unit or (ends.pop() if len(ends) == 1 else "")
 

@@ -1,7 +1,7 @@
-"""From a table at rest to a verdict: which move explains what stands where.
+"""Judge a table at rest: find the move that explains the change.
 
-The record says where every pyramid stands, so the table is compared with it.  A pyramid near the
-line between two squares, or of an unsure colour, leaves several readings of the table: all count.
+The table is compared with the recorded positions.  A pyramid near the line between two squares, or
+of uncertain colour, leaves several readings of the table, which are all considered.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from table.observation import SURE, Observation, SeenPiece
 
 SETUP, MOVE, SYNC = "convoy.start", "convoy.move", "convoy.out_of_sync"
 BOUNDARY_MM = 2.0
-"""A pyramid this near to the next square may be meant to stand there; or within two sigma."""
+"""Distance to the next square below which a pyramid may belong there, as also within two sigma."""
 MOST_READINGS = 64
 Standing = Mapping[str, str]
 """The player whose pyramid stands on a square, by square."""
@@ -61,7 +61,7 @@ def hear(_state: State, heard: Mapping[str, Any], _in_doubt: bool = False, /) ->
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board, /) -> Verdict:
-    """The verdict on a board on which nothing moves any more."""
+    """The verdict on a board at rest."""
     if outcome(state):
         return Waiting(code=MOVE, message=turn(state), rests_on=WINNING, as_recorded=True)
     if seen.hand:
@@ -88,7 +88,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
 
 
 def readings(seen: Observation, board: Board, players: tuple[str, ...]) -> list[Standing]:
-    """All that the table may be, the likeliest first; none where too much is open."""
+    """Possible readings of the table, most likely first; none if too many are possible."""
     ways = [tuple(_ways(piece, board, players)) for piece in seen.pieces]
     if np.prod([len(way) for way in ways], dtype=float) > MOST_READINGS:
         return []
@@ -99,7 +99,7 @@ def readings(seen: Observation, board: Board, players: tuple[str, ...]) -> list[
 def _with_unseen(
     state: State, found: list[Standing], before: Observation | None, board: Board
 ) -> list[Standing]:
-    """The readings with the pyramids that were not seen at the last verdict either, still there."""
+    """The readings, plus pyramids that were already unseen at the last verdict."""
     then = readings(before, board, state.players) if before is not None else []
     unseen = [cell for cell in state.pieces if then and cell not in then[0]]
     several = (some for n in range(len(unseen), 0, -1) for some in combinations(unseen, n))
@@ -113,7 +113,7 @@ def _with_unseen(
 
 
 def _ways(piece: SeenPiece, board: Board, players: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The squares that a pyramid may be on, with the colours that it may have."""
+    """Possible squares and colours of a pyramid."""
     colours = [piece.colour]
     if piece.colour_probability < SURE:
         colours += [player for player in players if player != piece.colour]
@@ -168,7 +168,7 @@ def _question(state: State, message: Message, choices: tuple[Choice, ...]) -> Am
 
 
 def _choices(state: State, moves: Iterable[Move]) -> list[Choice]:
-    """Each of these moves as an answer."""
+    """An answer for each of these moves."""
     return [Choice(went(state, move), (str(move),)) for move in moves]
 
 
@@ -182,7 +182,7 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
 
 
 def _down(state: State, piece: SeenPiece, board: Board) -> Verdict:
-    """A pyramid lies, or it is not sure that it stands."""
+    """The verdict on a pyramid that lies, or may not stand."""
     if piece.pose_probability < SURE:
         return CannotSee(code=MOVE, message=_unsure(piece, board), player=state.next)
     message = msg("Stand the {colour} pyramid up on its square.", colour=piece.colour)
@@ -199,7 +199,7 @@ def _unsure(piece: SeenPiece, board: Board) -> Message:
 
 
 def _judge_difference(state: State, seen: Observation, found: list[Standing]) -> Verdict:
-    """No legal move explains the table: a move is half done, a wrong one was made, or more."""
+    """The verdict without a legal explanation: an incomplete move, an illegal one, or more."""
     record, stands = state.pieces, found[0]
     still = msg("Everything stands as it did") if _shows(stands, state) else None
     fits = [move for move in legal_moves(state) if _shows(stands, play(state, move))]
@@ -235,12 +235,12 @@ def _judge_difference(state: State, seen: Observation, found: list[Standing]) ->
 
 
 def _shows(stands: Standing, state: State) -> bool:
-    """True if all that is seen stands as in a state; some pyramids may not be seen."""
+    """True if all visible pyramids stand as in a state; some may be unseen."""
     return stands.items() <= state.pieces.items()
 
 
 def _ask_unseen(state: State, stands: Standing, moves: list[Move]) -> CannotSee:
-    """The question which of these moves was made where a pyramid that did not move is not seen."""
+    """The question which of these moves was made, if an unmoved pyramid is unseen."""
     unseen = [
         msg("{player}'s pyramid on {cell}", player=player, cell=cell)
         for move in moves
@@ -253,7 +253,7 @@ def _ask_unseen(state: State, stands: Standing, moves: list[Move]) -> CannotSee:
 
 
 def _tried(state: State, stands: Standing) -> Move | None:
-    """The wrong move that leads to this table, whoever makes it; nobody's own pyramid goes."""
+    """The illegal move, by either player, that leads to this table; it removes no own pyramid."""
     record = state.pieces
     for origin, player in record.items():
         if [*stands.values()].count(player) != [*record.values()].count(player):
@@ -266,7 +266,7 @@ def _tried(state: State, stands: Standing) -> Move | None:
 
 
 def _differences(record: Standing, stands: Standing) -> tuple[Message, ...]:
-    """What stands otherwise than recorded, a sentence for each square."""
+    """Differences from the record, one sentence per square."""
     found = []
     for cell in sorted(record.keys() | stands.keys()):
         belongs, there = record.get(cell), stands.get(cell)

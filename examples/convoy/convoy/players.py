@@ -22,24 +22,24 @@ from table.table_config import Game, Setup
 MOVE, SYNC = "convoy.move", "convoy.out_of_sync"
 WON, POINT = 1000, 6
 SLOPPY = 0.25
-"""Hands put pyramids so far from the middle of a square, at most, in squares."""
+"""Maximum placement error of hands, as a fraction of a square's side."""
 
 
 class SearchPlayer:
-    """Looks some moves ahead (alpha-beta) for the best lead in points and steps."""
+    """Alpha-beta search for the best lead in points and steps."""
 
     def __init__(self, chance: Random, depth: int = 2) -> None:
         self._chance, self._depth = chance, depth
 
     def choose(self, state: State) -> Move:
-        """A legal move; among equals, any."""
+        """A legal move; ties are broken at random."""
         moves = list(legal_moves(state))
         self._chance.shuffle(moves)
         return max(moves, key=lambda move: -_value(play(state, move), self._depth - 1))
 
 
 def _value(state: State, depth: int, low: int = -2 * WON, high: int = 2 * WON) -> int:
-    """What a state is worth to whose turn it is."""
+    """Value of a state for the player to move."""
     if (ended := outcome(state)) is not None:
         won = ended.winner == state.players[state.turn]
         return (WON + depth) * (1 if won else -1)
@@ -91,7 +91,7 @@ class ConvoyPlay(ByHand):
         return Act("set up", bodies, "accepted", "convoy.start")
 
     def turn(self, state: State, bodies: Bodies) -> Act:
-        """A good move, or any other."""
+        """A good move, or a random one."""
         move = self._player.choose(state)
         if self._chance.random() < 0.3:
             move = self._chance.choice(list(legal_moves(state)))
@@ -99,26 +99,26 @@ class ConvoyPlay(ByHand):
         return Act("move", self._moved(state, bodies, move), "accepted", code, (str(move),))
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
-        """A step or a push that is not allowed, or a pyramid that vanishes or changes colour."""
+        """An illegal step or push, or a pyramid that vanishes or changes colour."""
         tries = (self._wrong_step, self._wrong_push, self._stolen, self._swapped)
         return self._chance.choice(tries)(state, bodies)
 
     def same(self, state: State, other: State) -> bool:
-        """As they stand."""
+        """True if both states have the same pyramids on the same squares."""
         return state == other
 
     def named(self, bodies: Bodies) -> Bodies:
-        """By the squares they stand on."""
+        """Bodies named by their squares."""
         return named_by_cell(bodies, self._setup, lambda _: "pyramid")
 
     def _wrong_step(self, state: State, bodies: Bodies) -> Act | None:
-        """Somebody's pyramid goes to an empty square where it may not."""
+        """A pyramid moves illegally to an empty square."""
         empty = [cell for cell in state.cells if cell not in state.pieces]
         moves = [Move(origin, target) for origin in state.pieces for target in empty]
         return self._refused("wrong step", state, bodies, moves)
 
     def _wrong_push(self, state: State, bodies: Bodies) -> Act | None:
-        """A line pushes that is not strong enough."""
+        """A line pushes without being strong enough."""
         own = [cell for cell, player in state.pieces.items() if player == state.next]
         moves = [Move(cell, f"{cell[0]}{int(cell[1]) + (1, -1)[state.turn]}") for cell in own]
         weak = [
@@ -136,14 +136,14 @@ class ConvoyPlay(ByHand):
         return Act(name, self._moved(state, bodies, move), "refused", MOVE, (str(move),))
 
     def _stolen(self, state: State, bodies: Bodies) -> Act | None:
-        """A pyramid that no move touches is gone."""
+        """A pyramid that no move affects is removed."""
         if not (cells := self._untouched(state)):
             return None
         gone = without(bodies, f"pyramid {self._chance.choice(cells)}")
         return Act("stolen pyramid", gone, "out_of_sync", SYNC)
 
     def _swapped(self, state: State, bodies: Bodies) -> Act | None:
-        """A pyramid that no move touches is exchanged for one of the other player."""
+        """A pyramid that no move affects is exchanged for one of the other player."""
         if not (cells := self._untouched(state)):
             return None
         cell = self._chance.choice(cells)
@@ -160,7 +160,7 @@ class ConvoyPlay(ByHand):
         ]
 
     def _moved(self, state: State, bodies: Bodies, move: Move) -> Bodies:
-        """The table after a move, lawful or not: what stands where it stood stays as it is."""
+        """The table after a move, legal or not; unmoved bodies are unchanged."""
         rows, _ = pushed(state.rows, move)
         now = standing(rows, state.players)
         untouched = {

@@ -25,13 +25,13 @@ SMALLEST, LARGEST = 4, 8
 STEP, PUSH, WINNING = "Step", "Push", "Winning"
 RULINGS = (HouseRule("goal", WINNING, ("3", "2", "4"), "points that win the game"),)
 Rows = tuple[str, ...]
-"""The board from the near rank on, `1..2.` each: pyramids of the first and the second player."""
+"""Ranks of the board from the near one, such as `1..2.`: pyramids of first and second player."""
 _MOVE = re.compile(r"([a-h][1-9])-([a-h][1-9])")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Move:
-    """A step from a square to another, `b2-b3`; whatever stands ahead is pushed."""
+    """A step from one square to another, `b2-b3`; pyramids ahead are pushed."""
 
     origin: str
     target: str
@@ -41,7 +41,7 @@ class Move:
 
 
 def parse_move(text: str) -> Move:
-    """The move that is written `b2-b3`; raises InvalidNotation."""
+    """Parse a move such as `b2-b3`; raises InvalidNotation."""
     found = _MOVE.fullmatch(text.strip())
     if not found:
         raise InvalidNotation(msg("expected a move such as 'b2-b3', got {raw}", raw=repr(text)))
@@ -60,7 +60,7 @@ class State:
 
     @property
     def scores(self) -> tuple[int, int]:
-        """Own pyramids on the far rank, and those of the other player that were pushed off."""
+        """Points: own pyramids on the far rank, plus the opponent's that were pushed off."""
         first, second = self.rows[-1].count("1"), self.rows[0].count("2")
         return first + self.lost[1], second + self.lost[0]
 
@@ -71,7 +71,7 @@ class State:
 
     @property
     def next(self) -> str | None:
-        """Who moves next; None once the game is over."""
+        """The player to move; None once the game is over."""
         over = max(self.scores) >= self.goal or not _legal(self.rows, self.turn)
         return None if over else self.players[self.turn]
 
@@ -99,7 +99,7 @@ class State:
 
     @classmethod
     def parse(cls, text: str) -> State:
-        """The state that `str` wrote; raises InvalidNotation."""
+        """Parse a state written by `str`; raises InvalidNotation."""
         return read_state(_parse, text)
 
 
@@ -169,7 +169,7 @@ class LegalMoves(Legal[State, Move]):
 
 
 def legal_moves(state: State) -> LegalMoves:
-    """All moves that are legal now; none only once the game is over."""
+    """All legal moves; empty only once the game is over."""
     return LegalMoves(state)
 
 
@@ -193,13 +193,13 @@ def play(state: State, move: Move) -> State:
 
 
 def resign(state: State, _player: str) -> State:
-    """The state as it was: of two players one is left, and the game is over."""
+    """The state unchanged: with one of two players left, the game is over."""
     return state
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Who won, and whether that is because the other player cannot move."""
+    """The winner, and whether the other player cannot move."""
 
     winner: str
     stuck: str = ""
@@ -226,7 +226,7 @@ def outcome(state: State) -> Outcome | None:
 
 
 def pushed(rows: Rows, move: Move) -> tuple[Rows, str]:
-    """The board after a move, lawful or not, and the sign of a pyramid that fell off, if any.
+    """The board after a move, legal or not, and the sign of a pyramid that fell off, if any.
 
     A step straight ahead pushes what stands there; any other replaces it.
     """
@@ -271,9 +271,9 @@ def _violation(rows: Rows, turn: int, player: str, move: Move) -> Violation | No
 
 
 def _line(rows: Rows, turn: int, file: int, rank: int) -> tuple[int, int, str]:
-    """How many own pyramids stand in line from a square on, how many others after them.
+    """Numbers of own pyramids in line from a square, and of opposing ones after them.
 
-    And what comes then: `room`, an `own` pyramid or the `edge` of the board.
+    Also what follows: `room`, an `own` pyramid or the `edge` of the board.
     """
     column = [row[file] for row in rows]
     ahead = "".join(column[rank:] if turn == 0 else reversed(column[: rank + 1]))
@@ -285,7 +285,7 @@ def _line(rows: Rows, turn: int, file: int, rank: int) -> tuple[int, int, str]:
 
 @lru_cache(4096)
 def _legal(rows: Rows, turn: int) -> tuple[Move, ...]:
-    """The moves that are legal as long as nobody has won."""
+    """Legal moves, ignoring whether the game is over."""
     squares = [(file, rank) for rank in range(len(rows)) for file in range(len(rows[0]))]
     moves = (
         Move(f"{FILES[file]}{rank + 1}", f"{FILES[to]}{rank + 1 + (1, -1)[turn]}")

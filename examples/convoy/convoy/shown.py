@@ -1,4 +1,4 @@
-"""How a game of Convoy is told and drawn: as plain data, options, marks, lamps, sounds."""
+"""Presentation of a game of Convoy: plain data, options, marks, lamps, sounds."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def shown_state(state: State) -> ConvoyDocument:
 
 
 def turn(state: State) -> Message:
-    """What comes next, in a sentence."""
+    """A sentence on whose turn it is, or the result."""
     if ended := outcome(state):
         return msg("The game is over: {text}.", text=ended.message)
     return msg("{player} moves next.", player=state.next)
 
 
 def went(state: State, move: Move) -> Message:
-    """A move in words."""
+    """A sentence for a move."""
     fields: dict[str, object] = {
         "player": state.players[state.turn],
         "cell": move.origin,
@@ -89,7 +89,7 @@ def went(state: State, move: Move) -> Message:
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """For each pyramid that may move, where it may go."""
+    """Target squares of each movable pyramid."""
     ways: dict[str, list[str]] = {}
     for move in legal_moves(state):
         ways.setdefault(move.origin, []).append(move.target)
@@ -104,7 +104,7 @@ def options(state: State) -> tuple[Option, ...]:
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
-    """The step, and the square of a pyramid that it pushes off."""
+    """Marks of the step, and of the square of a pyramid that it pushes off."""
     legal = violation(state, move) is None
     fallen = pushed(state.rows, move)[1] if legal else ""
     edge = len(state.rows) if state.turn == 0 else 1
@@ -125,7 +125,7 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
 
 
 def _marks(document: Document) -> tuple[Mark, ...]:
-    """Lamps point at the pyramids that can win at once."""
+    """Lamp marks of pyramids that can win at once."""
     return mark("here", document.get("one_short", ()))
 
 

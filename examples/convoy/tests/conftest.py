@@ -1,4 +1,4 @@
-"""What the suites of Rinkside cannot know: how the pyramids of Convoy add up."""
+"""Fixture for Rinkside's suites: the count of pyramids in Convoy."""
 
 import pytest
 

@@ -19,7 +19,7 @@ from vision.cameras.image_files import read_image
 from vision.cameras.plugins import CameraPlugin
 
 PERIOD_S = 0.25
-"""Pictures come, and buttons are looked at, this often."""
+"""Frame period, and interval for polling buttons."""
 
 
 class Still:
@@ -45,12 +45,12 @@ class Still:
 
 
 def open_still(argument: str, _setup: Setup | None) -> Still:
-    """`still:PICTURE`; raises InputError for what is no picture."""
+    """Open `still:PICTURE`; raises InputError for an invalid picture."""
     return Still(Path(argument))
 
 
 class Lines:
-    """A file that lines are added to."""
+    """A file to which lines are appended."""
 
     error = ""
 
@@ -68,14 +68,14 @@ class Lines:
 
 
 class FileLamps(Lines):
-    """Lamps: a line for every cue that is another one."""
+    """Lamps: a line for every changed cue."""
 
     def __init__(self, options: JsonObject, _place: Place) -> None:
         super().__init__(options)
         self._cue = DARK
 
     def show(self, cue: Cue) -> None:
-        """Write the signal, and whom it is about."""
+        """Write the signal and the player concerned."""
         if cue != self._cue:
             self._cue = cue
             self.write(" ".join((cue.signal, *cue.of)))
@@ -118,7 +118,7 @@ class FileSounds(Lines):
 
 
 class FileScore:
-    """A score: a small text file that always holds the latest, for a display that reads files."""
+    """Score: a small text file with the latest one, for a display that reads files."""
 
     error = ""
 
@@ -138,14 +138,14 @@ class FileScore:
         text = "\n".join([board.game, *lines, news])
         fresh = self.path.with_suffix(".new")
         fresh.write_text(f"{text}\n", encoding="utf-8")
-        fresh.replace(self.path)  # whoever reads it sees a whole score
+        fresh.replace(self.path)  # atomic for readers
 
     def close(self) -> None:
         """The last score stays."""
 
 
 class FileButtons(Lines):
-    """Buttons: every line that is added to the file is a short press of the button it names."""
+    """Buttons: every line appended to the file is a short press of the named button."""
 
     def __init__(self, options: JsonObject, _place: Place) -> None:
         super().__init__(options)
@@ -154,7 +154,7 @@ class FileButtons(Lines):
         self._thread: threading.Thread | None = None
 
     def listen(self, tell: Callable[[Press], None]) -> None:
-        """Tell of presses from a thread that looks at the file."""
+        """Report presses from a thread that polls the file."""
         self._thread = threading.Thread(target=self._look, args=(tell,), daemon=True)
         self._thread.start()
 

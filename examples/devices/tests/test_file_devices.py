@@ -1,4 +1,4 @@
-"""The devices pass what every device must, opened as Rinkside opens them: by their names."""
+"""The devices pass the contract tests, opened by name as Rinkside does."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def opened(path):
-    """Makes a part with settings of its own."""
+    """Opens a device with its own settings."""
     held = []
 
     def make(part, **more):
