@@ -1,4 +1,4 @@
-"""What devices beside a session of Pegs have to do with."""
+"""Stand-ins for testing devices beside a session of Pegs."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ TURNED = {
     270: (0, -ONE, 0, ONE, 0, 0),
     "mirrored": (-ONE, 0, 0, 0, ONE, 0),
 }
-"""The first two rows of a track's matrix, by how the film is shown."""
+"""The first two rows of a track's matrix, by rotation in degrees."""
 
 
 def film(path, fourcc="mp4v", frames=20, size=(WIDTH, HEIGHT), rate=10.0):
-    """A film with red above blue and noise on it, so that each picture takes some bytes."""
+    """A film of red above blue, with noise so that each picture takes some bytes."""
     writer, rng = (
         cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*fourcc), rate, size),
         np.random.default_rng(1),
@@ -33,7 +33,7 @@ def film(path, fourcc="mp4v", frames=20, size=(WIDTH, HEIGHT), rate=10.0):
 
 
 def turned(path, how):
-    """The film with another rotation flag; its pixels stay."""
+    """The film with a different rotation flag and the same pixels."""
     data = bytearray(path.read_bytes())
     at = data.index(b"tkhd") + 44
     for index, value in enumerate(TURNED[how]):
@@ -57,7 +57,7 @@ def trimmed(path, seconds):
 
 
 def cut(path, share):
-    """The film's first bytes only."""
+    """The film truncated to a share of its bytes."""
     data = path.read_bytes()
     path.write_bytes(data[: int(share * len(data))])
     return path

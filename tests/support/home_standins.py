@@ -1,4 +1,4 @@
-"""Stand-ins for what the home page and the set-up of a table show, which only remember."""
+"""Stand-ins for the ports of the home page and the set-up, which only record calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webui.interfaces import DeviceFound, HomeNow
 
 
 class StandInHome:
-    """A home that starts nothing, and remembers what it was asked for."""
+    """A home page port that starts nothing and records requests."""
 
     def __init__(self):
         self.now, self.asked = HomeNow(), []
@@ -47,7 +47,7 @@ class StandInHome:
 
 
 class StandInSetUp:
-    """A set-up that does nothing but remember."""
+    """A set-up port that only records calls."""
 
     def __init__(self):
         self.now, self.asked = FirstSetUpNow("camera", (CameraChoice("v4l2:0", "Webcam <9>"),)), []

@@ -1,4 +1,4 @@
-"""Hubs and tables for tests: a club with its database, logs that are played, a way between them."""
+"""Hubs and tables for tests: a club with its database, random logs, and a direct connection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from table.messages import msg
 from webui.security.requests import Refusal
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""Hashes that cost nothing; only their cost differs from those of a hub."""
+"""Password hasher with minimum cost, otherwise as in the hub."""
 PASSWORD = "a long password"
 PLAYERS = {
     "ice_storm": ("red", "yellow", "blue"),
@@ -54,7 +54,7 @@ class Club:
         return self.at_ms
 
     def enrol(self, name: str = "Table 1") -> str:
-        """The token of a table that was enrolled."""
+        """Enrol a table, and return its token."""
         asked = self.tables.ask("test")
         self.tables.enrol(self.actor, asked.code, name)
         return self.tables.claim(asked.secret).token
@@ -87,7 +87,7 @@ class DirectHub:
 
 
 def play(log: Log, game: str, seed: int, acts: int = 12, end: bool = True) -> Session:
-    """A session of random lawful moves, with what people take back, next games and resignations."""
+    """Play a session of random legal moves, with undos, next games and resignations."""
     chance = random.Random(seed)
     players = PLAYERS.get(game, ("red", "blue"))
     names = {players[0]: "Anna", players[1]: "Ben"}
@@ -136,7 +136,7 @@ def _move(session: Session, game: str, state: object, chance: random.Random) -> 
 
 
 def new_log(folder: Path, game: str = "icebreaker", acts: int = 6) -> Path:
-    """A log with a session that goes on."""
+    """A log with a running session."""
     path = folder / "log.sqlite"
     with Log(path) as log:
         play(log, game, 1, acts, end=False)

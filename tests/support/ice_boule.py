@@ -1,4 +1,4 @@
-"""Tables made by hand: solids from `table.solids`, no camera."""
+"""Hand-made tables: solids from `table.solids`, no camera."""
 
 from dataclasses import replace
 
@@ -79,12 +79,12 @@ class Tables:
 
     @staticmethod
     def seen(*pieces, off=(), hand=False):
-        """What one frame says about the table."""
+        """The observation of one frame."""
         return Observation(0, 0, CAMERA, tuple(pieces), tuple(off), hand=hand)
 
 
 class Game:
-    """A game that follows what the judge accepts, as the referee does."""
+    """A game that plays accepted moves, as the referee does."""
 
     def __init__(self, players=("blue", "yellow"), **rulings):
         self.state, self.before, self.pieces = start(players, rulings), None, []
@@ -109,7 +109,7 @@ class Game:
         return self.see(*self.pieces, *pieces)
 
     def answer(self, verdict, answer):
-        """People decide a question."""
+        """Apply people's answer to a question."""
         decided = judge_answer(verdict, answer)
         self.move(*decided.moves)
         self.before, self.pieces = verdict.table or self.asked, list(self.asked.pieces)

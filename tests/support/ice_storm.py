@@ -57,14 +57,12 @@ BOARD = Chessboard(square_mm=50.0)
 PLAYERS = ("green", "black", "red")
 SURE_MM, SURE_DEG = 1e-6, 1e-6
 ERRS_MM, ERRS_DEG, SHAKES_MM = 0.2, 0.9, 0.03
-"""What a reading of a piece errs as long as it lies still, 1 sigma, and what it changes from
-picture to picture.
-"""
+"""Constant errors of a resting piece's reading, 1 sigma, and its variation between pictures."""
 
 
 @dataclass(frozen=True)
 class Thrown:
-    """A piece where it lies, and how wrongly it is read there."""
+    """A piece at its true place, with the errors of its reading."""
 
     colour: str
     x_mm: float
@@ -74,7 +72,7 @@ class Thrown:
     error: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def piece(self, colour_probability=1.0, pose_probability=1.0, shake=(0.0, 0.0)):
-        """As it is read."""
+        """The piece as read."""
         x_mm, y_mm, heading_deg = np.array([self.x_mm, self.y_mm, self.heading_deg]) + self.error
         covariance = np.diag([ERRS_MM**2, ERRS_MM**2, ERRS_DEG**2])
         read = read_piece(
@@ -93,7 +91,7 @@ class Thrown:
 
     @property
     def truth(self):
-        """As it is."""
+        """The true piece."""
         sure = np.diag([SURE_MM**2, SURE_MM**2, SURE_DEG**2])
         return replace(
             read_piece(self.x_mm, self.y_mm, self.heading_deg, pose=self.pose, covariance=sure),
@@ -102,12 +100,12 @@ class Thrown:
 
     @property
     def place(self):
-        """Where it lies, to the micron; None: off the board or partly off."""
+        """Its exact place; None if it is off the board or partly off."""
         return touches(self.truth, BOARD).place
 
     @property
     def clear(self):
-        """Is it read as it lies, with nothing too close to call?"""
+        """True if its reading is correct, with nothing too close to call."""
         piece = self.piece()
         read = touches(replace(piece, covariance=2 * piece.covariance), BOARD)
         return (
@@ -118,13 +116,13 @@ class Thrown:
 
 
 class Table:
-    """A real board: `pieces` on it by the names of the record, and others `beside` it."""
+    """A simulated real board: `pieces` by recorded names, and others `beside` it."""
 
     def __init__(self, rng):
         self.rng, self.board, self.pieces, self.beside = rng, BOARD, {}, []
 
     def copy(self):
-        """A table that may be spoilt."""
+        """A copy for experiments."""
         other = object.__new__(Table)
         other.__dict__.update(self.__dict__, pieces=dict(self.pieces), beside=list(self.beside))
         return other
@@ -157,7 +155,7 @@ class Table:
         return piece
 
     def knock(self, name):
-        """A piece is moved a little, and may turn."""
+        """Move a piece slightly, possibly turning it."""
         was = self.pieces.pop(name)
         while True:
             now = self.thrown(was.colour, about=(was.x_mm, was.y_mm))
@@ -166,7 +164,7 @@ class Table:
                 return
 
     def knock_anywhere(self, name):
-        """A piece is knocked to any place on the board."""
+        """Move a piece to a random place on the board."""
         colour = self.pieces.pop(name).colour
         while (now := self.thrown(colour, 20, 380)).place is None:
             pass
@@ -185,7 +183,7 @@ class Table:
         return replace(Observation(0, 0, CAMERA, tuple(pieces), off), **changes)
 
     def leaning(self, colour):
-        """How a camera reads a piece that leans on one of those on the board."""
+        """The reading of a piece that leans on one on the board."""
         on = list(self.pieces.values())[int(self.rng.integers(len(self.pieces)))]
         while True:
             x_mm, y_mm = self.rng.normal([on.x_mm, on.y_mm], 15)
@@ -208,7 +206,7 @@ def table(tables):
 
 @pytest.fixture
 def lie(tables):
-    """A piece that lies exactly so: colour, x, y, heading, pose."""
+    """Makes a piece with exact colour, x, y, heading and pose."""
     return lambda colour, x_mm, y_mm, heading_deg=90.0, pose="lying": tables.Thrown(
         colour, x_mm, y_mm, heading_deg, pose
     )

@@ -22,14 +22,14 @@ BOARD = Tiles(cell_mm=51.3)
 PIECEPACK = load_piece_set("piecepack")
 COLOURS = {PLAYS[colour]: colour for colour in ("red", "black", "yellow", "blue")}
 ERRS_MM = 0.12
-"""What a reading errs, 1 sigma."""
+"""Reading error, 1 sigma."""
 APART_MM = 15.0
-"""The middles of pyramids on one tile."""
+"""Minimum distance between the middles of pyramids on one tile."""
 
 
 @dataclass(frozen=True)
 class Stood:
-    """A pyramid on a place, `off_mm` from its middle, and how it is read there."""
+    """A pyramid `off_mm` from the middle of its place, and its reading."""
 
     name: str
     place: str
@@ -56,7 +56,7 @@ class Stood:
 
 
 class Table:
-    """A real pond: `tiles` are places, `stood` the pyramids by name."""
+    """A simulated real pond: `tiles` are places, `stood` the pyramids by name."""
 
     def __init__(self, rng, state, doubt=0.0):
         """`doubt` is the share of pyramids whose size is not read for sure, wherever they are
@@ -67,13 +67,13 @@ class Table:
         self.stood = {}
 
     def copy(self):
-        """A pond that may be spoilt."""
+        """A copy for experiments."""
         other = object.__new__(Table)
         other.__dict__.update(self.__dict__, tiles=set(self.tiles), stood=dict(self.stood))
         return other
 
     def put(self, name, place):
-        """A pyramid somewhere on a tile, apart from the others."""
+        """Put a pyramid at a random place on a tile, apart from the others."""
         self.stood.pop(name, None)
         others = [other.off_mm for other in self.stood.values() if other.place == place]
         while True:
@@ -88,14 +88,14 @@ class Table:
         self.stood[name] = Stood(name, place, tuple(off_mm), read_as, sure)
 
     def slide(self, here, there):
-        """A tile with all that stands on it."""
+        """Slide a tile with all that stands on it."""
         self.tiles = self.tiles - {here} | {there}
         for name, piece in self.stood.items():
             if piece.place == here:
                 self.stood[name] = replace(piece, place=there)
 
     def sink(self, place):
-        """A tile is taken off with all that stands on it."""
+        """Remove a tile with all that stands on it."""
         self.tiles.discard(place)
         for name in [name for name, piece in self.stood.items() if piece.place == place]:
             del self.stood[name]

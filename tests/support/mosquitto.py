@@ -1,4 +1,4 @@
-"""A real broker, Mosquitto, on a free port of this computer, and somebody else at it."""
+"""A real Mosquitto broker on a free local port, and another client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 PATIENCE_S = 20.0
-"""A generous limit for a small and busy machine; nothing is measured by it."""
+"""Timeout, generous for a small and busy machine."""
 PROGRAM = shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 
 
@@ -22,9 +22,9 @@ def free_port() -> int:
 
 
 class Mosquitto:
-    """A broker that is started, killed, and started again on the same port; a context manager.
+    """A broker that can be killed and restarted on the same port; a context manager.
 
-    `lines` are more lines of its configuration.
+    `lines` are additional lines of its configuration.
     """
 
     def __init__(self, folder: Path, *lines: str, anonymous: bool = True) -> None:
@@ -64,7 +64,7 @@ class Mosquitto:
         raise AssertionError("Mosquitto does not listen")
 
     def kill(self) -> None:
-        """SIGKILL: it says goodbye to nobody."""
+        """Send SIGKILL: connections are not closed properly."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -116,7 +116,7 @@ class Somebody:
             self._news.notify_all()
 
     def said(self, topic: str) -> list[str]:
-        """All that was said under a topic, what was kept there first."""
+        """All payloads of a topic, retained ones first."""
         with self._news:
             kept = [self.kept[topic]] if topic in self.kept else []
             return kept + [text for under, text in self.heard if under == topic]
@@ -127,7 +127,7 @@ class Somebody:
             assert self._news.wait_for(wanted, PATIENCE_S), (what, self.kept, self.heard[-9:])
 
     def publish(self, topic: str, payload: str | bytes, retain: bool = False) -> None:
-        """Say something, and wait until it has left."""
+        """Publish a message, and wait until it was sent."""
         self._client.publish(topic, payload, qos=1, retain=retain).wait_for_publish(PATIENCE_S)
 
     def __enter__(self) -> Somebody:

@@ -54,7 +54,7 @@ TARGET = SeenPiece(
 
 
 def thrown(colour: str, gap_mm: float, y_mm: float) -> SeenPiece:
-    """A piece that lies tip away, so far to the right of the target's near side."""
+    """A piece lying tip away, `gap_mm` to the right of the target's near side."""
     x_mm = 100 + LARGE.base_mm / 2 + gap_mm
     return SeenPiece(
         colour,
@@ -77,7 +77,7 @@ FILM = {
     3000: (TARGET, RED, GREEN),
     4000: (TARGET, RED, GREEN, CLOSE),
 }
-"""What lies on the table from each time on, ms."""
+"""Contents of the table, by start time in ms."""
 
 
 def observe(

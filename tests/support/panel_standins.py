@@ -97,7 +97,7 @@ def storm_table() -> Setup:
 
 
 def seen_end() -> Observation:
-    """Seven projectiles about a green target; covariances of a camera 1.3 m away."""
+    """Seven projectiles around a green target, with covariances of a camera at 1.3 m."""
     covariance = np.array([[0.09, 0.03, 0.0], [0.03, 0.05, 0.0], [0.0, 0.0, 0.2]])
     x, y, heading = TARGET_MM
     target = SeenPiece(
@@ -320,7 +320,7 @@ def verdicts_of_the_end() -> list[dict[str, Any]]:
 
 
 def view_of(document: dict[str, Any]) -> SessionView:
-    """A view from its document."""
+    """Convert a document to a view."""
     view = msgspec.convert(
         document, SessionView, dec_hook=lambda _kind, message: as_message(message)
     )
@@ -504,7 +504,7 @@ class FakeSession:
         )
 
     def touched(self, command: Command) -> AffectedVotes:
-        """Votes as IceFloe hears them; those of the view's `hidden` are there to be taken back."""
+        """Affected votes as in IceFloe; votes in the view's `hidden` can be revoked."""
         if isinstance(command, Hear):
             voter = GAMES["icefloe"].secret_voter(command.heard)
             return AffectedVotes(frozenset([voter] if voter else []))
@@ -536,7 +536,7 @@ class FakeSession:
 
 
 class FakeTable:
-    """A table that is made ready: it remembers what people want of it."""
+    """A table in preparation that records requests."""
 
     def __init__(self, live: FakeLive) -> None:
         self.setup, self.jpeg, self.frame_seq = live.setup, live.jpeg, 88
@@ -566,7 +566,7 @@ class FakeTable:
 
 
 class FakeLive:
-    """A moment that stands still until `become` changes it."""
+    """A live state that is constant until `become` changes it."""
 
     def __init__(self) -> None:
         self.setup = boule_table()

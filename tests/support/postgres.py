@@ -8,7 +8,7 @@ from tools.postgres import NoPostgres, Postgres
 
 
 def started() -> Postgres:
-    """A server that is to be entered; skips, with the reason, where there is none."""
+    """A server as a context manager; skips, with the reason, if there is none."""
     try:
         return Postgres()
     except NoPostgres as missing:

@@ -1,4 +1,4 @@
-"""A pupil who does what a lesson asks for, by its example."""
+"""A simulated pupil who follows a lesson's example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.virtual_games import NOTCH_DEG, act, answer, lying_in
 
 
 def do(hand, lesson, chance=None):
-    """Do the example of a lesson at the table, or whatever else is lawful and counts."""
+    """Do a lesson's example at the table, or any other legal act that counts."""
     view = hand.view()
     game = view["game"]
     engine, chance = GAMES[game], chance or Random(1)
@@ -71,7 +71,7 @@ def until_open(hand):
 
 
 def until_done(hand, lesson):
-    """Do a lesson until its tutor says that it is done."""
+    """Do a lesson until its tutor reports it done."""
     until_open(hand)
     for _ in range(TRIES):
         before = hand.view()["seq"]

@@ -6,14 +6,14 @@ import threading
 
 
 def running(name: str) -> bool:
-    """Does a thread of this name run?"""
+    """True if a thread of this name is running."""
     return any(thread.name == name for thread in threading.enumerate())
 
 
 class ShortWaits:
-    """The module `threading` for a module of the product: waits take no time, and are added up.
+    """Replacement for the module `threading`: waits take no time, and their durations are summed.
 
-    Threads that are waited for with a time-out are waited for as ever; `left_s` are these times.
+    Joins of threads with a time-out still wait; `left_s` are these time-outs.
     """
 
     Lock, Condition = threading.Lock, threading.Condition

@@ -1,4 +1,4 @@
-"""What two texts have in common: what is still English in a translation."""
+"""Words common to two texts, to find English left in a translation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 
 def same_words(one: str, other: str) -> set[str]:
-    """Words of four letters or more, in small letters, that are in both texts.
+    """Lower-case words of four or more letters that are in both texts.
 
-    Options and names of files and folders are left out, and words with digits.
+    Options, names of files and folders, and words with digits are excluded.
     """
     first, second = (
         {
