@@ -50,13 +50,13 @@ OPTIONS = (
 )
 Reading = Observation | Unusable
 SAME_MM = 6.0
-"""A piece is looked for this near to where it was read in the last picture of its table."""
+"""Search radius around a piece's place in the last picture of its table."""
 STILL_MM = 2.0
-"""A piece that was read farther from any of its colour than this has come."""
+"""Distance from all earlier pieces of its colour beyond which a piece counts as new."""
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """What came of the films of one game, as the scorer counts it."""
+    """The scorer's counts for the films of one game."""
 
     game: str
     verdicts: int
@@ -65,9 +65,9 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 def referee_films(game: str, films: Path) -> Counted:
-    """The films of a game in a folder, refereed by the command line.
+    """Referee a game's films in a folder with the command line.
 
-    Raises RuntimeError where the scorer fails.
+    Raises RuntimeError if the scorer fails.
     """
     ask = [sys.executable, str(needs(BENCH / "score_sequences.py")), "--sequences", str(films)]
     ask += ["--referee", f"{RINKSIDE} referee {OPTIONS}", "--game", game]
@@ -80,14 +80,14 @@ def referee_films(game: str, films: Path) -> Counted:
 
 
 def merge_counts(films: Sequence[Counted]) -> Counted:
-    """All of them as one."""
+    """Sum of the counts of all films."""
     names = ("verdicts", "met", "false_calls")
     return Counted("all", *(sum(getattr(film, name) for film in films) for name in names))
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A filmed game as it was read, picture by picture."""
+    """Readings of a filmed game, picture by picture."""
 
     folder: Path
     game: str
@@ -98,7 +98,7 @@ class Film:
 
     @classmethod
     def read(cls, folder: Path) -> Film:
-        """All of its pictures, read as a camera's are, and what a referee must say of them."""
+        """Read all pictures as from a camera, and the expected rulings."""
         setup = load_table(folder / "table.json")
         setup = played_setup(setup.game.name, setup, {})
         empty, watch, readings = read_image(folder / "empty.jpg", setup), Watch(), []
@@ -127,7 +127,7 @@ class Film:
             yield found
 
     def refereed(self, readings: Sequence[Reading]) -> list[dict[str, Any]]:
-        """What `rinkside referee --json` prints of these readings."""
+        """Output of `rinkside referee --json` for these readings."""
         by_seq = {seen.frame_seq: seen for seen in readings}
         with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
             started = opening(
@@ -152,7 +152,7 @@ class Film:
 
 
 class Blank:
-    """A camera whose pictures nobody looks at."""
+    """A camera whose pictures are not used."""
 
     name, simulated = "a film", False
 
@@ -171,7 +171,7 @@ class Blank:
 
 @cache
 def film_of(game: str) -> Film:
-    """The film of a game, read once in a process."""
+    """The film of a game, cached per process."""
     folders = sorted(path.parent for path in needs(BENCH / "sequences").glob("*/expected.jsonl"))
     return next(
         Film.read(folder)
@@ -181,5 +181,5 @@ def film_of(game: str) -> Film:
 
 
 def is_near(a: SeenPiece, b: SeenPiece, mm: float) -> bool:
-    """Are they of one colour, and so near?"""
+    """True if both have one colour and are within `mm`."""
     return a.colour == b.colour and bool(np.hypot(*(a.base_mm - b.base_mm)) < mm)

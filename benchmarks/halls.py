@@ -42,13 +42,13 @@ from table.messages import msg
 GAME, PLAYERS = GAMES["ice_boule"], ("blue", "yellow", "red")
 PATIENCE_S = 120.0
 SENT_S = 900.0
-"""Longest wait for the last records: forwarders wait up to a minute after each failure."""
+"""Timeout for the last records; forwarders wait up to a minute after each failure."""
 
 
 class PlayedTable:
-    """A log that random players play on; one thread uses it.
+    """A log written by random players; not thread-safe.
 
-    Its clock is wrong: it goes back as often as on.
+    Its clock is wrong on purpose: it goes back as often as forward.
     """
 
     def __init__(self, path: Path, seed: int) -> None:
@@ -82,14 +82,14 @@ class PlayedTable:
         return self._session.ledger.seq
 
     def close(self) -> None:
-        """Let go of the log."""
+        """Close the log."""
         self._session.close()
         self._log.close()
 
 
 @contextmanager
 def playing(tables: Sequence[PlayedTable]) -> Iterator[None]:
-    """Tables play, ten records a second each."""
+    """Let tables play at ten records per second each."""
     over = threading.Event()
 
     def play(table: PlayedTable) -> None:
@@ -110,9 +110,9 @@ def playing(tables: Sequence[PlayedTable]) -> Iterator[None]:
 def enrolled(
     url: str, names: Sequence[str], upgrade: Callable[[Store], None] = Store.upgrade
 ) -> tuple[int, list[str]]:
-    """A club with tables of these names in an empty database: its number, and their tokens.
+    """Create a club with tables of these names in an empty database; returns its id and the tokens.
 
-    `upgrade` makes the tables of the database.
+    `upgrade` creates the database's tables.
     """
     store = Store(url)
     upgrade(store)
@@ -130,9 +130,9 @@ def enrolled(
 
 
 class Command:
-    """A command of Rinkside's in a process of its own, which is started again after it was killed.
+    """A restartable process with a Rinkside command.
 
-    What it says is in `said`.
+    Its output is in `said`.
     """
 
     def __init__(self, said: Path, *words: str, token: str = "") -> None:
@@ -152,7 +152,7 @@ class Command:
             )
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> int:
-        """End it; its exit code."""
+        """Kill it with a signal; returns the exit code."""
         assert self._process is not None
         self._process.send_signal(how)
         return self._process.wait(30)
@@ -164,7 +164,7 @@ class Command:
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
+        """Process id."""
         assert self._process is not None
         return self._process.pid
 
@@ -174,18 +174,18 @@ class Command:
         return self._process is not None and self._process.poll() is None
 
     def keep_running(self) -> None:
-        """Start it again if it has ended by itself, as a service manager does."""
+        """Restart it if it has exited, as a service manager does."""
         if self._process is not None and self._process.poll() is not None:
             self.start()
 
     def wait(self) -> int:
-        """Wait until it ends by itself; its exit code."""
+        """Wait until it exits; returns the exit code."""
         assert self._process is not None
         return self._process.wait(PATIENCE_S)
 
 
 def processor_s(pid: int) -> float:
-    """Processor time that a process and its children have taken, in seconds; 0 if it has ended."""
+    """Processor time of a process and its children, in seconds; 0 if it has ended."""
     try:
         spent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -204,7 +204,7 @@ def until(wanted: Callable[[], bool], what: str, patience_s: float = PATIENCE_S)
 
 
 def listening(port: int) -> bool:
-    """True if somebody listens on a port of this computer."""
+    """True if a local port accepts connections."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False
@@ -212,9 +212,9 @@ def listening(port: int) -> bool:
 
 @contextmanager
 def lossy(port: int, seed: int, share: float) -> Iterator[tuple[int, list[int]]]:
-    """A way to a port on which a share of the answers gets lost, with its connection.
+    """A proxy to a port that drops a share of the answers, with their connections.
 
-    Yields its own port, and a list of which the first item counts what was lost.
+    Yields the proxy's port, and a list whose first item counts lost answers.
     """
     chance, lost, ended = Random(seed), [0], threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -253,7 +253,7 @@ def lossy(port: int, seed: int, share: float) -> Iterator[tuple[int, list[int]]]
 
 
 def compare(url: str, paths: list[Path]) -> tuple[int, int]:
-    """Records and games at the hub; raises AssertionError unless they are those of the logs."""
+    """Numbers of records and games at the hub; raises AssertionError if the logs differ."""
     with closing(Store(url)) as store:
         found = [_compare_log(store, path) for path in paths]
     return sum(records for records, _ in found), sum(games for _, games in found)

@@ -32,25 +32,25 @@ from vision.geometry.camera_model import project
 from vision.geometry.srgb import Light, linear
 
 UNUSED = ("green", "purple", "orange", "pink", "cyan", "yellow", "red", "blue")
-"""Colours for things of a colour that the table does not have: the first that is free."""
+"""Candidate colours for things of a foreign colour; the first unused one is taken."""
 SUN = np.array([0.55, 0.35, 1.0]) / np.linalg.norm([0.55, 0.35, 1.0])
-"""Direction to the lamp that lights the faces of things."""
+"""Direction to the light source of the things' faces."""
 SHADOW = 0.55
-"""Light that is left in the shadow of a thing."""
+"""Relative light in the shadow of a thing."""
 TRIES = 400
-"""Places that are tried for a thing."""
+"""Number of random places to try for a thing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A flat-topped body: its outline (n, 2) in mm about its middle, its height, and its paint."""
+    """A flat-topped body: outline (n, 2) in mm about its middle, height, and paint."""
 
     outline_mm: Array
     height_mm: float
     light: tuple[float, float, float]
     """Relative to white paper."""
     marks: tuple[tuple[Array, tuple[float, float, float]], ...] = ()
-    """Outlines (n, 2) in mm printed on the top, and their light."""
+    """Printed outlines (n, 2) in mm on the top, and their light relative to white paper."""
 
     def hull_mm(self, place: Array) -> Array:
         """Points (n, 3) of foot, top and shadow at a place (2,)."""
@@ -70,7 +70,7 @@ class Table:
 
     @property
     def own(self) -> str:
-        """A colour of the table's pieces, a bright one if there is any."""
+        """A colour of the table's pieces, preferably a bright one."""
         colours = self.taken.setup.game.colours
         return next((one for one in colours if one not in ("black", "white", "grey")), colours[0])
 
@@ -81,7 +81,7 @@ class Table:
 
 
 Painter = Callable[[Table, np.random.Generator], Sequence[Body]]
-"""The things of a kind that are laid on a table."""
+"""Makes the things of a kind for a table."""
 
 
 def square(side_mm: float) -> Array:
@@ -179,7 +179,7 @@ THINGS: dict[str, Painter] = {
 
 
 def lay_things(things: Painter, bodies_mm: Sequence[Array]) -> Change:
-    """Things lie on the table, where nothing else is seen."""
+    """Lay things on visibly free places of the table."""
 
     def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         light = linear(taken.image)
@@ -218,7 +218,7 @@ def paper_light(taken: TakenPicture, light: Light) -> Array:
 def _free_place(
     body: Body, busy: NDArray[np.bool_], taken: TakenPicture, rng: np.random.Generator
 ) -> Array | None:
-    """A place (2,) on the table where the body covers nothing `busy`; None if none is found."""
+    """A random place (2,) where the body covers no `busy` pixel; None if none is found."""
     outline = taken.setup.outline_mm()
     low, high = outline.min(axis=0), outline.max(axis=0)
     for _ in range(TRIES):
@@ -255,7 +255,7 @@ def _draw(light: Light, body: Body, place: Array, white: Array, taken: TakenPict
 def _paint(
     light: Light, outline: Array, z_mm: float | None, colour: Array | None, taken: TakenPicture
 ) -> None:
-    """Fill an outline, (n, 3) or (n, 2) at a height, with a colour; with None it is shaded."""
+    """Fill an outline, (n, 3) or (n, 2) at a height, with a colour; None draws a shadow."""
     points = outline if z_mm is None else np.column_stack([outline, np.full(len(outline), z_mm)])
     pixels = project(np.asarray(points, float), taken.camera, taken.setup.camera)
     if not np.isfinite(pixels).all() or np.abs(pixels).max() > 1e4:
@@ -269,7 +269,7 @@ def _paint(
 
 
 def cloth(dark: float, stripes_mm: float, bodies_mm: Sequence[Array]) -> Change:
-    """The ground between the pieces is a striped cloth; pieces and cards lie on it as before."""
+    """Replace the ground between pieces and cards by a striped cloth."""
 
     def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         light, outline = linear(taken.image), taken.setup.outline_mm()
@@ -307,7 +307,7 @@ def _busy(bodies_mm: Sequence[Array], taken: TakenPicture) -> NDArray[np.bool_]:
 
 
 def _hull(points_mm: Array, taken: TakenPicture) -> NDArray[np.bool_]:
-    """Pixels (h, w) of the hull of points (n, 3), a little widened."""
+    """Pixels (h, w) of the convex hull of points (n, 3), slightly dilated."""
     mask = np.zeros(taken.image.shape[:2], np.uint8)
     pixels = project(points_mm, taken.camera, taken.setup.camera)
     hull = cv2.convexHull(pixels.astype(np.float32))[:, 0]
@@ -319,7 +319,7 @@ def _hull(points_mm: Array, taken: TakenPicture) -> NDArray[np.bool_]:
 
 
 def mix_channels(share: float) -> Change:
-    """A camera without an infrared filter: so much of the light is the same in all channels."""
+    """A camera without an infrared filter: `share` of the light is equal in all channels."""
 
     def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         def mix(light: Light) -> Light:
@@ -332,7 +332,7 @@ def mix_channels(share: float) -> Change:
 
 
 def tint(red: float, green: float, blue: float) -> Change:
-    """Another colour of light, or a wrong white balance."""
+    """A coloured light, or a wrong white balance."""
 
     def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         factors = np.array([red, green, blue], np.float32)
@@ -342,7 +342,7 @@ def tint(red: float, green: float, blue: float) -> Change:
 
 
 def veil(share: float) -> Change:
-    """Stray light: so much of white lies over the whole picture."""
+    """Stray light: add `share` of white to the whole picture."""
 
     def change(taken: TakenPicture, _: np.random.Generator) -> TakenPicture:
         return with_light(
@@ -353,7 +353,7 @@ def veil(share: float) -> Change:
 
 
 def add_highlights(spots: int) -> Change:
-    """Lamps mirrored in the table: bright spots anywhere on it."""
+    """Reflections of lamps: bright spots at random places on the table."""
 
     def change(taken: TakenPicture, rng: np.random.Generator) -> TakenPicture:
         outline = taken.setup.outline_mm()
@@ -413,4 +413,4 @@ STRESSES: dict[str, Callable[[Sequence[Array]], Change]] = {
     "out of focus by 3 px": lambda _: defocus(3),
     "JPEG quality 25": lambda _: recompress(25),
 }
-"""Changes by name; each is given the bodies (n, 3) in mm that lie on the table."""
+"""Changes by name; each gets the bodies (n, 3) in mm on the table."""

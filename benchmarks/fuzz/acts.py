@@ -26,7 +26,7 @@ FUZZED = {
 
 
 class Act(NamedTuple):
-    """An act that can be repeated, and what came of it; the error, where it ended with one."""
+    """A repeatable act and its result, or its error."""
 
     game: str
     seed: int
@@ -36,7 +36,7 @@ class Act(NamedTuple):
 
     @property
     def lines(self) -> Iterator[str]:
-        """Each fault in a line."""
+        """One line per fault."""
         where = f"{self.game} seed {self.seed} act {self.number}"
         if self.result is None:
             yield f"{where}: malformed: {self.error}"
@@ -59,7 +59,7 @@ def block(game: str, seed: int, number: int, most: int = BLOCK) -> list[Act]:
 
 
 def fuzz(game: str, seed: int, acts: int) -> list[Act]:
-    """So many acts of a game, one after the other."""
+    """Run `acts` acts of a game in sequence."""
     blocks = range(-(-acts // BLOCK))
     return [act for number in blocks for act in block(game, seed, number)][:acts]
 
@@ -69,7 +69,7 @@ def fuzz(game: str, seed: int, acts: int) -> list[Act]:
 @click.argument("seed", type=int)
 @click.argument("act", type=int)
 def main(game: str, seed: int, act: int) -> None:
-    """Repeat an act, and those before it from its position on."""
+    """Repeat an act, after those before it in its block."""
     *_, found = block(game, seed, act // BLOCK, act % BLOCK + 1)
     print(found.result or found.error, *found.lines, sep="\n")
 

@@ -1,7 +1,7 @@
 """Random acts on made-up tables before a judge.
 
-A result says what truly happened, what the judge said, and where that leads. A game defines what
-lies where, what may happen, and what people do who are told something; see `Fuzzed`.
+A result contains the true event, the judge's verdict, and the consequences. A game defines its
+layout, possible acts, and people's reactions to instructions; see `Fuzzed`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from table.observation import Observation
 from table.pieces import PieceSet
 
 ROUNDS = 8
-"""Who has done what is asked so often, and is still asked for more, is led nowhere."""
+"""Number of obeyed instructions after which further ones count as a dead end."""
 BLOCK = 20
-"""Acts from one random position on."""
+"""Number of acts from one random position."""
 COMPLETES = 0.5
-"""How often people finish what is half done, rather than undo it."""
+"""Probability that an unfinished act is completed rather than undone."""
 FORGETS = 0.08
-"""How often the program was started again: the judge is given no earlier table."""
+"""Probability of a restart, after which the judge gets no earlier table."""
 
 Kind = Literal["lawful", "forbidden", "amiss", "half", "nothing", "said"]
 Judgement = Literal["right", "asked", "wrong"]
@@ -44,12 +44,12 @@ Judgement = Literal["right", "asked", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What happened, by the rules alone.
+    """The true event, by the rules alone.
 
     `lawful`: `moves` count, `otherwise` are others that leave the same table.  `forbidden`: `codes`
-    are violations that may be named.  `amiss`: no one act that the rules know.  `half`: an act that
-    is not finished.  `nothing`: all lies as it is recorded.  `message`: a word that may count or
-    not.
+    are violations that a verdict may name.  `amiss`: not a single act known to the rules.  `half`:
+    an unfinished act.  `nothing`: the table is as recorded.  `message`: an announcement, which may
+    or may not count.
     """
 
     kind: Kind
@@ -63,9 +63,9 @@ NOTHING = Truth("nothing")
 
 @dataclass(frozen=True, slots=True)
 class FuzzedAct:
-    """Something done, or `message`: the table after it, and what it truly was.
+    """An act, or an announcement (`message`): the table after it, and the truth.
 
-    `then` is the whole of an act that is half done.
+    `then` is the complete act, if this one is half done.
     """
 
     effect: str
@@ -74,9 +74,9 @@ class FuzzedAct:
     heard: Mapping[str, Any] | None = None
     then: FuzzedAct | None = None
     typed: Mapping[str, Any] | None = None
-    """How people say it where the camera may not tell."""
+    """The announcement by which people report it if the camera cannot tell."""
     compared: bool = False
-    """Can it only be told from what was read before?"""
+    """True if it can be recognised only by comparison with the earlier reading."""
 
 
 def do_deed(
@@ -86,7 +86,7 @@ def do_deed(
     table: Table,
     chance: Random,
 ) -> FuzzedAct:
-    """An effect that can be done, now and then with a hand over the table."""
+    """Draw a feasible effect, occasionally with a hand over the table."""
     effect, deed = choose(effects, weights, state, table, chance)
     if chance.random() < HAND_IN_BETWEEN:
         effect, deed = (
@@ -98,7 +98,7 @@ def do_deed(
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A game under way: its state, what lies there, and the table that was ruled on last."""
+    """A game in progress: state, table, and the table last ruled on."""
 
     state: Any
     table: Table
@@ -106,35 +106,35 @@ class Position:
 
 
 class Fuzzed(Protocol):
-    """A game, as random people play it."""
+    """Interface of a game for random play."""
 
     name: str
     engine: Game
     board: Board
 
     def begin(self, chance: Random) -> tuple[Any, Table]:
-        """Somewhere in a game."""
+        """A random position."""
 
     def random_act(self, state: Any, table: Table, chance: Random) -> FuzzedAct:
-        """Any act."""
+        """A random act."""
 
     def observed(self, table: Table) -> Observation:
-        """All of it as it lies."""
+        """An exact observation of the table."""
 
     def truth(self, state: Any, table: Table) -> Truth:
-        """What a table shows, by the rules alone."""
+        """The true event shown by a table, by the rules alone."""
 
     def name_things(self, state: Any, table: Table) -> Table:
-        """The table with its things named by the state after an act that counts."""
+        """The table with its things renamed by the state after a valid act."""
 
     def follow(self, state: Any, table: Table, verdict: Verdict, old: Table, /) -> Table | None:
-        """The table once people did what they are told, to the letter; None where that is nothing.
+        """The table after people followed an instruction literally; None if there is none.
 
-        `old` is the table as it is recorded, which they remember.
+        `old` is the recorded table, which they remember.
         """
 
     def same(self, state: Any, other: Any) -> bool:
-        """Do two states say the same?"""
+        """True if two states are equivalent."""
 
     @property
     def sizes(self) -> PieceSet:
@@ -144,9 +144,8 @@ class Fuzzed(Protocol):
 class Result(NamedTuple):
     """Result of an act.
 
-    `followed`: whether doing as they were told led people on, None if there was nothing to do.
-    `faults` are sentences that begin with `wrong`, `dead end` or `malformed`, none where all is
-    well.
+    `followed`: True if following the instructions succeeded, None if there were none. `faults` are
+    sentences that begin with `wrong`, `dead end` or `malformed`; empty if there is no fault.
     """
 
     effect: str
@@ -159,26 +158,26 @@ class Result(NamedTuple):
 
 @dataclass
 class Fuzzer:
-    """One game before its judge, from a random position on."""
+    """Random play of one game with its judge, from a random position."""
 
     game: Fuzzed
     chance: Random
     faults: list[str] = field(default_factory=list)
 
     def acts(self, count: int) -> Iterator[Result]:
-        """So many acts, one after the other."""
+        """Run `count` acts in sequence."""
         at = self.begin()
         for _ in range(count):
             _, result, at = self.act(at)
             yield result
 
     def begin(self) -> Position:
-        """A random position of a game that is not over."""
+        """A random position of an unfinished game."""
         state, table = self.game.begin(self.chance)
         return Position(state, table, self.game.observed(table))
 
     def act(self, at: Position) -> tuple[FuzzedAct, Result, Position]:
-        """One act, what was judged of it, and where play goes on: anew if the game is over."""
+        """One act, its verdict, and the next position: a new one if the game is over."""
         self.faults = []
         deed = self.game.random_act(at.state, at.table, self.chance)
         result, after = self._judge_act(at, deed)
@@ -187,7 +186,7 @@ class Fuzzer:
         return deed, result, after
 
     def _judge_act(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
-        """The act judged, and followed to where play goes on."""
+        """Judge an act, and follow it to the next position."""
         if self.chance.random() < FORGETS and not deed.compared and deed.heard is None:
             at = replace(at, before=None)
         if deed.heard is not None:
@@ -213,7 +212,7 @@ class Fuzzer:
     def _hand(
         self, at: Position, deed: FuzzedAct, verdict: Verdict
     ) -> tuple[Verdict, Observation, FuzzedAct]:
-        """A hand is in between: nothing is ruled until it is gone."""
+        """Check that nothing is ruled while a hand is over the table."""
         if not isinstance(verdict, Waiting):
             self.faults.append(f"wrong: ruled under a hand: {verdict_line(verdict)}")
         deed = replace(deed, table=replace(deed.table, hand=False))
@@ -228,7 +227,7 @@ class Fuzzer:
         return verdict, verdict.table or seen
 
     def _outcome(self, at: Position, truth: Truth, verdict: Verdict) -> Judgement:
-        """Is the verdict the true one, or does it leave room for it?  What is wrong is a fault."""
+        """Rate a verdict: right, asked (truth left open) or wrong, which is added to the faults."""
         if truth.kind == "lawful":
             outcome = self._outcome_of_lawful(at, truth, verdict)
         elif isinstance(verdict, Accepted | Noted) and verdict.moves:
@@ -260,18 +259,18 @@ class Fuzzer:
 
     @staticmethod
     def names(truth: Truth, verdict: Refused) -> bool:
-        """True if a refusal names what truly was against the rules."""
+        """True if a refusal names the true violation."""
         named = {verdict.code, str(verdict.evidence.get("violation", verdict.code))}
         return bool(named & truth.codes)
 
     @staticmethod
     def _may_be_nothing(verdict: Verdict) -> bool:
-        """Is it asked, and that nothing has happened among the answers?"""
+        """True for a question with "nothing happened" among its answers."""
         asked = isinstance(verdict, Ambiguous)
         return asked and any(not choice.moves for choice in verdict.choices)
 
     def leads_to_truth(self, state: Any, moves: tuple[str, ...], truth: Truth) -> bool:
-        """True if moves lead to where what truly happened leads."""
+        """True if moves lead to the same state as the true event."""
         after = played(self.game.engine, state, moves)
         ways = [truth.moves, *truth.otherwise]
         found = (played(self.game.engine, state, way) for way in ways)
@@ -304,7 +303,7 @@ class Fuzzer:
     def _counts(
         self, at: Position, deed: FuzzedAct, verdict: Verdict, seen: Observation
     ) -> Position:
-        """The state goes on as it truly did: by the verdict, an answer, or people's own word."""
+        """Advance to the true state, by the verdict, an answer, or an announcement."""
         after = played(self.game.engine, at.state, deed.truth.moves)
         right = isinstance(verdict, Accepted | Refused) and not self.faults
         question = None if right else _question(verdict)
@@ -322,7 +321,7 @@ class Fuzzer:
         return replace(then, before=self.game.observed(table))
 
     def _correct_table(self, at: Position, deed: FuzzedAct, verdict: Verdict) -> Position:
-        """People do what they are told until the table is as it was, or what they do is lawful."""
+        """Follow instructions until the table is as recorded, or the act is legal."""
         table = deed.table
         old = replace(at, before=self.game.observed(at.table))
         for _ in range(ROUNDS):
@@ -355,7 +354,7 @@ class Fuzzer:
         return old
 
     def _word(self, at: Position, deed: FuzzedAct) -> tuple[Result, Position]:
-        """Something said; what does not count changes nothing."""
+        """Judge an announcement; an invalid one changes nothing."""
         assert deed.heard is not None, "it is a word"
         try:
             verdict = self.game.engine.hear(at.state, deed.heard, self.chance.random() < 0.2)
@@ -380,7 +379,7 @@ class Fuzzer:
         return self._result(deed, outcome, None, verdict_line(verdict)), after
 
     def _silent_moves(self, at: Position, verdict: Verdict) -> tuple[str, ...]:
-        """The moves of a word that counts, where they change nothing on the table."""
+        """Moves of a valid announcement, if they leave the table unchanged."""
         moves = verdict.moves if isinstance(verdict, Accepted | Noted) else ()
         if self.faults or not moves:
             return ()
@@ -396,7 +395,7 @@ def played(engine: Game, state: Any, moves: tuple[str, ...]) -> Any:
 
 
 def malformed(engine: Game, state: Any, verdict: Verdict) -> Iterator[str]:
-    """What no verdict may have: moves that are not legal, labels twice, no sentence, no text."""
+    """Formal faults of a verdict: illegal moves, duplicate labels, missing sentence or text."""
     if not verdict.message.strip():
         yield f"no sentence: {verdict}"
     named = [verdict.moves] if isinstance(verdict, Accepted | Noted) else []
@@ -429,19 +428,19 @@ def _parse_error(engine: Game, move: str) -> str:
 
 
 def _question(verdict: Verdict) -> Ambiguous | None:
-    """What is asked at once or, where the table stays so, in time."""
+    """The question asked at once, or after the table has stayed unchanged."""
     if isinstance(verdict, Ambiguous):
         return verdict
     return verdict.asks if isinstance(verdict, Unsettled) else None
 
 
 def _accepts_table(verdict: Verdict) -> bool:
-    """Is a table taken as it is recorded?"""
+    """True if the verdict accepts the table as recorded."""
     return isinstance(verdict, Waiting) or (isinstance(verdict, Accepted) and not verdict.moves)
 
 
 def verdict_line(verdict: Verdict) -> str:
-    """A verdict in a line."""
+    """A verdict as one line."""
     more = verdict.differences if isinstance(verdict, OutOfSync) else ()
     moves = getattr(verdict, "moves", None) or getattr(verdict, "tried", ())
     question = _question(verdict)
@@ -451,6 +450,6 @@ def verdict_line(verdict: Verdict) -> str:
 
 
 def sentences_of(verdict: Verdict) -> str:
-    """All that people are told: the sentence, and each difference."""
+    """All sentences of a verdict: the main one, and each difference."""
     more = verdict.differences if isinstance(verdict, OutOfSync) else ()
     return " ".join((verdict.message, *more))

@@ -1,6 +1,6 @@
 """One harness for all benchmarks.
 
-What a benchmark declares, how its cases run, where results are kept, and how its page is rendered.
+Declaration of benchmarks, running of cases, storage of results, and rendering of pages.
 """
 
 from benchmarks.harness.benchmark import BENCH, DOCS, ROOT, Benchmark, NoOptions, Pairs, needs

@@ -16,24 +16,24 @@ import msgspec
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 BENCH = Path(os.environ.get("RINKSIDE_BENCH", ROOT.parent / "shared" / "bench"))
-"""Photographs and films with known truth, and their scorers; they are not Rinkside's own."""
+"""Third-party photographs and films with ground truth, and their scorers."""
 LONGEST_NAME = 120
 
 Pairs = Sequence[tuple[Any, Any]]
-"""Cases and their results, in the order of the cases."""
+"""Cases with their results, in case order."""
 
 
 class NoOptions(msgspec.Struct, frozen=True):
-    """There is nothing to choose."""
+    """No options."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Cases, how one is run, what they come to, and the page in docs/ that says so.
+    """A benchmark: cases, a function that runs one, their summary, and a page in docs/.
 
-    A case is a word, a number, a tuple of them or a msgspec struct.  `run` must know nothing else,
-    for its result is kept under the name of its case.  Results and summaries are what the
-    annotations of `run` and `summarise` say; both are stored as JSON.
+    A case is a word, a number, a tuple of them or a msgspec struct.  `run` must depend on nothing
+    else, because its result is cached by the name of its case.  Types of results and summaries come
+    from the annotations of `run` and `summarise`; both are stored as JSON.
     """
 
     page: str
@@ -45,17 +45,17 @@ class Benchmark:
     and the string that its type is annotated with is what the help says.
     """
     section: bool = False
-    """Only a part of the page, between two marks, is written; the rest is written by hand."""
+    """True if only the part of the page between two marks is generated."""
     processes: int = 1
-    """Cases that run at once, unless the command line says otherwise; times are measured alone."""
+    """Default number of concurrent cases; use 1 for timings."""
     broken: Callable[[Any], Iterable[str]] | None = None
-    """What a summary says of promises that were broken; if there is any the command fails."""
+    """Broken promises in a summary; the command fails if there are any."""
     fresh: bool = False
-    """Every case runs in a process that has run no other."""
+    """True to run every case in a fresh process."""
 
     @property
     def name(self) -> str:
-        """That of its module and its template."""
+        """Name of its module and its template."""
         return self.summarise.__module__.rpartition(".")[2]
 
     @property
@@ -68,7 +68,7 @@ class Benchmark:
 
 
 def name_of(case: Any) -> str:
-    """A file name that says all of a case."""
+    """A file name that identifies a case."""
     plain = msgspec.to_builtins(case)
     if isinstance(plain, dict):
         plain = list(plain.values())
@@ -80,7 +80,7 @@ def name_of(case: Any) -> str:
 
 
 def needs(path: Path) -> Path:
-    """A file or folder of BENCH; ends the program with one line where it is not there."""
+    """A file or folder of BENCH; exits with a one-line message if it is missing."""
     if not path.exists():
         sys.exit(
             f"benchmarks: expected {path.relative_to(BENCH)} in {BENCH}; set RINKSIDE_BENCH to the"

@@ -1,7 +1,6 @@
 """Results as JSON, and pages rendered from them by the templates in benchmarks/templates/.
 
-A page hangs on nothing but its stored results and what people wrote on it, so that it can be
-rendered again at any time.
+A page depends only on stored results and manual text, so it can be rendered again at any time.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from benchmarks.harness.provenance import Provenance
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 BY_HAND = ("<!-- Found by looking; the benchmark leaves it as it is. -->", "<!-- Until here. -->")
-"""What is between these on a page was written by people, and stays."""
+"""Marks around manual text on a page, which is preserved."""
 UNKNOWN = "–"
 
 
 class Results(msgspec.Struct, frozen=True):
-    """What is stored of a benchmark.
+    """Stored results of a benchmark.
 
-    Options, None where they are not known, and summary are of the benchmark's own types.
+    Options (None if unknown) and summary have the benchmark's own types.
     """
 
     provenance: Provenance
@@ -38,7 +37,7 @@ def write_results(path: Path, results: Results) -> None:
 
 
 def read_results(path: Path, benchmark: Benchmark) -> Results:
-    """Raises msgspec.ValidationError where the file is not what this benchmark writes."""
+    """Read stored results; raises msgspec.ValidationError for any other file."""
     raw = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
     kinds = {
         "provenance": Provenance,
@@ -61,7 +60,7 @@ def render_page(benchmark: Benchmark, results: Results, before: str) -> str:
 
 
 def by_hand(page: str) -> str:
-    """What people wrote on a page, with the marks around it."""
+    """Manual text of a page, with its marks."""
     begin, end = BY_HAND
     return begin + page.partition(begin)[2].partition(end)[0] + end
 
@@ -69,7 +68,7 @@ def by_hand(page: str) -> str:
 def replace_between(page: str, name: str, text: str) -> str:
     """Replace the text between the marks of a benchmark in a page.
 
-    The marks are put at its end if it has none.
+    Missing marks are appended to the page.
     """
     begin = f"<!-- {name}: `python -m benchmarks {name}` writes what follows -->"
     end = f"<!-- {name} end -->"
@@ -105,7 +104,7 @@ def _environment() -> jinja2.Environment:
 
 
 def figure(value: float | None, form: str = "", unit: str = "") -> str:
-    """A number as a format specification says."""
+    """A number by a format specification, with its unit."""
     return UNKNOWN if value is None else format(value, form) + unit
 
 
@@ -114,26 +113,26 @@ def percent(share: float | None, decimals: int = 1) -> str:
 
 
 def spread(values: Sequence[float] | None, unit: str, form: str = ".2f") -> str:
-    """Some percentiles of one sample."""
+    """Selected percentiles of one sample."""
     return f"{' / '.join(figure(value, form) for value in values)} {unit}" if values else UNKNOWN
 
 
 def title_of(game: str) -> str:
-    """A game's name as people write it."""
+    """A game's title."""
     return "IceFloe" if game == "icefloe" else game.replace("_", " ").title()
 
 
 def right_of(right: int, whole: int) -> str:
-    """A count and its share, nothing of nothing; nearly all is not all."""
+    """A count and its share; empty for 0 of 0, and never rounded up to 100 %."""
     share = right / max(1, whole)
     return f"{right} ({share:.{2 if 0.9995 <= share < 1 else 1}%})" if whole else ""
 
 
 def row(cells: Iterable[Any]) -> str:
-    """A line of a table."""
+    """A table row in Markdown."""
     return f"|{''.join(f' {cell} |' if cell != '' else ' |' for cell in cells)}"
 
 
 def head(cells: Sequence[Any]) -> str:
-    """The first two lines of a table."""
+    """Header and separator rows of a table in Markdown."""
     return f"{row(cells)}\n|{'---|' * len(cells)}"

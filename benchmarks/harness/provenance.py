@@ -16,24 +16,24 @@ from benchmarks.harness.benchmark import ROOT
 
 
 class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of a measurement; `str` is the line that a page begins with."""
+    """Provenance of a measurement; `str` is the first line of a page."""
 
     date: str = ""
     rinkside: str = ""
-    """Its version."""
+    """Version of Rinkside."""
     commits: tuple[str, ...] = ()
     machine: str = ""
     cores: int = 0
     python: str = ""
     opencv: str = ""
     load: tuple[float, ...] = ()
-    """Of the machine, over a minute: before and after."""
+    """One-minute load average of the machine, before and after."""
     scheduling: str = ""
-    """How it took its turn among other programs, if not as usual: `SCHED_RR`."""
+    """Scheduling policy if not the default, such as `SCHED_RR`."""
 
     @classmethod
     def of(cls, commits: Iterable[str], load: tuple[float, ...]) -> Provenance:
-        """What is measured now."""
+        """Provenance of the current code and machine."""
         policy = os.sched_getscheduler(0)
         special = {os.SCHED_RR: "SCHED_RR", os.SCHED_FIFO: "SCHED_FIFO"}
         return cls(
@@ -67,16 +67,16 @@ def _git(*words: str) -> str:
 
 
 PRODUCTS = ("--", ".", ":!docs", ":!benchmarks/results")
-"""What a measurement may hang on: all but its own results."""
+"""Paths that can affect a measurement: all but docs and its own results."""
 
 
 def commit() -> str:
-    """Short hash of what is measured, and whether anything differs from it."""
+    """Short hash of the commit, and a mark if the working tree differs."""
     changed = _git("status", "--porcelain", "--untracked-files=no", *PRODUCTS)
     return _git("rev-parse", "--short", "HEAD") + (", with changes" if changed else "")
 
 
 def fingerprint() -> str:
-    """The commit and a hash of what differs from it: results of other code are not reused."""
+    """The commit and a hash of uncommitted changes; results of other code are not reused."""
     head, changes = _git("rev-parse", "--short", "HEAD"), _git("diff", "HEAD", *PRODUCTS)
     return f"{head}-{sha256(changes.encode()).hexdigest()[:8]}" if changes else head

@@ -1,7 +1,7 @@
 """Runs the cases of a benchmark.
 
-Every result is kept in a file as soon as it is there: an interrupted run goes on where it was, and
-a case that fails takes no other with it.
+Every result is stored in a file at once: an interrupted run resumes, and a failed case does not
+affect others.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from table.files import write_whole
 
 Say = Callable[[str], None]
 SHOWN = 5
-"""Names of cases in an error."""
+"""Maximum number of case names in an error message."""
 
 
 class StoredResult(msgspec.Struct, frozen=True):
-    """What is kept of a case."""
+    """Stored result of a case."""
 
     commit: str
     took_s: float
@@ -39,7 +39,7 @@ class StoredResult(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A case that ended with an error, and the error."""
+    """A failed case and its error."""
 
     case: str
     error: str
@@ -47,7 +47,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run: the results there are, in the order of the cases, and the failures."""
+    """Result of a run: available results in case order, and failures."""
 
     pairs: tuple[tuple[Any, Any], ...]
     commits: tuple[str, ...]
@@ -56,16 +56,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CaseSelection:
-    """A choice of cases: those with a text in their names, and `count` of these.
+    """A selection of cases: those with a text in their names, and `count` of these.
 
-    They are drawn at random, but always the same; all without a count.
+    The sample is random but reproducible; without a count all are selected.
     """
 
     count: int | None = None
     only: str = ""
 
     def of(self, cases: Sequence[Any]) -> list[Any]:
-        """In their order; raises InputError if there is none, as a page of nothing says nothing."""
+        """Selected cases in order; raises InputError if there are none."""
         found = [case for case in cases if self.only in name_of(case)]
         if not found:
             some = ", ".join(name_of(case) for case in cases[:SHOWN])
@@ -86,7 +86,7 @@ def run_cases(
     processes: int = 1,
     say: Say = lambda line: print(line, file=sys.stderr, flush=True),
 ) -> Outcome:
-    """Run what is not in the folder `kept` yet; `commit` is what its results are of."""
+    """Run cases without a result in the folder `kept`; `commit` is the version of its results."""
     paths = {name_of(case): kept / f"{name_of(case)}.json" for case in cases}
     if len(paths) < len(cases):
         raise ValueError("two cases have the same name")
@@ -118,7 +118,7 @@ def run_cases(
 def _results(
     benchmark: Benchmark, cases: Sequence[Any], processes: int
 ) -> Iterator[tuple[Any, tuple[bytes, float] | Failure]]:
-    """Results as they come: encoded, with the seconds that they took."""
+    """Yield encoded results as they finish, with their durations in seconds."""
     if processes == 1 and not benchmark.fresh:
         for case in cases:
             yield case, _run(benchmark.run, case)

@@ -8,12 +8,12 @@ import numpy as np
 
 
 def percentiles(values: Iterable[float | None], *percents: float) -> tuple[float, ...] | None:
-    """Percentiles of what is known; None where nothing is."""
+    """Percentiles of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return tuple(float(value) for value in np.percentile(known, percents)) if known else None
 
 
 def median(values: Iterable[float | None]) -> float | None:
-    """The median of what is known; None where nothing is."""
+    """The median of the known values; None if there are none."""
     found = percentiles(values, 50)
     return found[0] if found else None

@@ -31,12 +31,12 @@ pivot_root . mnt/outside
 umount -l /mnt/outside
 exec env -i container=other PATH=/usr/bin:/bin:/usr/sbin:/sbin /lib/systemd/systemd
 """
-"""A container without a manager of its own: its root is the folder, and nothing else is mounted."""
+"""Shell script for a container without a manager: its root is the folder, with no other mounts."""
 LIMIT_S = 60.0
 
 
 class Booted:
-    """A system that runs; a context manager that cuts its power at the end."""
+    """A running system; a context manager that cuts its power at the end."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -50,7 +50,7 @@ class Booted:
         self.cut_power()
 
     def boot(self) -> None:
-        """Switch it on, and wait until its services were started."""
+        """Boot it, and wait until its services have started."""
         spaces = ("--mount", "--pid", "--fork", "--cgroup", "--uts", "--ipc")
         self._boot = subprocess.Popen(
             ["unshare", *spaces, "sh", "-c", BOOT, str(self._root)],
@@ -62,14 +62,14 @@ class Booted:
         until(self._runs, "its systemd to start")
 
     def cut_power(self) -> None:
-        """Kill all that runs there, without a warning: its process 1, with which all others end."""
+        """Kill its process 1 without warning, which ends all others."""
         if self._boot is not None:
             os.kill(self._first(), signal.SIGKILL)
             self._boot.wait(timeout=LIMIT_S)
             self._boot = None
 
     def says(self, command: str) -> str:
-        """What a shell command prints there; RuntimeError if it fails."""
+        """Output of a shell command in the system; raises RuntimeError if it fails."""
         return run_command(self._inside(command))
 
     def _inside(self, command: str) -> list[str]:
@@ -77,7 +77,7 @@ class Booted:
         return [*enter, "env", "-i", *(f"{k}={v}" for k, v in PLAIN.items()), "sh", "-c", command]
 
     def _first(self) -> int:
-        """Its process 1, as this machine counts."""
+        """Host process id of its process 1."""
         assert self._boot is not None, "it is switched on"
         children = Path(f"/proc/{self._boot.pid}/task/{self._boot.pid}/children")
         return int(children.read_text().split()[0])
@@ -93,7 +93,7 @@ class Booted:
 
 
 def until(is_so: Callable[[], bool], what: str, limit_s: float = LIMIT_S) -> float:
-    """Wait for something, and say how many seconds it took; RuntimeError where it never comes."""
+    """Wait for a condition; returns the seconds.  Raises RuntimeError on timeout."""
     began = time.monotonic()
     while time.monotonic() - began < limit_s:
         try:

@@ -15,26 +15,26 @@ from pathlib import Path
 
 MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
 PACKAGES = "ca-certificates,git,make,python3,python3-venv"
-"""What README names, and certificates for downloads."""
+"""Packages named in README, and certificates for downloads."""
 CERTIFICATES = Path("etc/ssl/certs/ca-certificates.crt")
 COPIED = ("etc/resolv.conf", str(CERTIFICATES))
-"""Files of this machine that make its network work there."""
+"""Files of this machine needed for network access."""
 BOUND = ("proc", "sys", "dev")
 HOME = "opt/rinkside"
-"""The checkout, in the folder."""
+"""Path of the checkout within the folder."""
 CPU = "cortex-a72"
 """The processor that is emulated for arm64: that of a Raspberry Pi 4, without the vector
 instructions (SVE) that qemu offers by itself.
 """
 PLAIN = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8"}
-"""All that a command knows of its environment."""
+"""Complete environment of a command."""
 NEEDED = ("debootstrap", "chroot", "unshare", "git")
 
 
 def debian(root: Path, release: str, architecture: str) -> None:
-    """Make a system in the folder `root`, if it is not there.
+    """Install a system in the folder `root`, if it is missing.
 
-    Ends the program with one line where this machine cannot make it.
+    Exits with a one-line message if this machine cannot do it.
     """
     if os.geteuid() != 0:
         sys.exit("benchmarks: expected root, for debootstrap and chroot: run as root")
@@ -55,7 +55,7 @@ def debian(root: Path, release: str, architecture: str) -> None:
 def chroot_command(root: Path, command: str) -> list[str]:
     """The command line that runs a shell command in the checkout of a system.
 
-    The kernel's folders are mounted for it alone, so that nothing stays mounted after it.
+    The kernel's file systems are mounted in its own namespace, so that none stays mounted.
     """
     network = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
     known = {
@@ -72,7 +72,7 @@ def chroot_command(root: Path, command: str) -> list[str]:
 
 
 def run_command(command: list[str]) -> str:
-    """What a command prints; where it fails, RuntimeError with the last lines."""
+    """Output of a command; raises RuntimeError with the last lines if it fails."""
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
