@@ -1,4 +1,4 @@
-"""A disk that can be full, and logs that others change or hold."""
+"""A simulated full disk, and logs that others change or lock."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Disk:
         return value
 
     def leave_pages(self, count: int) -> None:
-        """There is room for so many pages more."""
+        """Leave room for `count` more pages."""
         self.ask(f"max_page_count = {self.ask('page_count') + count}")
 
 
 def change(log: Path, statement: str, values: tuple[object, ...] = ()) -> None:
-    """Change a log behind the back of its program."""
+    """Change a log without its program's knowledge."""
     with sqlite3.connect(log) as other:
         other.execute(statement, values)
     other.close()

@@ -1,6 +1,6 @@
-"""The diagram of who imports whom in docs/architecture.md, drawn from the code.
+"""The import diagram of docs/architecture.md, generated from the code.
 
-`make diagram` writes it; tests/test_architecture.py holds that it is up to date.
+`make diagram` writes it; tests/test_architecture.py checks that it is up to date.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ROOMS = (
     "cli",
     "conformance",
 )
-"""From what imports nothing to what imports everything."""
+"""Rooms in order, from no imports to all imports."""
 BEGIN, END = "<!-- drawn by `make diagram` -->", "<!-- end of the diagram -->"
 
 Graph = Mapping[str, frozenset[str]]
 
 
 def room_of(module: str) -> str:
-    """The room that a module is in; empty for what is not of this project."""
+    """The room of a module; empty for other projects' modules."""
     return next((room for room in ROOMS if f"{module}.".startswith(f"{room}.")), "")
 
 

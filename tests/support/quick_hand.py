@@ -36,7 +36,7 @@ SAME_MM, NOTCH_DEG = 5.0, 15.0
 
 
 class Gate:
-    """A camera whose pictures come one by one, when they are let through."""
+    """A camera that releases its frames one by one on request."""
 
     def __init__(self, camera):
         self._camera = camera
@@ -45,7 +45,7 @@ class Gate:
         self._waited = self.closed = False
 
     def read(self):
-        """The next picture, once somebody lets it through; None at the end."""
+        """Wait for the next released frame; None at the end."""
         if self._waited:
             self._taken.release()
         self._waited = True
@@ -53,7 +53,7 @@ class Gate:
         return None if self.closed else self._camera.read()
 
     def let_through(self):
-        """Let a picture through, and wait until it has been dealt with."""
+        """Release a frame, and wait until it has been processed."""
         self._let.release()
         assert self._taken.acquire(timeout=60), "the referee has stopped"
 
@@ -80,19 +80,19 @@ class QuickHand:
             self._gate.let_through()
 
     def view(self):
-        """As programs read it."""
+        """The session's state from the API."""
         return self._client.get("/api/v1/state").json
 
     def state(self):
-        """The engine's, with all its secrets."""
+        """The engine's state, including secrets."""
         return self._session.ledger.state
 
     def lesson_state(self):
-        """How far the lesson is: `laying`, `open`, `other` or `done`."""
+        """State of the lesson: `laying`, `open`, `other` or `done`."""
         return self.tutor.look().state
 
     def pieces(self, lies=True):
-        """What lies on the table by name, or what is beside it."""
+        """Bodies on the table, or off it, by name."""
         look = self._virtual.look()
         found = {}
         for body in look.bodies if lies else look.reserve:
@@ -116,7 +116,7 @@ class QuickHand:
         return self._until(self.view, true)
 
     def idle(self):
-        """Whether no simulated player is at the table."""
+        """True if no simulated player is at the table."""
         return not self._virtual.look().busy
 
     def until_idle(self):
@@ -133,7 +133,7 @@ class QuickHand:
         return cell_middle_mm(self.setup.board, name)
 
     def _touch(self, do, piece="", **more):
-        """Do something with a piece: whether the table lets people do it."""
+        """Act on a piece; True if the table permits it."""
         touch = {"do": do, "piece": piece} | {key: float(value) for key, value in more.items()}
         answer = self._client.post("/virtual", json=touch)
         self.wait_for_timeout(ACT_MS)
@@ -147,7 +147,7 @@ class QuickHand:
         raise AssertionError(f"{act} is refused")
 
     def drag(self, name, x_mm, y_mm, notches=0):
-        """Drag a piece to a place, and turn it; False where it lies there already."""
+        """Drag a piece to a place, and turn it; False if it is already there."""
         at = self.pieces().get(name)
         if at is not None and np.hypot(at["x"] - x_mm, at["y"] - y_mm) < SAME_MM:
             return False
@@ -184,7 +184,7 @@ class QuickHand:
         self.wait_for_timeout(HELD_MS)
 
     def command(self, **document):
-        """Tell the referee something."""
+        """Send a command to the referee."""
         answer = self._client.post("/api/v1/command", json=document)
         assert answer.status_code < 300, answer.text
         self.wait_for_timeout(LOOK_MS)

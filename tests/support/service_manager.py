@@ -1,4 +1,4 @@
-"""A service manager's end of sd_notify: a Unix datagram socket, and what was told on it."""
+"""A service manager's end of sd_notify: a Unix datagram socket, and its messages."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Notifications:
         return message
 
     def until_silent(self, quiet_s: float) -> None:
-        """Returns once nothing was told for so long."""
+        """Return once no message came for `quiet_s` seconds."""
         with suppress(TimeoutError):
             while True:
                 self.next(quiet_s)
 
     def waiting(self) -> list[dict[str, str]]:
-        """All messages that are there, without waiting."""
+        """All pending messages, without waiting."""
         messages = []
         while True:
             try:

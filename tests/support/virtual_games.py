@@ -1,6 +1,6 @@
-"""How a person plays each game by hand on the virtual table: the next lawful act, and a wrong one.
+"""Manual play of each game on the virtual table: the next legal act, and an illegal one.
 
-Each is told the engine's state, and what the panel shows, and drags, taps or says something.
+Each function gets the engine's state and the panel's view, and drags, taps or announces.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from table.boards import within
 from tests.support.virtual_hand import VirtualHand
 
 Acts = Callable[[VirtualHand, Any, str, Random], bool]
-"""Does what comes next for a player; False where it is not theirs."""
+"""Does a player's next act; False if it is not their turn."""
 
 Tell = Callable[[str], Any]
-"""Is told what the panel says."""
+"""Receives the panel's texts."""
 LOOK_MS, QUESTION, MINE, RETRY, PATIENCE = 300, 12, 4, 150, 500
 """How often the panel is read; and after how many readings without news a question is answered, a
 player looks whether it is their turn, an act without a ruling is put back and done again, and a
 game is stuck.
 """
 NOTCH_DEG = 15
-"""A notch of the wheel turns a piece so far."""
+"""Rotation of a piece per notch of the wheel."""
 
 
 NOT_COUNTED = ("refused", "out_of_sync", "ambiguous", "waiting", "noted", "cannot_see")
-"""What the referee says of an act that does not count."""
+"""Kinds of verdicts on acts that do not count."""
 LEFT = re.compile(r"void$|throw \S+ (\S+ )?out:")
 """Moves that say that something left the play area: on the virtual table nothing does."""
 
 
 def no_one(_text: str) -> None:
-    """Tells nobody."""
+    """Ignore a text."""
 
 
 def act(hand: VirtualHand, me: str, chance: Random) -> str:
-    """Do the next lawful act of a player.
+    """Do a player's next legal act.
 
-    Returns the state in which it was done; empty where the others are to act.
+    Returns the state before it; empty if it is the others' turn.
     """
     view = hand.view()
     game, acted_in = view["game"], str(view["state"]["state"])
@@ -97,18 +97,18 @@ def play(hand: VirtualHand, me: str, chance: Random, acts: int | None, tell: Tel
 
 
 def _may_move(view: dict[str, Any], me: str) -> bool:
-    """Whether a player is to move pieces now."""
+    """True if a player has to move pieces now."""
     due = [view["state"].get(key) for key in ("next", "to_move", "attacker")]
     return view["phase"] == "playing" and me in due
 
 
 def answer(hand: VirtualHand, question: dict[str, Any], tell: Tell = no_one) -> None:
-    """Answer a question with the first choice that may be true, after a lawful act."""
+    """Answer a question with the first choice that may be true, after a legal act."""
     _choose(hand, question, lambda moves: bool(moves) and not any(map(LEFT.match, moves)), tell)
 
 
 def put_back(hand: VirtualHand, tell: Tell = no_one) -> None:
-    """Put back what was done wrong, and answer the question about it: nothing happened."""
+    """Undo an illegal act on the table, and answer the question about it: nothing happened."""
     hand.press("#put-back")
     if question := hand.view()["question"]:
         _choose(hand, question, lambda moves: not moves, tell)
@@ -136,7 +136,7 @@ def err(hand: VirtualHand, me: str, chance: Random) -> dict[str, Any]:
 
 
 def _throw(hand: VirtualHand, colour: str, x_mm: float, y_mm: float) -> bool:
-    """Throw a piece of a colour from beside the table; False where there is none."""
+    """Throw a piece of a colour from beside the table; False if there is none."""
     name = hand.spare(colour)
     return name is not None and hand.drag(name, x_mm, y_mm)
 
@@ -225,7 +225,7 @@ def _icebreaker(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
 
 
 def _icebreaker_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> None:
-    """A ship goes too far."""
+    """Move a ship too far."""
     start = str(next(iter(GAMES["icebreaker"].legal_moves(state)))).partition("-")[0]
     x, y = hand.cell(start)
     far = {
@@ -279,7 +279,7 @@ def _vote(hand: VirtualHand, view: dict[str, Any], me: str, chance: Random) -> b
 
 
 def _icefloe_wrong(hand: VirtualHand, state: Any, _me: str, chance: Random) -> None:
-    """A tile is taken off that nobody may take."""
+    """Remove a tile that may not be taken."""
     moves = GAMES["icefloe"].legal_moves(state)
     lawful = {f"tile {move.tile}" for move in moves if isinstance(move, Removal)}
     tiles = {name for name in hand.pieces() if name.startswith("tile")}
@@ -319,7 +319,7 @@ def _zamboni(hand: VirtualHand, state: Any, me: str, chance: Random) -> bool:
 
 
 def _zamboni_wrong(hand: VirtualHand, state: Any, me: str, _chance: Random) -> None:
-    """Somebody else's nest is taken apart."""
+    """Take another player's nest apart."""
     hand.tap(next(player for player in state.remaining_zambonis if player != me), "take")
 
 

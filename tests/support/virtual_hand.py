@@ -18,13 +18,13 @@ from table.cells import cell_middle_mm
 
 PROGRAM = [sys.executable, "-c", "from cli.main import run; run()"]
 WAIT_MS = 120_000
-"""A generous limit for a slow machine; nothing is measured by it."""
+"""Timeout, generous for a slow machine."""
 TRIES = 3
-"""How often somebody reaches for a piece that is moved meanwhile."""
+"""Number of attempts to grip a piece that others move."""
 SAME_PX = 20
-"""A piece that is nearer than this lies in the place already."""
+"""Distance below which a piece counts as in place."""
 GRIP_MS = 2_000
-"""How long a piece that was reached for may take to follow."""
+"""Longest wait for a gripped piece to follow."""
 PIECES = """() => [...document.querySelectorAll('#lying [data-name], #reserve [data-name]')].map(
   ({dataset}) => ({name: dataset.name, may: dataset.may?.split(' '), lies: !('reserve' in dataset),
                    x: Number(dataset.x), y: -Number(dataset.y)}))"""
@@ -76,7 +76,7 @@ class VirtualHand:
         return GAMES[view["game"]].State.parse(view["state"]["state"])
 
     def lesson_state(self) -> str:
-        """How far the page says that the lesson is: `laying`, `open`, `other` or `done`."""
+        """State of the lesson on the page: `laying`, `open`, `other` or `done`."""
         names = self.page.locator("#lesson").get_attribute("class") or ""
         return names.partition("is-")[2]
 
@@ -116,7 +116,7 @@ class VirtualHand:
         raise AssertionError(f"it never came so; now {view['phase']}, {state}; {last}")
 
     def idle(self) -> bool:
-        """Whether no simulated player is at the table."""
+        """True if no simulated player is at the table."""
         return self.page.locator("#virtual-controls.is-busy").count() == 0
 
     def until_idle(self) -> None:
@@ -128,7 +128,7 @@ class VirtualHand:
         raise AssertionError("a simulated player never leaves the table")
 
     def refusal(self) -> str:
-        """What the page says of an act that was refused; empty for none."""
+        """The page's message on a refused act; empty for none."""
         said = self.page.locator("#virtual-said:not([hidden])")
         return (said.text_content() or "") if said.count() else ""
 

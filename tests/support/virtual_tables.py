@@ -13,7 +13,7 @@ from simulation.tables import demo_table
 from simulation.virtual_table import VirtualTable
 
 FRAME_MS, SET_UP_MS = 400, 40_000
-"""Time between two pictures, and until players give up waiting for a ruling on what they set up."""
+"""Frame period, and the players' timeout for a ruling on their set-up, in ms."""
 
 
 class Session:
@@ -35,17 +35,17 @@ class Session:
         self.written = []
 
     def view(self):
-        """As Ice Boule's players read it."""
+        """The view that Ice Boule's players read."""
         return SimpleNamespace(phase="paused", question=None, state={}, seq=1, game_number=1)
 
     def command(self, _command):
-        """Nobody hears it."""
+        """Ignore a command."""
 
     def records(self, after=0):
         return tuple(record for record in self.written if record.seq > after)
 
     def come_to(self, state, event):
-        """The record says this now."""
+        """Set the recorded state."""
         self.ledger.seq += 1
         self.ledger.state = state
         self.ledger.standing += (
