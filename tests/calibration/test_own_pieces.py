@@ -156,7 +156,7 @@ def test_sizes_are_told_in_the_language_that_is_set(
         one = next(one for one in named if (one.colour, one.size) == ("red", "small"))
         return [CheckedPiece(one, read) for read in (None, ("blue", "large", "lying"))]
 
-    for name, which in (("pieces_in", 2), ("measure_size", 0)):
+    for name, which in (("read_own_pieces", 2), ("measure_size", 0)):
         work = once_each(getattr(own_pieces, name), which)
         monkeypatch.setattr(f"cli.calibrate.pieces.{name}", work)
     monkeypatch.setattr("cli.calibrate.pieces.check_reading", read_wrong)

@@ -266,7 +266,7 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
         raise ZeroDivisionError("no length")
 
     monkeypatch.setattr(wizard, "recheck", failing)
-    monkeypatch.setattr(wizard, "redo", fail)
+    monkeypatch.setattr(wizard, "remeasure_cards", fail)
 
     def after_the_first():
         message.append(table.steps()["camera"].message[-1])

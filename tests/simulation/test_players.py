@@ -99,7 +99,7 @@ class Umpire:
     def _move(self, table):
         if self.state.target is None:
             return Target(SETUP.game.target) if table.target and len(table.pieces) == 1 else None
-        thrown = sum(self.state.after_throw)
+        thrown = sum(self.state.thrown)
         if table.target is None or len(table.pieces) != thrown + 2:
             return None
         newest, layout = table.pieces[-1], true_layout(table)

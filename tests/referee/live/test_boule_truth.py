@@ -84,7 +84,7 @@ class Fuzz:
             accident = str(self.rng.choice(ACCIDENTS))
             if self.hides and self.table.stack and self.table.stack[-1].colour == self.state.next:
                 accident = "topple"  # nobody would see one piece of a colour on another
-            self.table = self.table.thrown(
+            self.table = self.table.after_throw(
                 self.state.next,
                 Throw(tuple(middle_mm(self.table.target.solid)), 60.0, accident),
                 self.rng,
