@@ -19,7 +19,16 @@ from simulation.render.renderer import PicturesOf, Renderer
 from simulation.render.scene import Scene
 from table.pieces import COLOURS
 from table.solids import POSES
-from training.labelled_views import VIEW_PX, LabelledView, arm_mask, disc_px, outline_mask, plastic
+from training.labelled_views import (
+    VIEW_PX,
+    LabelledView,
+    arm_mask,
+    cut_view,
+    disc_px,
+    outline_mask,
+    padded,
+    plastic,
+)
 from vision.cameras.frame import swapped
 from vision.cameras.image_files import decode_image
 from vision.geometry.piece_pose import project_to_table
@@ -112,23 +121,8 @@ def _cut_views(
             for slab in counters
         ]
     ).reshape(-1, 3)
-    code = view.code
-    masks = np.stack([outline_mask(code.shape[:2], corners, rims), arms])
-    pad = [(0, max(0, VIEW_PX - size)) for size in code.shape[:2]]
-    code, masks = np.pad(code, (*pad, (0, 0)), mode="edge"), np.pad(masks, ((0, 0), *pad))
+    masks = np.stack([outline_mask(view.code.shape[:2], corners, rims), arms])
+    whole = padded(LabelledView(view.code, corners, pose, colour, base, rims, masks))
     for _ in range(CUTS):
-        top, left = (int(rng.integers(0, size - VIEW_PX + 1)) for size in code.shape[:2])
-        shift = np.array([left, top])
-        here = corners - shift
-        middle = (here[:, :4].mean(axis=1) + here[:, 4]) / 2
-        keep = ((middle > 2) & (middle < VIEW_PX - 3)).all(axis=1)
-        cut = (slice(top, top + VIEW_PX), slice(left, left + VIEW_PX))
-        yield LabelledView(
-            code[cut],
-            here[keep],
-            pose[keep],
-            colour[keep],
-            base[keep],
-            rims - [left, top, 0],
-            masks[:, *cut],
-        )
+        top, left = (int(rng.integers(0, size - VIEW_PX + 1)) for size in whole.image.shape[:2])
+        yield cut_view(whole, top, left)

@@ -132,14 +132,20 @@ def augmented(images: Tensor, rng: np.random.Generator) -> Tensor:
     return (images + noise * some(0, 0.04, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.5)).clamp(0, 1)
 
 
-def loss(output: Tensor, answer: Tensor, weight: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """Loss: focal loss of the heat maps (Law and Deng 2018), distances, colours."""
-    chance, target = output[:, :4].sigmoid().clamp(1e-5, 1 - 1e-5), answer[:, :4]
+def heatmap_losses(logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Focal loss of heat maps (Law and Deng 2018): where a middle is, and elsewhere; per middle."""
+    chance = logits.sigmoid().clamp(1e-5, 1 - 1e-5)
     top = target > 0.999
     count = top.sum().clamp(min=1)
     missed = ((1 - chance) ** 2 * chance.log())[top].sum()
     invented = ((1 - target) ** 4 * chance**2 * (1 - chance).log())[~top].sum()
-    hills = -(missed + invented) / count
+    return -missed / count, -invented / count
+
+
+def loss(output: Tensor, answer: Tensor, weight: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """Loss: focal loss of the heat maps (Law and Deng 2018), distances, colours."""
+    missed, invented = heatmap_losses(output[:, :4], answer[:, :4])
+    hills = missed + invented
     w = weight[:, None]
     whole = weight.sum().clamp(min=1)
     piece = w * (answer[:, COLOUR].sum(dim=1, keepdim=True) > 0)

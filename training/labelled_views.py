@@ -84,6 +84,33 @@ class LabelledView:
     masks: NDArray[np.uint8]
 
 
+def padded(view: LabelledView) -> LabelledView:
+    """A view of at least VIEW_PX a side; its edges are repeated, without labels."""
+    pad = [(0, max(0, VIEW_PX - size)) for size in view.image.shape[:2]]
+    return replace(
+        view,
+        image=np.pad(view.image, (*pad, (0, 0)), mode="edge"),
+        masks=np.pad(view.masks, ((0, 0), *pad)),
+    )
+
+
+def cut_view(view: LabelledView, top: int, left: int) -> LabelledView:
+    """The square of VIEW_PX at a corner in px, with the pieces whose middles are inside."""
+    vertices = view.vertices - [left, top]
+    middle = (vertices[:, :4].mean(axis=1) + vertices[:, 4]) / 2
+    keep = ((middle > 2) & (middle < VIEW_PX - 3)).all(axis=1)
+    cut = (slice(top, top + VIEW_PX), slice(left, left + VIEW_PX))
+    return LabelledView(
+        view.image[cut],
+        vertices[keep],
+        view.pose[keep],
+        view.colour[keep],
+        view.base[keep],
+        view.discs - [left, top, 0],
+        view.masks[:, *cut],
+    )
+
+
 def views(seed: int) -> Iterator[LabelledView]:
     """The views of one random table."""
     rng = np.random.default_rng([seed, 7])

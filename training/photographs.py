@@ -1,13 +1,14 @@
 """`python -m training.photographs CASES`: compare networks on photographs with known truth.
 
-Whole tables hardly tell two networks apart: 80 of them have a dozen mistakes, but 1,200 pieces.
-So the losses of training are computed here, piece by piece, on photographs nobody trained on.
+Whole tables hardly tell two networks apart: 80 of them have a dozen mistakes, but 804 pieces. So
+the losses of training are computed here, piece by piece, on photographs that are no training data.
+Views overlap, so a piece counts once in each view that shows it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -22,7 +23,7 @@ from table.solids import POSES
 from table.table_config import load_table
 from training import detector_examples, keypoint_examples
 from training.installed import restore
-from training.labelled_views import VIEW_PX, LabelledView, outline_mask
+from training.labelled_views import VIEW_PX, LabelledView, cut_view, outline_mask, padded
 from training.network import DetectorNet, KeypointNet
 from training.train import DATA
 from vision.cameras.image_files import read_image
@@ -72,30 +73,9 @@ def labelled_photograph(case: Path) -> list[LabelledView]:
             ]
         ),
     )
-    return list(_cut(whole))
-
-
-def _cut(whole: LabelledView) -> Iterator[LabelledView]:
-    pad = [(0, max(0, VIEW_PX - size)) for size in whole.image.shape[:2]]
-    image = np.pad(whole.image, (*pad, (0, 0)), mode="edge")
-    masks = np.pad(whole.masks, ((0, 0), *pad))
-    middles = (whole.vertices[:, :4].mean(axis=1) + whole.vertices[:, 4]) / 2
-    for top in _offsets(image.shape[0]):
-        for left in _offsets(image.shape[1]):
-            inside = (middles > [left + 2, top + 2]) & (
-                middles < [left + VIEW_PX - 3, top + VIEW_PX - 3]
-            )
-            keep = inside.all(axis=1)
-            part = (slice(top, top + VIEW_PX), slice(left, left + VIEW_PX))
-            yield LabelledView(
-                image[part],
-                whole.vertices[keep] - [left, top],
-                whole.pose[keep],
-                whole.colour[keep],
-                whole.base[keep],
-                whole.discs,
-                masks[:, *part],
-            )
+    whole = padded(whole)
+    tops, lefts = (_offsets(size) for size in whole.image.shape[:2])
+    return [cut_view(whole, top, left) for top in tops for left in lefts]
 
 
 def _offsets(size: int) -> list[int]:
@@ -114,18 +94,15 @@ def detector_losses(net: nn.Module, views: list[LabelledView]) -> Losses:
     )
     output = _run(net, images)
     _, losses = detector_examples.loss(output, answers, weights)
-    chance = output[:, : len(POSES)].sigmoid().clamp(1e-5, 1 - 1e-5)
-    target = answers[:, : len(POSES)]
+    logits, target = output[:, : len(POSES)], answers[:, : len(POSES)]
+    missed, invented = detector_examples.heatmap_losses(logits, target)
     top = target > 0.999
-    missed = -((1 - chance) ** 2 * chance.log())[top].sum()
-    invented = -((1 - target) ** 4 * chance**2 * (1 - chance).log())[~top].sum()
-    pieces = top.sum().clamp(min=1)
     named = {name: losses[name] for name in ("offset", "axis", "turn", "size", "colour")}
     return {
         "pieces": float(top.sum()),
-        "missed": float(missed / pieces),
-        "invented": float(invented / pieces),
-        "low": float((chance[top] < LOW).float().mean()),
+        "missed": float(missed),
+        "invented": float(invented),
+        "low": float((logits.sigmoid()[top] < LOW).float().mean()),
         **named,
     }
 
@@ -142,7 +119,7 @@ def keypoint_losses(net: nn.Module, views: list[LabelledView]) -> Losses:
     output = _run(net, images)
     _, losses = keypoint_examples.loss(output, answers)
     are = answers[:, 0] > 0.5
-    poses, colours = (output[are][:, POSE], output[are][:, COLOUR])
+    poses, colours = output[are][:, POSE], output[are][:, COLOUR]
     return {
         "pieces": float(are.sum()),
         **losses,
